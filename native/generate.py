@@ -116,11 +116,11 @@ class _Typed(Steps):
         quick = _inlined(eval, text, {}, _Names()) if self.prim.infix else None
         return text if quick is None else quick
 
-    def made(self) -> list[str]:
+    def made(self, out: str = "_out") -> list[str]:
         # None in all fields
-        return ["_out = <TensorBase>wg_new(TensorBase, Tensor, ())"]
+        return [f"{out} = <TensorBase>wg_new(TensorBase, Tensor, ())"]
 
-    def cut(self) -> list[str]:
+    def cut(self, out: str = "_out") -> list[str]:
         return []
 
     def created(self) -> list[str]:
@@ -195,17 +195,16 @@ def _maker(
 
 def recorder_source(prim: Primitive) -> list[str]:
     """The lines of the functions that make the recorder of `prim`, and its operators."""
-    steps = _Typed(prim)
-    lines = _maker("recorder", steps.signature, steps.recorder(), steps)
-    for kind in ("operator", "reflected"):
+    lines = []
+    for kind in ("recorder", "operator", "reflected"):
         form = number_form(prim, kind == "reflected")
-        if form is not None:
-            written = _Typed(form, "_form")
-            body = getattr(steps, kind)(written)
-            signature = "self, other" if kind == "reflected" else steps.signature
-            lines += _maker(kind, signature, body, steps, written)
-        elif kind == "operator" and prim.infix and len(prim.args) == 2 and not steps.traced:
-            lines += _maker(kind, steps.signature, steps.operator(None), steps)
+        steps = _Typed(prim)
+        binary = prim.infix and len(prim.args) == 2 and not steps.traced
+        if form is None and not (kind == "recorder" or (kind == "operator" and binary)):
+            continue
+        written = None if form is None else _Typed(form, "_form")
+        signature = "self, other" if kind == "reflected" else steps.signature
+        lines += _maker(kind, signature, getattr(steps, kind)(written), steps, written)
     return lines
 
 

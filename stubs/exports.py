@@ -24,8 +24,6 @@ See NOTE [lazy exports]. Written by stubs/exports.py.
 
 from __future__ import annotations
 
-__all__ = ["EXPORTS"]
-
 '''
 ENDING = '''
 EXPORTS: dict[str, dict[str, str]] = {

@@ -47,6 +47,16 @@ def test_numbers_and_the_stream_behind_them_are_those_of_the_loops(name, dtype, 
     np.testing.assert_array_equal(after, there)
 
 
+def test_after_many_numbers_native_code_draws_a_few_at_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(PORTS, "drawn", lambda *given: asked.append(given[0]))
+    samplers._DRAWN.clear()
+    stream = random.Stream(7)
+    for count in (100, N - 200, 99, 1, samplers._FEW):
+        samplers.poisson(stream, np.ones(count))
+    assert len(asked) == 1
+
+
 def test_without_sources_the_loops_draw(monkeypatch):
     def missing(thing):
         raise OSError("could not get source code")

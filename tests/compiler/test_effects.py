@@ -55,6 +55,20 @@ def counter_of_a_module():
 
 
 @case(True)
+def bits_of_a_counter():
+    global COUNT
+    COUNT = 0
+
+    def f(x):
+        global COUNT
+        COUNT += 1
+        bits = (COUNT & 1) + (2 | COUNT % 4) + (COUNT ^ 1) % 2 + (~COUNT & 1)
+        return work(x * (bits + (1 << COUNT % 2) + (COUNT % 2 >> 1)))
+
+    return f, lambda: COUNT
+
+
+@case(True)
 def counter_of_a_closure():
     calls = 0
 

@@ -191,7 +191,7 @@ def test_products_of_what_numpy_multiplies_otherwise_are_refused():
 # -- places ---------------------------------------------------------------------------------------
 
 OF_CASES = ["index_backward", "index_put", "index_add", "scatter_add", "scatter", "scatter_value"]
-OF_CASES += ["cumsum", "cumprod", "linear_recurrence", "argmax", "argmin"]
+OF_CASES += ["cumsum", "cumprod", "linear_recurrence"]
 
 
 @pytest.mark.parametrize("dtype", [f8, f4], ids=str)
@@ -302,40 +302,8 @@ def test_running_sums_products_and_recurrences(reverse):
         agrees("linear_recurrence", a, b, dim=dim, reverse=reverse, tolerance=1e-12)
 
 
-@pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_positions_of_extremes_are_the_first_ones(name):
-    x = np.random.default_rng(3).integers(0, 4, (5, 6, 7))
-    for dtype in (f8, f4, i4, np.dtype(np.uint8), np.dtype(bool)):
-        for dim in (None, 0, 1, 2):
-            for keepdim in (False, True):
-                agrees(name, x.astype(dtype), dim=dim, keepdim=keepdim)
-
-
-@pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_positions_of_extremes_in_long_rows_are_the_first_ones(name):
-    rng = np.random.default_rng(4)
-    for dtype in (f8, f4, i4, np.dtype(np.int8)):
-        for count in (8, 63, 64, 65, 130, 300):
-            x = rng.integers(0, 5, (20, count)).astype(dtype)
-            agrees(name, x, dim=1, keepdim=False)
-            if dtype.kind == "f":
-                x[rng.random(x.shape) < 0.02] = np.nan
-                agrees(name, x, dim=1, keepdim=False)
-
-
-@pytest.mark.parametrize("name", ["argmax", "argmin"])
-def test_positions_of_the_first_nan_prevail(name):
-    x = drawn(6, 8)
-    x[2, 3] = x[2, 5] = x[0, 0] = x[5, 7] = np.nan
-    x[1, 2], x[3, 3] = np.inf, -np.inf
-    for dim in (None, 0, 1):
-        agrees(name, x, dim=dim, keepdim=False)
-    agrees(name, np.full((3, 3), np.nan), dim=0, keepdim=False)
-
-
 def test_what_has_no_dimensions_or_no_elements_is_left_to_numpy():
     for name, array, params in (
-        ("argmax", np.float64(1.0), {"dim": None, "keepdim": False}),
         ("cumsum", np.zeros((2, 0)), {"dim": 0, "reverse": False}),
         ("scatter_value", np.float64(1.0), {"dim": 0, "value": 2.0}),
     ):

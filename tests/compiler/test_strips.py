@@ -176,7 +176,7 @@ def test_where_indices_may_be_wrong_arguments_are_written_to_when_they_are_known
         run = compiled(function)
 
 
-def test_places_of_extremes_are_found_row_by_row_where_rows_are_computed():
+def test_places_of_extremes_are_found_row_by_row():
     rng = np.random.default_rng(0)
     x = rng.integers(0, 50, (1100, 130)).astype(float)
     x[3, 7] = x[3, 90] = x[4, -1] = x[5, 0] = np.nan
@@ -184,14 +184,25 @@ def test_places_of_extremes_are_found_row_by_row_where_rows_are_computed():
 
     def places(x):
         y = x * x.sign()
-        return y.argmin(1), y.argmax(1, keepdim=True), (-y).argmin(-1), y.argmax(0)
+        return y.argmin(1), y.argmax(1, keepdim=True), (-y).argmin(-1), y.argmax(0), y.argmin()
 
     for given in (x, x.astype(np.float32), rng.integers(0, 9, (1100, 130))):
         text = str(same(places, given).explain())
         assert "x 130: " in text
-        assert "amin" in text
-    # those of a given array are searched as they are
-    assert "amin" not in str(same(lambda x: x.argmin(1), x).explain())
+        assert "by NumPy" not in text
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_places_of_extremes_are_the_first_ones_along_any_dimension(name):
+    x = np.random.default_rng(3).integers(0, 4, (5, 1, 7))
+    for dtype in (np.float32, np.int32, np.uint8):
+        for dim in (None, 0, 1, 2):
+
+            def places(x, dim=dim):
+                return getattr(x, name)(dim), getattr(x, name)(dim, keepdim=True)
+
+            same(places, x.astype(dtype))
+    same(lambda x: getattr(x, name)(), np.array(2.0))
 
 
 def test_positions_are_counted_in_vectors():

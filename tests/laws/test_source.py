@@ -114,6 +114,20 @@ def test_imports_stand_at_the_top(part):
                 assert not inside, f"{module}:{function.lineno} imports {inside} inside a function"
 
 
+@pytest.mark.parametrize("part", PARTS)
+def test_a_module_keeps_its_names_with_an_underscore(part):
+    # modules of the lower layers have no `__all__`: the underscore says what is their own
+    for module in modules_of(part):
+        if module.count(".") < 2 or layer_of(module) > 6:
+            continue
+        for node in ast.walk(tree_of(module)):
+            source = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            if source.startswith("wengert"):
+                names = [alias.name for alias in node.names if re.match("_[^_]", alias.name)]
+                taken = [name for name in names if f"{source}.{name}" not in FILES]
+                assert not taken, f"{module}:{node.lineno} imports {taken} of {source}"
+
+
 def as_run(tree):
     """`tree` without the imports at its top that only type checkers see."""
     seen = [

@@ -72,8 +72,6 @@ TESTS: list[tuple[str, list[str]]] = [
     ("interp/batch", ["tests/interp/test_batching_rules.py"]),
     ("interp/", [*LEVELS, "tests/func/test_nesting.py"]),
     *((f"compiler/passes/{n}", ROLLING) for n in ("roll", "loop", "repeats", "unrolled")),
-    ("compiler/passes/vectorise", ["tests/compiler/test_vectorise.py"]),
-    ("compiler/passes/fission", ["tests/compiler/test_vectorise.py"]),
     (
         "compiler/passes/",
         [

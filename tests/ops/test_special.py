@@ -32,7 +32,8 @@ def slopes(function, *inputs):
 EXAMPLES = {
     f"{module.__name__.rsplit('.', 1)[-1]}.{name}": getattr(module, name)
     for module in (elementary, transcendental, special)
-    for name in module.__all__
+    for name, function in vars(module).items()
+    if hasattr(function, "__exports__") and function.__module__ == module.__name__
     if name != "round"
 }
 

@@ -1,23 +1,17 @@
 """Pooling against PyTorch: values, places, derivatives of two orders, errors."""
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import wengert
 from support.parity import assert_same, derivatives, outcome, tensors
-from wengert.ops import adaptive_pooling, pooling, unpooling
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-OURS = SimpleNamespace(**{
-    name: getattr(module, name)
-    for module in (adaptive_pooling, pooling, unpooling)
-    for name in module.__all__
-})  # fmt: skip
+OURS = wengert.nn.functional
 RNG = np.random.default_rng(12)
 # ties, NaNs and infinities among few values
 ROUGH = RNG.integers(-2, 3, (2, 3, 7, 6)).astype(float)

@@ -2,21 +2,17 @@
 
 import itertools
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import wengert
 from support.parity import assert_same, derivatives, outcome, tensors
-from wengert.ops import grids, resample
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-OURS = SimpleNamespace(**{
-    name: getattr(module, name) for module in (grids, resample) for name in module.__all__
-})  # fmt: skip
+OURS = wengert.nn.functional
 RNG = np.random.default_rng(13)
 ARRAYS = {
     "v": RNG.standard_normal((2, 3, 9)),

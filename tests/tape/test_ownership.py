@@ -1,5 +1,7 @@
 """Whose memory a gradient is: nobody else's, and copied only where somebody else may hold it."""
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -21,8 +23,8 @@ def copies(monkeypatch):
     if type(accumulate.add_gradients) is not type(counting):
         pytest.skip("compiled modules do not look their functions up")
     # what other tests have left alive makes walks take the longer way
-    monkeypatch.setattr(backward, "WATCHED", set())
-    monkeypatch.setattr(backward, "USER_CODE", set())
+    monkeypatch.setattr(backward, "WATCHED", weakref.WeakSet())
+    monkeypatch.setattr(backward, "USER_CODE", weakref.WeakSet())
     monkeypatch.setattr(accumulate, "private", counting)
     monkeypatch.setattr(backward, "private", counting)
     return seen

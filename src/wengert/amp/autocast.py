@@ -29,15 +29,6 @@ from wengert.tape.operands import cast
 from wengert.tape.sites import warn
 from wengert.utils.dispatch import Dispatch
 
-__all__ = [
-    "autocast",
-    "get_autocast_cpu_dtype",
-    "get_autocast_dtype",
-    "is_autocast_available",
-    "is_autocast_cpu_enabled",
-    "is_autocast_enabled",
-]
-
 CASTS: Facet[str] = Facet("autocast", lambda prim: "")
 """What arguments are cast to: ``"lower"``, ``"float32"``, or as they come."""
 _FLOAT = np.dtype(np.float32)

@@ -12,8 +12,6 @@ from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast
 
-__all__ = ["custom_bwd", "custom_fwd"]
-
 
 def custom_fwd(
     fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: Any = None

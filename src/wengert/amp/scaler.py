@@ -12,8 +12,6 @@ from wengert.ops.create import tensor
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
-__all__ = ["GradScaler"]
-
 T = TypeVar("T")
 
 _READY, _UNSCALED, _STEPPED = range(3)

@@ -17,15 +17,15 @@ from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
 from wengert.types import Tensor
 
-__all__ = ["Variable", "backward", "grad"]
-
 Sources: TypeAlias = Tensor | GradientEdge | Iterable[Tensor] | Iterable[GradientEdge]
 """What is differentiated, and by what."""
 
 
 def _sources(value: Any, what: str) -> list[Any]:
     """One tensor or gradient edge, or a sequence of them, as a list."""
-    values = [value] if isinstance(value, TensorBase | GradientEdge) else list(value)
+    if isinstance(value, TensorBase):
+        return [value]
+    values = [value] if isinstance(value, GradientEdge) else list(value)
     for i, item in enumerate(values):
         if not isinstance(item, TensorBase | GradientEdge):
             raise TypeError(
@@ -169,24 +169,16 @@ def grad(
         grads = batches.gradients_of_batch(results, sources, vectors, keep, create_graph)
     else:
         grads = run_grad(results, sources, vectors, keep, create_graph)
-    return tuple(
-        _used(
-            gradient,
-            source,
-            i,
-            allow_unused,
-            materialize_grads,
-            vectors if is_grads_batched else (),
-        )
-        for i, (gradient, source) in enumerate(zip(grads, sources, strict=True))
-    )
+    if any(g is None for g in grads):
+        of_batch = vectors if is_grads_batched else ()
+        grads = [
+            _unused(source, i, allow_unused, materialize_grads, of_batch) if g is None else g
+            for i, (g, source) in enumerate(zip(grads, sources, strict=True))
+        ]
+    return tuple(grads)
 
 
-def _used(
-    gradient: Any, source: Any, index: int, allow: bool, materialize: bool, vectors: Sequence[Any]
-) -> Any:
-    if gradient is not None:
-        return gradient
+def _unused(source: Any, index: int, allow: bool, materialize: bool, vectors: Sequence[Any]) -> Any:
     edge = isinstance(source, GradientEdge)
     if materialize:
         shape, dtype = (

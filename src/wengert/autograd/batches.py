@@ -14,8 +14,6 @@ from wengert.func.inputs import Entered
 from wengert.tape.backward import run_grad
 from wengert.tape.levels import move
 
-__all__ = ["NEVER", "gradients_of_batch", "tangents_of_batch"]
-
 NEVER = "never"
 """What such a pass does with random numbers: nobody can say what they should be."""
 

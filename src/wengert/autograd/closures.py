@@ -12,8 +12,6 @@ from wengert.interp.levels import Level, levels_of
 from wengert.tape.base import TensorBase
 from wengert.tape.node import edge_of
 
-__all__ = ["levels_named", "names_recorded"]
-
 _MANY = 200
 """How many objects are looked at; with more of them, some may require a gradient."""
 

@@ -9,11 +9,9 @@ from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 from wengert.types import Tensor
 
-__all__ = ["FunctionCtx"]
-
 
 class FunctionCtx:
-    """What `forward` leaves for `backward`; it is the node of the graph itself.
+    """What `forward` leaves for `backward`.
 
     Attributes of any name may be set on it. Tensors that `backward` needs go through
     `save_for_backward`, which checks that they were not changed in place and ties them to the

@@ -20,8 +20,6 @@ from wengert.tape.levels import move
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 
-__all__ = ["each", "followed", "in_batch", "refuse_lifted", "without_tangent"]
-
 
 def followed(tensor: Any) -> bool:
     """Whether derivatives by `tensor` may be wanted: it has a history or a tangent."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from wengert.autograd.closures import names_recorded
 from wengert.autograd.context import FunctionCtx as FunctionCtx
+from wengert.autograd.function_node import OF_NODES, Context
 from wengert.autograd.function_node import FunctionNode as BackwardCFunction
 from wengert.autograd.function_node import FunctionNode as FunctionNode
 from wengert.autograd.function_outputs import finish
@@ -22,15 +23,6 @@ from wengert.tape.node import edge_of
 from wengert.tape.sites import warn
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
-
-_OF_NODES = frozenset(
-    {
-        *("_input_metadata", "_raw_saved_tensors", "_register_hook_dict", "_sequence_nr"),
-        *("_set_sequence_nr", "name", "next_functions", "register_hook", "register_prehook"),
-        *("saved_tensors", "saved_variables"),
-    }
-)
-
 
 R = TypeVar("R", covariant=True)
 
@@ -98,7 +90,7 @@ class Function:
         )
 
     def __getattr__(self, name: str) -> Any:
-        if name in _OF_NODES:
+        if name in OF_NODES or name in ("saved_tensors", "saved_variables"):
             raise RuntimeError(
                 f"Attribute '{name}' is invalid for this instance of {type(self).__name__}: it is "
                 "one of the node that apply() records, which is the grad_fn of the result"
@@ -242,9 +234,9 @@ class Function:
     @classmethod
     def _call_forward(cls, node: FunctionNode, args: tuple[Any, ...]) -> Any:
         if cls.setup_context is Function.setup_context:
-            return cls.forward(node, *args)
+            return cls.forward(Context(node), *args)
         output = cls.forward(*args)
-        cls.setup_context(node, args, output)
+        cls.setup_context(Context(node), args, output)
         return output
 
 

@@ -20,23 +20,29 @@ from wengert.tape.sites import line_of, warn
 from wengert.tape.watch import CURRENT, shown
 from wengert.tape.write_checks import check_writable
 
-__all__ = ["FunctionNode", "check_dirty"]
-
-
 _READ: tuple[Any, ...] = (None,)
 """Stands for what was saved and has been read where that may be done once."""
 _NONE_REFUSED: Mapping[int, Any] = MappingProxyType({})
 
+OF_NODES = frozenset(
+    {
+        *("_input_metadata", "_raw_saved_tensors", "_register_hook_dict", "_sequence_nr"),
+        *("_saved_tensors", "_set_sequence_nr", "asks_for", "metadata", "name", "next_functions"),
+        *("register_hook", "register_prehook"),
+    }
+)
+"""What ctx has of its node."""
 
-class FunctionNode(Node, FunctionCtx):
+
+class FunctionNode(Node):
     """The node of a custom Function; each Function has a subclass of its own."""
 
-    # so that the attributes in its dictionary are the user's
     __slots__ = (
         *(
             "needs_input_grad",
             "several",
             "_asked",
+            "_attributes",
             "_constants",
             "_dirty",
             "_given",
@@ -48,6 +54,7 @@ class FunctionNode(Node, FunctionCtx):
     )
     gives_all: ClassVar[bool] = True
     function: ClassVar[type[Any]]
+    needs_input_grad: tuple[bool, ...]
     several: bool  # type: ignore[misc]  # differs from call to call
     _refused: Mapping[int, Any]
     _watched: tuple[set[str], set[str]] | None
@@ -56,6 +63,8 @@ class FunctionNode(Node, FunctionCtx):
         self.ext = None
         self.edges = ()
         self.needs_input_grad = needs
+        # what is set on ctx, apart from the names of the node itself
+        self._attributes: dict[str, Any] = {}
         self._to_save: tuple[Any, ...] = ()
         self._saved_for_forward: tuple[Any, ...] = ()
         self._dirty: tuple[Any, ...] = ()
@@ -75,6 +84,8 @@ class FunctionNode(Node, FunctionCtx):
     def __getattr__(self, name: str) -> Any:
         if name == "_saved_tensors":
             return self.saved_tensors
+        if name in self._attributes:
+            return self._attributes[name]
         raise AttributeError(
             f"'{self.label}' object has no attribute '{name}': nothing was set under that name"
         )
@@ -160,14 +171,6 @@ class FunctionNode(Node, FunctionCtx):
         # of a view that was written to, too: PyTorch leads past what the base has become
         return OutputEdge(self, index) if self.several else self
 
-    def mark_dirty(self, *tensors: Any) -> None:
-        """Say which inputs `forward` changes in place (see `FunctionCtx.mark_dirty`)."""
-        super().mark_dirty(*tensors)
-        # refused before the first byte changes, if forward says so before it writes
-        for tensor in tensors if self._recorded else ():
-            if any(tensor is given for given in self._given):
-                check_dirty(tensor)
-
     def asks_for(self, position: int) -> bool:
         """Whether the walk under way goes on to the argument at `position` of `forward`."""
         return (
@@ -176,7 +179,7 @@ class FunctionNode(Node, FunctionCtx):
 
     def closes_over(self) -> bool:
         """Whether `backward` uses tensors that require a gradient and are not arguments."""
-        found: bool = self.function.closes_over(vars(self).get("owner"), self.edges)
+        found: bool = self.function.closes_over(self._attributes.get("owner"), self.edges)
         return found
 
     # -- backward ---------------------------------------------------------------------------------
@@ -221,11 +224,12 @@ class FunctionNode(Node, FunctionCtx):
         self._asked = edges
 
         def run() -> Any:
+            ctx = Context(self) if self._watched is None else _WatchedContext(self)
             if self.function.boxed_grads_call:
                 # the list itself, so that what `backward` takes from it is held by nobody else;
                 # a copy where the cotangents are looked at again
-                return self.function.backward(self, list(cotangents) if at_levels else cotangents)
-            return self.function.backward(self, *cotangents)
+                return self.function.backward(ctx, list(cotangents) if at_levels else cotangents)
+            return self.function.backward(ctx, *cotangents)
 
         token = RUNNING.set(self)
         try:
@@ -292,6 +296,72 @@ class FunctionNode(Node, FunctionCtx):
                 return T.to_copy(T.real(grad), dtype=dtype)
             return T.to_copy(grad, dtype=dtype)
         return grad
+
+
+class Context(FunctionCtx):
+    """The `ctx` of one call of a Function's method: the user's attributes, beside the node.
+
+    They are in a dictionary of the node's own, so none of its names can be in their way.
+    """
+
+    __slots__ = ("_node",)
+    _node: FunctionNode
+
+    def __init__(self, node: FunctionNode) -> None:
+        self._node = node
+        self.__dict__ = node._attributes
+
+    def __repr__(self) -> str:
+        return repr(self._node)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OF_NODES:
+            return getattr(self._node, name)
+        raise AttributeError(
+            f"'{self._node.label}' object has no attribute '{name}': nothing was set under that "
+            "name"
+        )
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What was saved for `backward` (see `FunctionCtx`)."""
+        return self._node.saved_tensors
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say which inputs `forward` changes in place (see `FunctionCtx.mark_dirty`)."""
+        super().mark_dirty(*tensors)
+        node = self._node
+        # refused before the first byte changes, if forward says so before it writes
+        for tensor in tensors if node._recorded else ():
+            if any(tensor is given for given in node._given):
+                check_dirty(tensor)
+
+
+def _of_the_node(name: str) -> Any:
+    return property(
+        lambda ctx: getattr(ctx._node, name), lambda ctx, value: setattr(ctx._node, name, value)
+    )
+
+
+for _name in (
+    *("needs_input_grad", "_constants", "_dirty", "_is_pure_view", "_materialize"),
+    *("_materialize_non_diff_grads", "_saved_for_forward", "_to_save"),
+):
+    setattr(Context, _name, _of_the_node(_name))
+
+
+class _WatchedContext(Context):
+    """A `ctx` that notes which of the attributes in question are read."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        attributes, read = object.__getattribute__(self, "_node")._watched
+        if name == "__dict__":
+            read |= attributes
+        elif f"ctx.{name}" in attributes:
+            read.add(f"ctx.{name}")
+        return object.__getattribute__(self, name)
 
 
 def _has_grad_dtype(edge: Any) -> bool:

@@ -25,8 +25,6 @@ from wengert.tape.views import (
     refresh_views,
 )
 
-__all__ = ["finish"]
-
 
 def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bool) -> Any:
     """Tie the outputs of `forward` to the node and save what it asked for."""

@@ -30,8 +30,6 @@ from wengert.ops.join import stack
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import is_grad_enabled
 
-__all__ = ["by_columns", "by_rows", "refused"]
-
 
 def refused(one: str, other: str) -> str:
     """The message that refuses two arguments together."""

@@ -14,27 +14,6 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase
 from wengert.tape.inference import is_inference_mode_enabled
 
-__all__ = [
-    "CONSTANT_GRADIENT",
-    "CONSTANT_JACOBIAN",
-    "NO_PATH",
-    "NO_PATH_BACK",
-    "NO_PATH_FROM",
-    "NO_PATH_SECOND",
-    "NO_PATH_SECOND_BACK",
-    "called",
-    "check_outputs",
-    "check_vectors",
-    "filled",
-    "gradients",
-    "inputs_of",
-    "prepared_inputs",
-    "shown",
-    "single_output",
-    "unpacked",
-    "vector_of_inputs",
-]
-
 _STRICT = "This is not allowed in strict mode"
 
 NO_PATH = (

@@ -17,8 +17,6 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.sites import warn
 
-__all__ = ["get_analytical_jacobian", "get_numerical_jacobian"]
-
 
 def get_numerical_jacobian(
     fn: Callable[[Any], Any],

@@ -36,8 +36,6 @@ from wengert.tape.modes import no_grad
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.record import T
 
-__all__ = ["Kept"]
-
 _ON_CTX = re.compile(r"ctx\.(?!saved_tensors)\w+")
 """An attribute of ctx."""
 
@@ -147,9 +145,9 @@ def _literals(function: Any) -> Iterator[Any]:
             yield from method.__code__.co_consts
 
 
-def _on(ctx: Any, saved: tuple[Any, ...]) -> dict[str, Any]:
-    """What the user left on `ctx`, by the name under which `backward` finds it."""
-    left = {f"ctx.{name}": value for name, value in vars(ctx).items()}
+def _on(node: Any, saved: tuple[Any, ...]) -> dict[str, Any]:
+    """What the user left on the ctx of `node`, by the name under which `backward` finds it."""
+    left = {f"ctx.{name}": value for name, value in node._attributes.items()}
     left.update((f"ctx.saved_tensors[{i}]", tensor) for i, tensor in enumerate(saved))
     return {name: value for name, value in left.items() if may_hold(value)}
 
@@ -210,39 +208,18 @@ class _Found:
         Of those that hold others than tensors, and of those in `also`.
         """
         read: set[str] = set()
-        whole = node.__class__
         for tensor, path in self.tensors:
             tensor.edge = _Refusal(node, _message(node, [path]))
         node._refused = {
             i: _Refusal(node, _message(node, [f"ctx.saved_tensors[{i}]"])) for i in self.saved
         }
         node._watched = self.attributes.union(also), read
-        node.__class__ = _watching(whole)
         try:
             yield read
         finally:
-            node.__class__ = whole
             node._watched, node._refused = None, {}
             for tensor, _ in self.tensors:
                 tensor.edge = None
-
-
-def _watching(cls: Any) -> Any:
-    """`cls`, the class of a node, with a note of the attributes that are read."""
-    made = cls.__dict__.get("_watching")
-    if made is None:
-
-        def noting(self: Any, name: str) -> Any:
-            attributes, read = object.__getattribute__(self, "_watched")
-            if name == "__dict__":
-                read |= attributes
-            elif f"ctx.{name}" in attributes:
-                read.add(f"ctx.{name}")
-            return object.__getattribute__(self, name)
-
-        body = {"__slots__": (), "__module__": cls.__module__, "__getattribute__": noting}
-        made = cls._watching = type(cls.__name__, (cls,), body)
-    return made
 
 
 def _search(node: Any, arguments: list[Any], needs: list[bool | None]) -> _Found:
@@ -282,10 +259,10 @@ def _search(node: Any, arguments: list[Any], needs: list[bool | None]) -> _Found
 class _Run:
     """What a run of `forward` left: copies of values by their paths, and what is outside."""
 
-    def __init__(self, ctx: Any, known: set[int], around: State) -> None:
+    def __init__(self, node: Any, known: set[int], around: State) -> None:
         self.values = {
             path: [array.copy() for array in arrays_of(value)]
-            for _, path, value in walk(_on(ctx, ctx._to_save))
+            for _, path, value in walk(_on(node, node._to_save))
             if is_leaf(value) and id(value) not in known
         }
         self.outside = around.again().values
@@ -297,7 +274,7 @@ def _run(
 ) -> _Run:
     """Run the `forward` of `node` on arguments that are moved by `step`."""
     function = node.function
-    ctx = function._node_class(node.needs_input_grad)
+    again = function._node_class(node.needs_input_grad)
     numbers, others = random.getstate(), np.random.get_state()
     try:
         with no_grad(), fork_rng():
@@ -305,9 +282,9 @@ def _run(
                 a if need is None else _moved(a, need, step)
                 for a, need in zip(arguments, needs, strict=True)
             )
-            made = function._call_forward(ctx, given)
+            made = function._call_forward(again, given)
             outputs = made if isinstance(made, tuple | list) else (made,)
-            return _Run(ctx, {id(value) for value in (*given, *outputs)}, around)
+            return _Run(again, {id(value) for value in (*given, *outputs)}, around)
     finally:
         random.setstate(numbers)
         np.random.set_state(others)

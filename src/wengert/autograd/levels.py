@@ -19,6 +19,7 @@ from collections import namedtuple
 from collections.abc import Iterable
 from typing import Any
 
+from wengert.autograd.function_node import Context
 from wengert.autograd.function_outputs import finish
 from wengert.autograd.slopes import check_view
 from wengert.autograd.written import shows, with_written, written
@@ -44,8 +45,6 @@ from wengert.tape.modes import (
 )
 from wengert.tape.node import edge_of
 from wengert.tape.record import T
-
-__all__ = ["applied_at", "level_of", "lowered"]
 
 VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])
 
@@ -119,7 +118,7 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         )
     known = _Known((*primals, *(made if several else (made,))), (*raised, *outs))
     final = function._node_class(needs)
-    final.__dict__.update(node.__dict__)
+    final._attributes.update(node._attributes)
     final.needs_input_grad = needs
     final.edges = tuple([edge_of(a) for a in raised if isinstance(a, TensorBase)])
     final._to_save = tuple(None if t is None else known.of(t) for t in node.saved_tensors)
@@ -244,7 +243,7 @@ def _with_tangents(
         for primal, tangent, arg in zip(primals, tangents, args, strict=True)
     ]
     versions = [None if t is None else version_of(t) for t in tangents]
-    slopes = function.jvp(_Context(node, known), *tangents)
+    slopes = function.jvp(_JvpContext(node, known), *tangents)
     if not isinstance(slopes, tuple):
         slopes = (slopes,)
     if len(slopes) != len(outputs):
@@ -332,11 +331,13 @@ class _Known:
         return tensor
 
 
-class _Context:
-    """What `jvp` gets for ctx: the node's attributes, and its saved tensors tied to the graph."""
+class _JvpContext(Context):
+    """The `ctx` of `jvp`, whose saved tensors are tied to the graph."""
+
+    __slots__ = ("_known",)
 
     def __init__(self, node: Any, known: _Known) -> None:
-        self._node = node
+        super().__init__(node)
         self._known = known
 
     @property
@@ -344,15 +345,6 @@ class _Context:
         """What was saved for `jvp`, by `save_for_forward`."""
         saved = self._node._saved_for_forward
         return tuple(None if tensor is None else self._known.of(tensor) for tensor in saved)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._node, name)
-
-    def __delattr__(self, name: str) -> None:
-        if name in vars(self):
-            super().__delattr__(name)
-        else:
-            delattr(self._node, name)
 
 
 def _transposed(

@@ -24,8 +24,6 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.node import Node, Unrecorded, edge_of, next_sequence
 
-__all__ = ["Gates", "closed_over", "leaf", "products", "rows"]
-
 _MANY = 8
 """From how many vectors on one pass for all of them is quicker."""
 

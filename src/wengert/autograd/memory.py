@@ -17,8 +17,6 @@ from wengert.tape.node import Node, edge_of
 from wengert.tape.saving import Guarded, Packed
 from wengert.tape.sites import line_of
 
-__all__ = ["MemoryReport", "memory_report"]
-
 _ROLES = ("parameters", "gradients", "saved", "tensors")
 # of a node itself, or seen as edges and sizes
 _OWN = frozenset({"__weakref__", "__dict__", "edges", "ext", "seq", "shapes", "site", "versions"})

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["ArrayRow", "GraphRow", "OperationRow", "RoleRow", "readable", "text_of"]
-
 _ROWS = 10
 
 

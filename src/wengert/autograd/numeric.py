@@ -18,8 +18,6 @@ import numpy as np
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.base import TensorBase
 
-__all__ = ["Evaluator", "along", "as_tuple", "columns", "evaluator", "one_sided"]
-
 Evaluator = Callable[[], list[Any]]
 
 

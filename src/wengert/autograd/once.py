@@ -12,8 +12,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import is_grad_enabled, no_grad
 from wengert.tape.node import Node, edge_of, next_sequence
 
-__all__ = ["Error", "once_differentiable"]
-
 
 class Error(Node):
     """Stands where a derivative that must not be taken would begin."""
@@ -73,7 +71,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         recording, behind = is_grad_enabled(), []
         if recording:
             # before it runs, for it may empty the list that it gets them in
-            parts = grads[0] if ctx.function.boxed_grads_call else grads
+            parts = grads[0] if ctx._node.function.boxed_grads_call else grads
             behind = [edge_of(g) for g in parts if g is not None]
         with no_grad():
             outputs = backward(ctx, *grads)
@@ -81,7 +79,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             return outputs
         single = not isinstance(outputs, tuple)
         given = (outputs,) if single else outputs
-        edges = dict(zip(ctx._positions, ctx.edges, strict=True))
+        edges = dict(zip(ctx._node._positions, ctx._node.edges, strict=True))
         # one for each argument, as PyTorch shows them
         places = [edges.get(i) for i in range(len(given))]
         guarded = []
@@ -89,7 +87,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
                 message = (
                     "trying to differentiate twice a function that was marked with "
-                    f"@once_differentiable ({ctx.label})"
+                    f"@once_differentiable ({ctx._node.label})"
                 )
                 node = Error.before((*places, *behind), message, len(places))
                 out = new_tensor(out.payload, node)

@@ -19,8 +19,6 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["bisect", "differs", "signs", "times"]
-
 times = 4
 """How many projections are compared."""
 _SHARE = 0.1

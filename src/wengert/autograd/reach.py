@@ -25,18 +25,6 @@ from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, NodeBase, TensorBase, version_of
 from wengert.tape.sites import OURS
 
-__all__ = [
-    "State",
-    "arrays_of",
-    "held_outside",
-    "is_leaf",
-    "is_open",
-    "may_hold",
-    "outside",
-    "parts",
-    "walk",
-]
-
 _NUMBERS = (float, complex, Fraction, Decimal)
 _OPAQUE = (int, str, bytes, type, types.ModuleType, np.dtype, NodeBase)
 _METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)

@@ -18,8 +18,6 @@ from wengert.tape.paths import Reach, leads_to
 from wengert.tape.sites import line_of, shown
 from wengert.tape.versions import is_inference
 
-__all__ = ["CURES", "Explanation", "listed", "without_graph", "without_path"]
-
 
 class Explanation:
     """What `explain` found; shown as text.

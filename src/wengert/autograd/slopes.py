@@ -7,8 +7,6 @@ from typing import Any
 
 from wengert.tape.base import version_of
 
-__all__ = ["check_view"]
-
 
 def check_view(
     out: Any,

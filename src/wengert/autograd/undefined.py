@@ -12,8 +12,6 @@ from wengert.base.sections import fill_sections
 from wengert.tape.backward import run_grad
 from wengert.tape.base import new_tensor
 
-__all__ = ["undefined_gradients"]
-
 
 class UndefinedGrad(Function):
     """What it is given; no gradient goes back through it."""

@@ -16,15 +16,6 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.sites import warn
 
-__all__ = [
-    "Check",
-    "GradcheckError",
-    "argument_names",
-    "one_number",
-    "parts_of",
-    "requires_grad",
-]
-
 # Jacobians of up to this many entries are compared in full when a projection differs
 _SMALL = 10_000
 # of inputs and outputs with more elements than this, projections are compared first

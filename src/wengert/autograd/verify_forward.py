@@ -20,8 +20,6 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.levels import move
 
-__all__ = ["ForwardCheck", "check_batched_backward", "check_batched_forward"]
-
 
 class ForwardCheck(Check):
     """One run of `gradcheck` in forward mode."""

@@ -12,8 +12,6 @@ from wengert.ops.make_tensor import draw_between
 from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
 
-__all__ = ["function_of_gradients"]
-
 
 def function_of_gradients(
     func: Callable[..., Any], inputs: Any, grad_outputs: Any, strided: bool

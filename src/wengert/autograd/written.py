@@ -12,8 +12,6 @@ from wengert.tape.given import note_tangent
 from wengert.tape.levels import move
 from wengert.tape.views import move_edge, refresh_views
 
-__all__ = ["shows", "with_written", "written"]
-
 
 def written(given: Iterable[Any], outputs: Any) -> list[tuple[int, int]]:
     """Which outputs are arguments that `forward` wrote to: numbers of outputs and arguments."""

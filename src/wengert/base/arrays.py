@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["COUNTED", "column", "plain_array", "unmasked"]
-
 COUNTED: list[Container[type]] = []
 """Subclasses of arrays that somebody said are nothing but their values."""
 

@@ -16,8 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["BACKENDS", "Backend", "CuPy", "backend_of"]
-
 
 class Backend(Protocol):
     """What a library does for the devices of one type.

@@ -10,8 +10,6 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-__all__ = ["BFLOAT", "UNSIGNED", "element_kind", "set_element_kind"]
-
 UNSIGNED, BFLOAT = 1, 4
 """DLPack's numbers for kinds of elements."""
 _IN_TENSOR = 20  # behind the memory's address, the device and the number of dimensions

@@ -8,8 +8,6 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["Structure", "field_names", "flatten", "paths"]
-
 
 class Structure:
     """The structure of nested containers, without what they hold; nothing changes it."""

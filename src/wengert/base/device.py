@@ -12,18 +12,6 @@ from wengert.base.backends import backend_of
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 
-__all__ = [
-    "CPU",
-    "META",
-    "as_device",
-    "check_device",
-    "device",
-    "different_devices",
-    "get_default_device",
-    "is_meta",
-    "set_default_device",
-]
-
 _TYPES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
     "mps, meta, hpu, mtia, privateuseone"

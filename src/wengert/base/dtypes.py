@@ -15,26 +15,6 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 
-__all__ = [
-    "DTYPES",
-    "NAMED_ONLY",
-    "as_dtype",
-    "category",
-    "default_complex",
-    "default_float",
-    "dtype",
-    "finfo",
-    "from_numpy_dtype",
-    "get_default_dtype",
-    "iinfo",
-    "is_differentiable",
-    "is_half",
-    "joined",
-    "named_only",
-    "promote",
-    "set_default_dtype",
-]
-
 BOOL, INTEGER, FLOATING, COMPLEX = range(4)
 _CATEGORY = {"b": BOOL, "i": INTEGER, "u": INTEGER, "f": FLOATING, "c": COMPLEX}
 

@@ -8,19 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "CUTS_BEFORE",
-    "HIDES",
-    "WRITTEN_ELSEWHERE",
-    "backward_twice",
-    "c_name",
-    "describe",
-    "kind_of",
-    "modified_in_place",
-    "no_gradient",
-    "not_a_scalar",
-]
-
 
 def kind_of(value: Any) -> str:
     """What messages call the type of a value: another library's ``Tensor`` with its module."""

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["SURFACES", "export"]
-
 V = TypeVar("V")
 
 SURFACES = {

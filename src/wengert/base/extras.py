@@ -10,8 +10,6 @@ import numpy as np
 
 from wengert.base.dtypes import dtype, from_numpy_dtype
 
-__all__ = ["bfloat16", "dask_module", "scipy_module", "tqdm"]
-
 
 @cache
 def _module(name: str) -> Any:

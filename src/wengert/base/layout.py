@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["layout", "sparse_coo", "sparse_csr", "strided"]
-
 
 class layout:
     """A way of laying elements out in memory.

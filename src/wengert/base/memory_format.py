@@ -8,19 +8,6 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 
-__all__ = [
-    "channels_last",
-    "channels_last_3d",
-    "check_memory_format",
-    "contiguous_format",
-    "empty_in_format",
-    "in_format",
-    "is_in_format",
-    "memory_format",
-    "preserve_format",
-    "suggested_format",
-]
-
 
 class memory_format:
     """An order of memory: one of the four that bear PyTorch's names.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-__all__ = ["INSTALLED", "RENAMED", "SHOWN", "shown", "shows"]
-
 K = TypeVar("K", bound=type)
 
 INSTALLED: dict[str, str] = {}

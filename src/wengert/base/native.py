@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import os
 
-__all__ = ["prefer_compiled"]
-
 _WANTED = os.environ.get("WENGERT_NATIVE")
 _SOURCES = ("native", "src/wengert/tape", "src/wengert/prims")
 """What native/build.py reads, in a source checkout."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from wengert.base.refused import REASONS, ROWS
 
-__all__ = ["MODULES", "NAMES", "REFUSED"]
-
 _SHOWN: dict[str, dict[str, str]] = {
     "_inductor": {},
     "_inductor.config": {},

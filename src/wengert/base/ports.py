@@ -12,8 +12,6 @@ import importlib
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-__all__ = ["OWNERS", "PORTS", "provides"]
-
 V = TypeVar("V")
 
 OWNERS = {

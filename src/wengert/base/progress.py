@@ -10,8 +10,6 @@ from typing import Any
 from wengert.base.extras import tqdm
 from wengert.base.sections import fill_sections
 
-__all__ = ["Progress"]
-
 _WIDTH = 24
 _LINES = 10
 _INTERVAL = 0.1

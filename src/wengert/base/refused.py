@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-__all__ = ["REASONS", "ROWS", "rows_of"]
-
 REASONS = {
     "quantized": (
         "arrays of NumPy have no quantised types. Compute in float16, or quantise after training"

@@ -26,8 +26,6 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = ["fill_sections"]
-
 _PARAMETERS = {
     # tensors
     "input": "input : Tensor\n    Of any shape.",

@@ -10,17 +10,6 @@ import operator
 
 from wengert.base.sections import fill_sections
 
-__all__ = [
-    "are_deterministic_algorithms_enabled",
-    "get_float32_matmul_precision",
-    "get_num_interop_threads",
-    "is_deterministic_algorithms_warn_only_enabled",
-    "set_float32_matmul_precision",
-    "set_flush_denormal",
-    "set_num_interop_threads",
-    "use_deterministic_algorithms",
-]
-
 _PRECISIONS = ("highest", "high", "medium")
 
 

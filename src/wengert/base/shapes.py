@@ -9,14 +9,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-__all__ = [
-    "broadcast",
-    "expanded",
-    "normal_dim",
-    "normal_dims",
-    "resolved",
-]
-
 Shape = tuple[int, ...]
 
 

@@ -9,8 +9,6 @@ from typing import Any, SupportsIndex, overload
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["Size"]
-
 
 class Size(tuple[int, ...]):
     """A shape: a tuple of integers that prints as PyTorch's and knows its number of elements.

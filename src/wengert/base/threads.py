@@ -21,8 +21,6 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["get_num_threads", "set_num_threads", "share"]
-
 _VARIABLES = ("WENGERT_NUM_THREADS", "OMP_NUM_THREADS")
 
 Work = Callable[[int, int], None]

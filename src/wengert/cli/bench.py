@@ -8,8 +8,6 @@ from pathlib import Path
 
 from wengert.cli.request import BadRequest
 
-__all__ = ["SCRIPTS", "bench"]
-
 SCRIPTS = (
     "overhead",
     "account",

@@ -12,8 +12,6 @@ from wengert.base.sections import fill_sections
 from wengert.cli.request import BadRequest
 from wengert.cli.target import described, inputs_of, load
 
-__all__ = ["check"]
-
 
 def _checks(second: bool, forward: bool, fast: bool) -> list[tuple[str, Callable[..., bool], Any]]:
     checks: list[tuple[str, Callable[..., bool], Any]] = []

@@ -21,8 +21,6 @@ from wengert.base.progress import Progress
 from wengert.cli.request import BadRequest
 from wengert.datasets import digits
 
-__all__ = ["ReLU", "Trained", "demo", "loss_of"]
-
 HIDDEN = 100
 BATCHES = 44
 RATE = 0.2

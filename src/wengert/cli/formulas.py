@@ -6,8 +6,6 @@ from wengert.base.sections import fill_sections
 from wengert.interp.formulas import cotangent, generic, pulled
 from wengert.prims.record import Primitive
 
-__all__ = ["formulas_of"]
-
 _LONGEST = 120
 """A formula of more letters says less than the rule itself."""
 

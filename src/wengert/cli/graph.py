@@ -14,8 +14,6 @@ from wengert.cli.request import BadRequest
 from wengert.cli.target import described, inputs_of, load
 from wengert.viz.draw import words_of
 
-__all__ = ["graph"]
-
 
 def _names(function: Any, count: int) -> list[str]:
     try:

@@ -15,8 +15,6 @@ from wengert.cli.request import BadRequest
 from wengert.prims.whole import TABLE
 from wengert.tape.compiled import IS_COMPILED
 
-__all__ = ["info", "operations"]
-
 EXTRAS = ("scipy", "safetensors", "ml_dtypes", "graphviz", "matplotlib")
 PEERS = ("torch", "autograd", "mygrad", "jax")
 

@@ -17,8 +17,6 @@ from wengert.cli.info import info, operations
 from wengert.cli.operations import page
 from wengert.cli.request import BadRequest
 
-__all__ = ["main"]
-
 
 def _shape(text: str) -> tuple[int, ...]:
     """``"3,4"`` as a shape; ``"()"`` or ``""`` is that of a number."""

@@ -20,8 +20,6 @@ from wengert.prims.record import Primitive
 from wengert.tape.modes import Mode
 from wengert.utils.dispatch import Dispatch
 
-__all__ = ["Observed", "observe"]
-
 KINDS = {"b": wg.bool, "i": wg.int64, "f": wg.float64, "c": wg.complex128}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["BadRequest"]
-
 
 class BadRequest(Exception):
     """The command makes no sense as it was given; the message says why and what would."""

@@ -14,8 +14,6 @@ import numpy as np
 import wengert as wg
 from wengert.cli.request import BadRequest
 
-__all__ = ["described", "inputs_of", "load"]
-
 
 def load(target: str) -> Callable[..., Any]:
     """The function that ``module:function`` names, looked for where the command runs, too.

@@ -10,8 +10,6 @@ from wengert.base.containers import flatten
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase, new_tensor
 
-__all__ = ["Held", "read_only", "rows_of", "seen"]
-
 
 class Held:
     """A value that no scheduler may look into for names of tasks, or take apart.

@@ -25,8 +25,6 @@ from wengert.func.reverse import vjp
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import no_grad
 
-__all__ = ["jacobian", "vmap"]
-
 
 class _Blocks:
     """Calls of a program on several blocks, by a scheduler.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["check_count", "check_function"]
-
 
 def check_count(value: Any, least: int, name: str) -> None:
     """Raise ValueError unless `value` is an integer from `least` on."""

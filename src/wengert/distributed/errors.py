@@ -8,8 +8,6 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["PartitionError"]
-
 
 class PartitionError(RuntimeError):
     """A function raised on a partition of the data, or the partition could not be loaded.

@@ -18,8 +18,6 @@ from wengert.distributed.schedulers import Cluster, Graph, Handle, Local, schedu
 from wengert.distributed.work import Partial, Task, add, differentiate, partition_key, run_on
 from wengert.tape.base import new_tensor
 
-__all__ = ["Shipped", "ValueAndGrad", "tasks_of", "value_and_grad"]
-
 _FAN_IN = 8
 """How many results one task adds: enough that few tasks do nothing else."""
 

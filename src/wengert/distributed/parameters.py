@@ -19,8 +19,6 @@ from wengert.distributed.programs import Program, is_module
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import no_grad
 
-__all__ = ["Carried", "Nested", "OfModule", "Opened", "opened", "parameters_of"]
-
 
 class _Module(NamedTuple):
     """What changes in a module from one step to the next."""

@@ -14,8 +14,6 @@ from wengert.base.sections import fill_sections
 from wengert.distributed.checks import check_count
 from wengert.distributed.schedulers import Cluster, Handle, Lazy, Local, scheduler_of
 
-__all__ = ["Partitions", "partitions"]
-
 
 class Partitions:
     """Data in partitions, held where they will be worked on (see `partitions`).

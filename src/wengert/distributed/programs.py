@@ -21,8 +21,6 @@ from typing import Any
 from wengert.base.extras import dask_module
 from wengert.base.sections import fill_sections
 
-__all__ = ["Program", "is_module", "name_of"]
-
 _KEPT_PROGRAMS = 16
 
 

@@ -28,8 +28,6 @@ from wengert.distributed.batches import Held
 from wengert.distributed.errors import PartitionError
 from wengert.distributed.programs import Program
 
-__all__ = ["Cluster", "Handle", "Lazy", "Local", "scheduler_of"]
-
 _CANCELLED = (concurrent.futures.CancelledError, asyncio.CancelledError)
 _PATIENCE = 60.0
 _ATTEMPTS = 20

@@ -18,8 +18,6 @@ from wengert.distributed.partitions import Partitions
 from wengert.distributed.work import Partial
 from wengert.tape.base import TensorBase, new_tensor
 
-__all__ = ["Fit", "Step", "fit"]
-
 
 class Step(NamedTuple):
     """One step of an optimisation, as a callback sees it.

@@ -23,8 +23,6 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import enable_grad
 
-__all__ = ["Partial", "Task", "add", "current", "differentiate", "partition_key", "run_on"]
-
 
 class Task(NamedTuple):
     """What a function that runs on a partition may know about where it is (see `current`).

@@ -14,8 +14,6 @@ from wengert.distributions.number_transforms import (
     sum_rightmost,
 )
 
-__all__ = ["Independent", "TransformedDistribution"]
-
 D = TypeVar("D", bound=Distribution)
 
 

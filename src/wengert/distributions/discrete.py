@@ -22,19 +22,6 @@ from wengert.distributions.utils import (
 from wengert.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 from wengert.ops.whole_batches import holds
 
-__all__ = [
-    "Bernoulli",
-    "Binomial",
-    "Categorical",
-    "ContinuousBernoulli",
-    "Geometric",
-    "Multinomial",
-    "NegativeBinomial",
-    "OneHotCategorical",
-    "OneHotCategoricalStraightThrough",
-    "Poisson",
-]
-
 _BITS = {"probs": constraints.unit_interval, "logits": constraints.real}
 _CHOICES = {"probs": constraints.simplex, "logits": constraints.real_vector}
 

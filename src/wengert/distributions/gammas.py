@@ -12,8 +12,6 @@ from wengert.distributions.distribution import Distribution, ExponentialFamily
 from wengert.distributions.utils import broadcast_all
 from wengert.ops.rejection import _sample_dirichlet, _standard_gamma
 
-__all__ = ["Beta", "Chi2", "Dirichlet", "Exponential", "FisherSnedecor", "Gamma"]
-
 
 class Gamma(ExponentialFamily):
     """The gamma distribution of shape `concentration` and scale 1 / `rate`.

@@ -14,19 +14,6 @@ from wengert.distributions.gammas import Chi2
 from wengert.distributions.transforms import AbsTransform, AffineTransform, ExpTransform
 from wengert.distributions.utils import broadcast_all, euler_constant, lazy_property, number_like
 
-__all__ = [
-    "Cauchy",
-    "Gumbel",
-    "HalfCauchy",
-    "HalfNormal",
-    "Laplace",
-    "LogNormal",
-    "Normal",
-    "StudentT",
-    "Uniform",
-    "VonMises",
-]
-
 _LOCATED = {"loc": constraints.real, "scale": constraints.positive}
 _SCALED = {"scale": constraints.positive}
 

@@ -10,8 +10,6 @@ from wengert.distributions import constraints
 from wengert.distributions.discrete import Categorical
 from wengert.distributions.distribution import Distribution
 
-__all__ = ["MixtureSameFamily"]
-
 
 class MixtureSameFamily(Distribution):
     """A mixture of the distributions along the last dimension of a batch.

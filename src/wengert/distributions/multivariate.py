@@ -17,18 +17,6 @@ from wengert.distributions.utils import lazy_property, vec_to_tril_matrix
 from wengert.ops.whole_batches import holds
 from wengert.tape.sites import warn
 
-__all__ = [
-    "LKJCholesky",
-    "LogisticNormal",
-    "LowRankMultivariateNormal",
-    "MultivariateNormal",
-    "Wishart",
-    "batch_mahalanobis",
-    "batch_mv",
-    "log_diagonal",
-    "precision_to_scale_tril",
-]
-
 
 def batch_mv(matrices: Any, vectors: Any) -> Any:
     """Products of matrices and vectors, whose batches broadcast.

@@ -15,8 +15,6 @@ from wengert.distributions.location import Uniform
 from wengert.distributions.transforms import AffineTransform, ExpTransform, PowerTransform
 from wengert.distributions.utils import broadcast_all, euler_constant, number_like
 
-__all__ = ["GeneralizedPareto", "InverseGamma", "Kumaraswamy", "Pareto", "Weibull"]
-
 
 class InverseGamma(TransformedDistribution):
     """The distribution of the reciprocals of gamma numbers.

@@ -20,13 +20,6 @@ from wengert.distributions.distribution import Distribution
 from wengert.distributions.transforms import ExpTransform, SigmoidTransform
 from wengert.distributions.utils import broadcast_all, clamp_probs
 
-__all__ = [
-    "ExpRelaxedCategorical",
-    "LogitRelaxedBernoulli",
-    "RelaxedBernoulli",
-    "RelaxedOneHotCategorical",
-]
-
 
 class LogitRelaxedBernoulli(_OfBits, Distribution):
     """The log-odds of a relaxed bit.

@@ -18,8 +18,6 @@ from wengert.tape.levels import check_levels, move
 from wengert.tape.record import T
 from wengert.tape.views import link
 
-__all__ = ["dims_of", "mapped_leaves", "vmap"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

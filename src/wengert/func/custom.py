@@ -17,8 +17,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.levels import brought
 from wengert.tape.modes import enable_grad, full_mode, is_recording
 
-__all__ = ["custom_jvp", "custom_vjp"]
-
 
 def _detached(tensor: Any) -> Any:
     """Another tensor over the same memory, without history."""

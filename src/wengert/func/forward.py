@@ -20,8 +20,6 @@ from wengert.tape.modes import current_mode, enable_grad, is_recording
 from wengert.tape.record import T
 from wengert.tape.views import link
 
-__all__ = ["cast_tangent", "joined", "jvp", "linearize"]
-
 
 def joined(primal: Any, tangent: Any, level: Level) -> Any:
     """A tensor of a value and its tangent."""

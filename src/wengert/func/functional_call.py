@@ -14,14 +14,6 @@ from wengert.base.sections import fill_sections
 from wengert.ops.join import stack
 from wengert.tape.base import TensorBase
 
-__all__ = [
-    "functional_call",
-    "functionalize",
-    "replace_all_batch_norm_modules_",
-    "stack_module_state",
-    "with_state",
-]
-
 _MISSING: Any = object()
 
 

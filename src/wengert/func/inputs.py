@@ -28,18 +28,6 @@ from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import T
 from wengert.tape.sites import OURS
 
-__all__ = [
-    "Entered",
-    "Transformed",
-    "as_tensor",
-    "chosen",
-    "fresh",
-    "replaced",
-    "shown",
-    "tensors_of",
-    "with_aux",
-]
-
 # a function under a transform may call any operation
 REQUIRES = (batching_rules, forward, levels, level_writes, tangents, whole)
 # a graph may be walked when its levels have ended, and other ones are under way
@@ -164,8 +152,15 @@ def as_tensor(value: Any, function: str, what: str) -> Any:
 
 def tensors_of(value: Any, function: str, what: str) -> tuple[list[Any], Callable[..., Any]]:
     """The tensors of a nested container, and what makes the container again."""
+    if isinstance(value, TensorBase):
+        return [value], _only
     leaves, rebuild = flatten(value)
     return [as_tensor(leaf, function, what) for leaf in leaves], rebuild
+
+
+def _only(values: list[Any]) -> Any:
+    (value,) = values
+    return value
 
 
 def chosen(args: Sequence[Any], argnums: Any, function: str) -> tuple[tuple[int, ...], bool]:
@@ -218,17 +213,21 @@ def fresh(tensor: Any, function: str, differentiable: bool = True) -> Any:
 
 def shown(value: Any, keep: bool) -> Any:
     """A result for the outside of a transform: without the history that only it had."""
-    leaves, rebuild = flatten(value)
     if keep:
         return value
+    if isinstance(value, TensorBase):
+        return value if value.edge is None else _cut(value)
+    leaves, rebuild = flatten(value)
     return rebuild(
         [
-            new_tensor(leaf.payload, None, leaf.share_version())
-            if isinstance(leaf, TensorBase) and leaf.edge is not None
-            else leaf
+            _cut(leaf) if isinstance(leaf, TensorBase) and leaf.edge is not None else leaf
             for leaf in leaves
         ]
     )
+
+
+def _cut(tensor: Any) -> Any:
+    return new_tensor(tensor.payload, None, tensor.share_version())
 
 
 def with_aux(output: Any, has_aux: bool, function: str) -> tuple[Any, Any]:

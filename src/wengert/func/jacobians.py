@@ -18,17 +18,6 @@ from wengert.ops.permute import movedim
 from wengert.tape.record import T
 from wengert.types import Tensor
 
-__all__ = [
-    "hessian",
-    "hessian_diag",
-    "hvp",
-    "jacfwd",
-    "jacobian",
-    "jacrev",
-    "laplacian",
-    "units_of",
-]
-
 P = ParamSpec("P")
 
 

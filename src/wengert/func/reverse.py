@@ -22,8 +22,6 @@ from wengert.tape.base import LEAF, TensorBase
 from wengert.tape.levels import leads_outside
 from wengert.tape.modes import enable_grad, is_recording
 
-__all__ = ["grad", "grad_and_value", "pullback", "value_and_grad", "vjp"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
@@ -56,17 +54,21 @@ def _value_and_grad(
         keep = graph and leads_outside([output], flat)
         found: list[Any] = [None] * len(flat)
         if output.edge is not None:
-            found = run_grad([output], flat, [None], graph, graph)
-    keeps_aux = keep or (outside and _leads(aux, flat))
+            closed = outside and not graph
+            found = run_grad([output], flat, [None], graph, graph, closed=closed)
+    keeps_aux = keep or (has_aux and outside and _leads(aux, flat))
     if keeps_aux or graph:
         _end(flat)
     filled = [zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)]
-    # what the output depends on, its gradient need not
-    grads = iter(shown(filled, graph and leads_outside(filled, ())))
+    if graph:
+        # what the output depends on, its gradient need not
+        filled = shown(filled, leads_outside(filled, ()))
+    grads = iter(filled)
     made = [
         rebuild([next(grads) for _ in own]) for own, (_, rebuild) in zip(inputs, parts, strict=True)
     ]
-    aux = shown(aux, keeps_aux)
+    if has_aux:
+        aux = shown(aux, keeps_aux)
     return shown(output, keep), tuple(made) if several else made[0], aux
 
 

@@ -22,8 +22,6 @@ from wengert.tape.modes import enable_grad, is_recording, no_grad
 from wengert.tape.sites import warn
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["argmin", "fixed_point", "root"]
-
 
 def root(
     optimality_fun: Callable[..., Any],

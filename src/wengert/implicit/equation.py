@@ -24,8 +24,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.modes import enable_grad
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["DENSE_LIMIT", "Equation", "tensors_of"]
-
 DENSE_LIMIT = 500
 """Up to how many unknowns the Jacobian is made as a matrix, where nobody chose."""
 

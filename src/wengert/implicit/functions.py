@@ -24,8 +24,6 @@ from wengert.ops.join import stack
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import enable_grad, is_grad_enabled
 
-__all__ = ["ImplicitSolution"]
-
 
 class ImplicitSolution(Function):
     """The solution of an equation, as a function of its parameters."""

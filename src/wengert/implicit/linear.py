@@ -11,8 +11,6 @@ from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.kernels.spectral import LinAlgError
 
-__all__ = ["LinearMap", "SOLVERS", "solution"]
-
 SOLVERS = ("dense", "cg", "bicgstab", "gmres")
 
 

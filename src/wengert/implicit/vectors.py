@@ -14,8 +14,6 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.tape.base import new_tensor
 
-__all__ = ["Layout", "precision"]
-
 
 def precision(dtype: Any) -> float:
     """The distance of 1 from the next number of a floating or complex dtype."""

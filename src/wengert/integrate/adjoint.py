@@ -40,8 +40,6 @@ from wengert.ops.like import zeros_like
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import enable_grad, is_grad_enabled, is_recording
 
-__all__ = ["AdjointSolution", "Course"]
-
 # the nodes and weights of Gauss and Legendre on [0, 1], exact up to degree 5
 _ROOT = 0.15**0.5
 _NODES = (0.5 - _ROOT, 0.5, 0.5 + _ROOT)

@@ -34,8 +34,6 @@ from wengert.ops.join import stack
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import enable_grad, is_grad_enabled
 
-__all__ = ["METHODS", "DiscreteSolution", "Steps", "recording_method"]
-
 METHODS = ("RK23", "RK45")
 
 

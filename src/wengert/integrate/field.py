@@ -18,8 +18,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.modes import enable_grad, is_recording, no_grad
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["Field", "State", "gradient_of"]
-
 
 class State:
     """The structure of a state: what the user's function takes, as one vector.

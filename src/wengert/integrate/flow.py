@@ -18,8 +18,6 @@ from wengert.integrate.forward import ForwardSolution, Variations
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import is_recording
 
-__all__ = ["METHODS", "SENSITIVITIES", "Flow", "chosen"]
-
 METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 SENSITIVITIES = ("auto", "discrete", "forward", "adjoint")
 IMPLICIT = ("Radau", "BDF", "LSODA")

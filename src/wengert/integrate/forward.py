@@ -31,8 +31,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.modes import enable_grad, is_grad_enabled
 from wengert.tape.node import edge_of
 
-__all__ = ["ForwardSolution", "Variations"]
-
 _TWICE = (
     "trying to differentiate twice a solution whose derivatives were integrated forward "
     "(sensitivity='forward'): these are numbers without a history. Give sensitivity='discrete' or "
@@ -168,7 +166,7 @@ class ForwardSolution(Function):
                 results[1 + i] = next(parts)
         if is_grad_enabled():
             results = [
-                None if r is None else _final(r, (*ctx.edges, edge_of(grad))) for r in results
+                None if r is None else _final(r, (*ctx._node.edges, edge_of(grad))) for r in results
             ]
         return results
 

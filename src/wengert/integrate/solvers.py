@@ -21,8 +21,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.modes import is_recording, no_grad
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["OdeResult", "odeint", "solve_ivp"]
-
 _OPTIONS = ("first_step", "max_step", "min_step")
 
 

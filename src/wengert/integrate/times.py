@@ -18,8 +18,6 @@ from wengert.integrate.field import Field
 from wengert.tape.base import new_tensor
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["at_event", "moved"]
-
 
 def moved(field: Field, t: Any, y: Any, by: Any, parameters: list[Any]) -> Any:
     """The state at ``t + by``, where `by` is zero, of the solution through `y` at `t`."""

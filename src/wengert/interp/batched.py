@@ -24,21 +24,6 @@ from wengert.interp.levels import Interpreter, Level, Lifted, namespace_of
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
-__all__ = [
-    "BATCHING",
-    "DIMENSIONS",
-    "RULES",
-    "B",
-    "Batched",
-    "Call",
-    "Slot",
-    "Within",
-    "aligned",
-    "each",
-    "shared",
-    "spread",
-]
-
 
 @provides("batched")
 class Batched(Lifted):

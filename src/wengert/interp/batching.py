@@ -7,19 +7,6 @@ from typing import Any
 
 from wengert.interp.batched import DIMENSIONS, Call, Slot, aligned, each, shared, spread
 
-__all__ = [
-    "along",
-    "chosen",
-    "dims",
-    "flattened",
-    "fold",
-    "leading",
-    "pointwise",
-    "reduced",
-    "shifted",
-    "whole",
-]
-
 
 def _behind(dim: Any) -> Any:
     """A dimension, or several, with the batch in front."""

@@ -13,8 +13,6 @@ from wengert.interp.batching import whole
 from wengert.prims import records
 from wengert.prims.table import TABLE
 
-__all__ = ["fallbacks"]
-
 # the modules whose rules are entered when they are imported
 ENTERED = (batching_norms, batching_places, batching_products, batching_shapes)
 

@@ -30,8 +30,6 @@ from wengert.prims import records
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
-__all__ = ["DeviceArray"]
-
 _LACKING = (TypeError, AttributeError, NotImplementedError)
 
 

@@ -30,8 +30,6 @@ from wengert.interp.levels import Interpreter, Level, Lifted, namespace_of
 from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
-__all__ = ["ENABLED", "TANGENTS", "WAYS", "D", "Dual", "expanded", "kind_of"]
-
 
 class Dual(Lifted):
     """A value and its tangent; a function under `jvp` sees the value.

@@ -14,8 +14,6 @@ from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
-__all__ = ["FUSED", "K", "LARGE"]
-
 POINTWISE: Facet[bool] = Facet("pointwise", lambda prim: prim.family == "elementwise")
 """Whether the kernel computes each element from the values of elements at its place alone."""
 FUSED: Facet[str] = Facet("fused", lambda prim: "")

@@ -20,8 +20,6 @@ from wengert.prims.facet import FORMULA, OPERATOR
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
-__all__ = ["E", "G", "computed", "cotangent", "derivative", "generic", "pulled"]
-
 G = named("g", "cotangent")
 """The cotangent, where it is only there to be divided by."""
 _REFUSED = (AttributeError, NotImplementedError, TypeError, ValueError)

@@ -33,18 +33,6 @@ from wengert.base.ports import PORTS
 from wengert.interp.eager import K
 from wengert.prims.table import TABLE
 
-__all__ = [
-    "Interpreter",
-    "Level",
-    "Lifted",
-    "LiftedArray",
-    "device_of",
-    "is_elsewhere",
-    "is_plain",
-    "levels_of",
-    "namespace_of",
-]
-
 
 def namespace_of(*values: Any) -> Any:
     """The namespace of the highest-levelled among `values` (see NOTE [choice of F])."""

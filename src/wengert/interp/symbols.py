@@ -18,8 +18,6 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["Symbol", "argument", "factor_of", "named", "simplified"]
-
 _BINDING = {"==": 1, "!=": 1, "<": 1, "<=": 1, ">": 1, ">=": 1, "|": 2, "^": 3, "&": 4}
 _BINDING |= {"+": 6, "-": 6, "*": 7, "/": 7, "@": 7, "%": 7, "neg": 8, "~": 8, "**": 9}
 """How strongly operators bind: as Python's do."""

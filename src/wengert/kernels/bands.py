@@ -16,8 +16,6 @@ import numpy as np
 
 from wengert.kernels.columns import overlap
 
-__all__ = ["correlate_in_bands", "has_bands"]
-
 Shape = tuple[int, ...]
 _ROWS = 4
 _BLOCK = 1 << 20

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["eliminate", "exchange", "first", "last", "many", "substitute"]
-
 Shape = tuple[int, ...]
 
 

@@ -29,18 +29,6 @@ from wengert.base.extras import scipy_module
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import horner
 
-__all__ = [
-    "bessel_i",
-    "bessel_ie",
-    "bessel_j",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
-    "sinc",
-    "spherical_bessel",
-]
-
 # elements that are computed together: what the passes of one block touch stays in the cache
 _BLOCK = 16384
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)

@@ -18,8 +18,6 @@ import numpy as np
 
 from wengert.base.threads import get_num_threads, share
 
-__all__ = ["LEAST", "VECTOR", "least_of", "split"]
-
 try:
     _compiled: Any = importlib.import_module("wengert.kernels.vector")
 except ImportError:

@@ -24,18 +24,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "Grid",
-    "Part",
-    "all_columns",
-    "blocks",
-    "columns",
-    "grid_of",
-    "overlap",
-    "parts_of",
-    "reach",
-]
-
 Shape = tuple[int, ...]
 _BLOCK = 1 << 21
 """Bytes of a block of columns."""

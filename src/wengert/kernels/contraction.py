@@ -18,8 +18,6 @@ import numpy as np
 
 from wengert.kernels.matmul import bmm, mm
 
-__all__ = ["contract", "plan_of"]
-
 Labels = tuple[int, ...]
 
 

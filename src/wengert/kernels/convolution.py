@@ -32,14 +32,6 @@ from wengert.kernels.columns import (
 )
 from wengert.kernels.fold import add_windows
 
-__all__ = [
-    "convolution",
-    "correlate",
-    "correlate_input",
-    "correlate_weight",
-    "phases_of",
-]
-
 Shape = tuple[int, ...]
 
 

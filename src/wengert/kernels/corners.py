@@ -9,8 +9,6 @@ import numpy as np
 
 from wengert.kernels.points import Layout, Points
 
-__all__ = ["corner_pick", "corner_scatter", "grid_corners", "grid_position", "grid_turn"]
-
 Shape = tuple[int, ...]
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from wengert.base.ports import PORTS
 from wengert.kernels.protocols import copied
 
-__all__ = ["assign", "clone", "copy_into", "dense_order", "filled", "to_copy", "to_device"]
-
 
 def clone(self: Any) -> Any:
     """A copy in the same order of memory."""

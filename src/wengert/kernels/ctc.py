@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ctc_loss", "ctc_posterior"]
-
 Lengths = tuple[int, ...]
 _FEW = 128
 """So few states at a time are added one by one."""

@@ -16,15 +16,6 @@ import numpy as np
 
 from wengert.kernels.moments import vector_norm
 
-__all__ = [
-    "cdist",
-    "cdist_backward",
-    "pairs_of_square",
-    "pdist",
-    "renorm",
-    "square_of_pairs",
-]
-
 _BLOCK = 2**15
 """Elements of a block."""
 _MANY = 2**11

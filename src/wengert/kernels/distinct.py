@@ -12,14 +12,6 @@ import numpy as np
 
 from wengert.kernels.sorting import order
 
-__all__ = [
-    "unique",
-    "unique_consecutive",
-    "unique_consecutive_values",
-    "unique_rows",
-    "unique_values",
-]
-
 Found = tuple[Any, Any, Any]
 """Where each group has its first element, the number of its group for each element, and how many
 elements each group has."""

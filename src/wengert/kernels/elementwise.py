@@ -14,6 +14,7 @@ __all__ = [
     "ceil",
     "erf",
     "erfc",
+    "exp_of_minus_plus_one",
     "floor",
     "floor_divide",
     "fmod",
@@ -58,15 +59,19 @@ def sigmoid(self: Any) -> Any:
     """1 / (1 + exp(-self))."""
     if self.dtype.kind == "c":
         return 1 / (1 + np.exp(-self))
+    return np.reciprocal(exp_of_minus_plus_one(self))
+
+
+def exp_of_minus_plus_one(self: Any) -> Any:
+    """1 + exp(-self); infinite, which is right, where it overflows."""
     # finding the smallest element takes a third of the time that `errstate` does
     if self.size and self.item(self.argmin()) > -_NO_OVERFLOW:
         grown = np.exp(-self)
     else:
-        # where it overflows, the result is 0, which is right
         with np.errstate(over="ignore"):
             grown = np.exp(-self)
     grown += 1
-    return np.reciprocal(grown)
+    return grown
 
 
 def sgn(self: Any) -> Any:

@@ -9,8 +9,6 @@ import numpy as np
 from wengert.kernels.protocols import asarray, is_numpys, zeros
 from wengert.kernels.sums import sums
 
-__all__ = ["embedding", "embedding_backward", "embedding_factors"]
-
 # so few places left are quicker one by one
 _FEW = 8
 

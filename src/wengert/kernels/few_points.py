@@ -14,8 +14,6 @@ import numpy as np
 
 from wengert.kernels.points import Layout, Points, powers
 
-__all__ = ["are_few", "sample", "scatter", "slopes"]
-
 _FEW = 1 << 13
 
 

@@ -13,8 +13,6 @@ import numpy as np
 
 from wengert.kernels.columns import Part, overlap, reach, result_size
 
-__all__ = ["add_windows", "col2im", "im2col"]
-
 Shape = tuple[int, ...]
 _SMALL = 1 << 14
 """Up to so many elements, adding them one by one costs less than an addition for each tap."""

@@ -21,8 +21,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["fft_c2c", "fft_c2r", "fft_r2c", "overlap_add"]
-
 Dims = tuple[int, ...]
 
 _OTHER = {"backward": "forward", "forward": "backward", "ortho": "ortho"}

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["fractional_max_pool_indices"]
-
 Shape = tuple[int, ...]
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["fused", "linspace", "logspace", "progression"]
-
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SPLIT = 134217729.0
 """2**27 + 1, which cuts a double's significand in two."""

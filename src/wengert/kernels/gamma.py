@@ -26,8 +26,6 @@ from wengert.kernels.protocols import is_numpys
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import horner
 
-__all__ = ["digamma", "igamma", "igammac", "lgamma", "mvlgamma", "polygamma", "trigamma", "zeta"]
-
 _BLOCK = 16384
 # the Bernoulli numbers B_2, B_4, ..., B_20
 _BERNOULLI = (

@@ -14,8 +14,6 @@ import numpy as np
 from wengert.kernels import few_points
 from wengert.kernels.points import Layout, Points, layout_of, powers, valued
 
-__all__ = ["grid_sample", "grid_sample_backward", "grid_sample_slope"]
-
 Shape = tuple[int, ...]
 # so many numbers at a time, which stay in the processor's cache
 _BLOCK = 1 << 15

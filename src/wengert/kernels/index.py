@@ -16,23 +16,6 @@ from numpy.lib.stride_tricks import as_strided
 from wengert.kernels.layout import LAYOUTS
 from wengert.kernels.protocols import arange, asarray, contiguous, copied, zeros
 
-__all__ = [
-    "corner_backward",
-    "gather",
-    "index",
-    "index_add",
-    "index_backward",
-    "index_put",
-    "masked_select",
-    "masked_select_backward",
-    "put_into",
-    "scatter",
-    "scatter_add",
-    "scatter_value",
-    "take",
-    "take_backward",
-]
-
 Shape = tuple[int, ...]
 Indices = tuple[Any, ...]
 _ALL = slice(None)

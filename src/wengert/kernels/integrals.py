@@ -8,8 +8,6 @@ import numpy as np
 
 from wengert.kernels.scipy import ufunc
 
-__all__ = ["expn"]
-
 _expn = ufunc("expn", "scipy.special.expn")
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["cat", "stack"]
-
 
 def cat(*tensors: Any, dim: int) -> Any:
     """The arrays one after the other along a dimension."""

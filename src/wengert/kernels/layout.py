@@ -21,8 +21,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LAYOUTS", "is_dense", "laid_as"]
-
 _CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
 
 

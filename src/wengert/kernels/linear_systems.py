@@ -20,19 +20,6 @@ from wengert.kernels.factors import (
 from wengert.kernels.protocols import zeros
 from wengert.kernels.spectral import adjoint
 
-__all__ = [
-    "cofactor",
-    "cofactor_backward",
-    "det",
-    "inv",
-    "inv_ex",
-    "lstsq",
-    "lstsq_inverse",
-    "slogdet",
-    "solve",
-    "solve_ex",
-]
-
 _SOLVER = "The solver failed because the input matrix is singular."
 _DIAGONAL = (
     "The diagonal element {} is zero, the inversion could not be completed because the input "

@@ -9,8 +9,6 @@ import numpy as np
 
 from wengert.kernels.protocols import asarray
 
-__all__ = ["entr", "logaddexp", "logaddexp2", "logit", "xlog1py", "xlogy"]
-
 
 def xlogy(self: Any, other: Any) -> Any:
     """self * log(other), which is 0 where self is 0, unless other is NaN."""

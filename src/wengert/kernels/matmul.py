@@ -12,8 +12,6 @@ import numpy as np
 
 from wengert.kernels.protocols import contiguous
 
-__all__ = ["addmm", "addmv", "baddbmm", "bmm", "dot", "mm", "mv", "vdot"]
-
 
 def _is_short_float(dtype: np.dtype[Any]) -> bool:
     """float16 and bfloat16: without BLAS, and too coarse to sum in."""

@@ -23,8 +23,6 @@ from wengert.kernels.windows import (
     windows,
 )
 
-__all__ = ["avg_pool", "avg_pool_backward"]
-
 Shape = tuple[int, ...]
 
 

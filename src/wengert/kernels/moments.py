@@ -10,8 +10,6 @@ import numpy as np
 from wengert.kernels.reduce import Dims, divided, extent, widened
 from wengert.kernels.sums import dots, sums
 
-__all__ = ["logsumexp", "std", "std_mean", "var", "var_mean", "vector_norm"]
-
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
@@ -24,20 +22,24 @@ def _squares(self: Any) -> Any:
     return self * self
 
 
+# invalid: infinities have no distance from their mean
+@np.errstate(invalid="ignore")
+def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
+    apart = self - centre
+    spread = sums(_squares(apart), dim, keepdim)
+    if n:
+        # what the mean was rounded by: T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for
+        # computing the sample variance", The American Statistician 37 (1983), 242-247
+        spread = spread - _squares(sums(apart, dim, keepdim)) / n
+        spread = np.maximum(spread, 0)
+    return spread
+
+
 def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     n = extent(self, dim)
     # two passes: the one-pass formula cancels where the mean is large
     centre = divided(sums(self, dim, True), n)
-    # invalid: infinities have no distance from their mean
-    with np.errstate(invalid="ignore"):
-        apart = self - centre
-        spread = sums(_squares(apart), dim, keepdim)
-        if n:
-            # what the mean was rounded by: T. F. Chan, G. H. Golub, R. J. LeVeque, "Algorithms for
-            # computing the sample variance", The American Statistician 37 (1983), 242-247
-            spread = spread - _squares(sums(apart, dim, keepdim)) / n
-            spread = np.maximum(spread, 0)
-    spread = divided(spread, n - correction)
+    spread = divided(_spread(self, centre, dim, keepdim, n), n - correction)
     if not keepdim:
         centre = centre.reshape(spread.shape)[()]
     return spread, centre
@@ -91,6 +93,12 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         return np.power(sums(powers, dim, keepdim), 1 / ord)
 
 
+# divide: the logarithm of an empty sum; invalid: infinite elements
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+def _log_of_sum(self: Any, top: Any, dim: Dims, keepdim: bool) -> Any:
+    return np.log(sums(np.exp(self - top), dim, keepdim))
+
+
 @widened
 def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
     """The logarithm of a sum of exponentials, which never overflows."""
@@ -100,7 +108,5 @@ def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
         top = _largest(self, axis=dim, keepdims=True, initial=-np.inf)
     # infinite elements: exp of themselves, not of their NaN distance
     top = np.where(np.isfinite(top), top, top.dtype.type(0))
-    # divide: the logarithm of an empty sum; invalid: infinite elements
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        result = np.log(sums(np.exp(self - top), dim, keepdim))
+    result = _log_of_sum(self, top, dim, keepdim)
     return result + (top if keepdim else top.reshape(result.shape))

@@ -34,8 +34,6 @@ from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import SHEPHERD, horner
 from wengert.kernels.special import erfc, ratio
 
-__all__ = ["erfcx_slope", "erfinv", "ndtr", "ndtri", "normal_hazard"]
-
 _HALF_SQRT = math.sqrt(0.5)
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 _BLOCK = 16384

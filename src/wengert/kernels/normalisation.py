@@ -21,31 +21,6 @@ import numpy as np
 
 from wengert.kernels.sums import column_sums, dots, row_sums, sums
 
-__all__ = [
-    "FEW",
-    "PART",
-    "applied",
-    "batch_norm",
-    "batch_norm_fixed",
-    "channel_sums",
-    "computed_wide",
-    "degenerate",
-    "group_norm",
-    "layer_norm",
-    "moments",
-    "moments_of",
-    "are_near",
-    "parts_of",
-    "repeated",
-    "rms_norm",
-    "room",
-    "standardise",
-    "sums_and_dots",
-    "sums_of",
-    "three_axes",
-    "unbuffered",
-]
-
 Dims = tuple[int, ...]
 
 PART = 1 << 17

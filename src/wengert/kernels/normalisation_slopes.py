@@ -24,8 +24,6 @@ from wengert.kernels.normalisation import (
     unbuffered,
 )
 
-__all__ = ["group_norm_backward", "standardise_backward", "standardised_sum"]
-
 Dims = tuple[int, ...]
 
 

@@ -9,17 +9,6 @@ import numpy as np
 
 from wengert.kernels.create import dense_order
 
-__all__ = [
-    "frac",
-    "frexp",
-    "frexp_scale",
-    "heaviside",
-    "ldexp",
-    "nan_to_num",
-    "nextafter",
-    "round_decimals",
-]
-
 _BITS: dict[Any, Any] = {
     np.dtype(np.float32): np.dtype(np.int32),
     np.dtype(np.float64): np.dtype(np.int64),

@@ -6,8 +6,6 @@ from typing import Any
 
 from wengert.kernels.protocols import empty, full, zeros
 
-__all__ = ["constant_pad", "framed", "unframed"]
-
 Pads = tuple[tuple[int, int], ...]
 
 

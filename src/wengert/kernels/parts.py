@@ -8,8 +8,6 @@ import numpy as np
 
 from wengert.kernels.protocols import empty
 
-__all__ = ["complex", "polar"]
-
 
 def complex(real: Any, imag: Any) -> Any:
     """``real + 1j * imag``, where neither part touches the other: infinite parts stay apart."""

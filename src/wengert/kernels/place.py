@@ -13,15 +13,6 @@ import numpy as np
 
 from wengert.kernels.protocols import asarray, copied, zeros
 
-__all__ = [
-    "copy_at",
-    "copying",
-    "fill_at",
-    "masked_scatter_backward",
-    "put_at",
-    "scatter_masked",
-]
-
 Shape = tuple[int, ...]
 _ALL = slice(None)
 

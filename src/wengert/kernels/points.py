@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Layout", "Points", "layout_of", "powers", "valued"]
-
 Shape = tuple[int, ...]
 _A = -0.75
 _WEIGHTS: dict[str, tuple[tuple[float, ...], ...]] = {

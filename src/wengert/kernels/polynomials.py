@@ -21,8 +21,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FAMILIES", "polynomial", "polynomial_of_degree"]
-
 Step = Callable[[int], tuple[float, float, float]]
 
 

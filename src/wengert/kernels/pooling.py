@@ -26,16 +26,6 @@ from wengert.kernels.windows import (
     windows,
 )
 
-__all__ = [
-    "adaptive_max_pool",
-    "adaptive_max_pool_indices",
-    "max_pool",
-    "max_pool_indices",
-    "pool_pick",
-    "pool_put",
-    "pool_scatter",
-]
-
 Shape = tuple[int, ...]
 _FEW = 1 << 12
 # so many bins are searched one after the other

@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["addr", "cross", "matrix_exp"]
-
-
 _NEXT, _BEFORE = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 

@@ -14,22 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "arange",
-    "asarray",
-    "contiguous",
-    "copied",
-    "empty",
-    "every",
-    "full",
-    "is_numpys",
-    "largest",
-    "ones",
-    "smallest",
-    "some",
-    "zeros",
-]
-
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
 _every: Any = np.logical_and.reduce

@@ -23,24 +23,6 @@ import numpy as np
 from wengert.base.ports import PORTS
 from wengert.kernels.fused import fused
 
-__all__ = [
-    "STATE",
-    "Stream",
-    "bernoulli",
-    "cauchy",
-    "exponential",
-    "full_range",
-    "geometric",
-    "integers",
-    "log_normal",
-    "normal",
-    "normal_serial",
-    "permutation",
-    "polar",
-    "uniform",
-    "units",
-]
-
 _WORD = 0xFFFFFFFF
 _SIZE = 624
 # arrays, since NumPy takes longer to convert a Python number than to compute with a few
@@ -124,14 +106,6 @@ class Stream:
             self.ahead = None
             # RandomState seeds by the twister's original rule; the newer classes hash the seed
             self._legacy.seed(seed & _WORD)
-
-    def state(self) -> Any:
-        """The state of the twister, for `restore`."""
-        return self._bits.state
-
-    def restore(self, state: Any) -> None:
-        """Go on from a state again."""
-        self._bits.state = state
 
     def source(self) -> tuple[int, int]:
         """The addresses of the C function that draws a number of 32 bits, and of what it takes."""

@@ -19,19 +19,6 @@ import numpy as np
 
 from wengert.kernels.sums import sums
 
-__all__ = [
-    "gru_backward",
-    "gru_layer",
-    "gru_states",
-    "lstm_backward",
-    "lstm_layer",
-    "lstm_states",
-    "rnn_backward",
-    "rnn_layer",
-    "rnn_states",
-    "steps",
-]
-
 Sizes = tuple[int, ...]
 
 

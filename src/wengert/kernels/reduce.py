@@ -17,26 +17,6 @@ from wengert.kernels import protocols
 from wengert.kernels.protocols import arange, largest, ones, smallest, zeros
 from wengert.kernels.sums import sums
 
-__all__ = [
-    "along",
-    "amax",
-    "amin",
-    "argmax",
-    "argmin",
-    "at_index",
-    "count",
-    "divided",
-    "extent",
-    "maximum",
-    "mean",
-    "mean_all",
-    "minimum",
-    "pick",
-    "prod",
-    "truth",
-    "widened",
-]
-
 Dims = tuple[int, ...]
 
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal

@@ -22,8 +22,6 @@ import numpy as np
 from wengert.kernels.mean_pooling import avg_pool, avg_pool_backward
 from wengert.kernels.windows import as_product, by_blocks, matrix_of, product
 
-__all__ = ["resample", "resample_backward", "uneven"]
-
 Shape = tuple[int, ...]
 Scales = tuple[float | None, ...]
 _EXACT = 64

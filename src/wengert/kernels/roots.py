@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["cbrt"]
-
 _SPLIT = 2.0**36 + 1.0
 
 

@@ -13,16 +13,6 @@ import numpy as np
 from wengert.kernels.reduce import widened
 from wengert.kernels.sums import running_sums
 
-__all__ = [
-    "cummax",
-    "cummin",
-    "cumprod",
-    "cumsum",
-    "linear_recurrence",
-    "logcumsumexp",
-    "shift",
-]
-
 _TURN = 2 * math.pi
 
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from wengert.kernels.protocols import copied
 
-__all__ = ["index_reduce", "scatter_others", "scatter_reduce", "through"]
-
 Shape = tuple[int, ...]
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from wengert.base.extras import scipy_module
 from wengert.kernels.protocols import is_numpys
 
-__all__ = ["quick", "ufunc"]
-
 
 def ufunc(name: str, operation: str, output: int | None = None) -> Callable[..., Any]:
     """The kernel that applies a function of ``scipy.special`` and keeps the arguments' dtype.

@@ -7,16 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "bin_numbers",
-    "bincount",
-    "histc",
-    "histogram",
-    "isin",
-    "nonzero_static",
-    "searchsorted",
-]
-
 # fewer values for each of many sequences are searched for all at once
 _FEW = 32
 # up to so many comparisons of all with all are quicker than a search

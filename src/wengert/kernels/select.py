@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["choose", "clamp"]
-
 _BITS = {np.dtype(np.float32): np.uint32, np.dtype(np.float64): np.uint64}
 # from this size on
 _LARGE = 2048

@@ -13,27 +13,6 @@ import numpy as np
 
 from wengert.kernels.protocols import is_numpys, zeros
 
-__all__ = [
-    "alias",
-    "contiguous",
-    "diag_embed",
-    "diagonal",
-    "diagonal_backward",
-    "expand",
-    "flip",
-    "repeat",
-    "roll",
-    "select",
-    "select_backward",
-    "slice_",
-    "slice_backward",
-    "split",
-    "squeeze_dim",
-    "squeeze_dims",
-    "unbind",
-    "unsqueeze",
-]
-
 Shape = tuple[int, ...]
 _ALL = slice(None)
 # the classes of most cotangents, for what goes backwards through every ``x[i]``

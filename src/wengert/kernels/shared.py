@@ -10,8 +10,6 @@ import numpy as np
 
 from wengert.kernels.strided import owner_of
 
-__all__ = ["SharedMemory", "in_shared_memory", "shared_memory_of"]
-
 
 class SharedMemory(mmap.mmap):
     """Memory that processes share: those that are forked, and those that get its descriptor."""

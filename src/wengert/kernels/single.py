@@ -33,27 +33,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "SHEPHERD",
-    "SINGLE",
-    "atan",
-    "atan2",
-    "atanh",
-    "cosh",
-    "erf_of_block",
-    "erfc_of_block",
-    "expm1",
-    "fmod",
-    "gelu_of_block",
-    "gelu_slope_of_block",
-    "horner",
-    "large",
-    "log1p",
-    "remainder",
-    "sinh",
-    "tan",
-]
-
 SINGLE = np.dtype(np.float32)
 _BLOCK = 16384
 _LARGE = 2048

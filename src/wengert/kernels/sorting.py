@@ -16,20 +16,6 @@ import numpy as np
 
 from wengert.kernels.protocols import arange, contiguous, is_numpys, zeros
 
-__all__ = [
-    "kth",
-    "median",
-    "median_dim",
-    "mode",
-    "nanmedian",
-    "nanmedian_dim",
-    "order",
-    "placed",
-    "ranked",
-    "taken",
-    "top",
-]
-
 Shape = tuple[int, ...]
 
 # below this many elements a merge sort is done before anything cleverer has begun

@@ -20,8 +20,6 @@ from wengert.base.extras import scipy_module
 from wengert.kernels import single
 from wengert.kernels.protocols import is_numpys
 
-__all__ = ["erf", "erfc", "ratio"]
-
 _SMALL = 0.46875
 _LARGE = 4.0
 # erfc is 0 in float64 from here on

@@ -13,23 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "LinAlgError",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inverse_gaps",
-    "inverse_values",
-    "phase_free",
-    "pinv",
-    "qr",
-    "solve",
-    "svd",
-    "svdvals",
-    "unused",
-]
-
 
 class LinAlgError(RuntimeError):
     """A matrix that has not what was asked for: an inverse, or a decomposition that converges."""

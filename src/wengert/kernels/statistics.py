@@ -8,8 +8,6 @@ import numpy as np
 
 from wengert.kernels.sums import sums
 
-__all__ = ["nansum"]
-
 
 def nansum(self: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """The sums along dimensions, in which a NaN counts as 0."""

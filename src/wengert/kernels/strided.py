@@ -17,21 +17,6 @@ from numpy.lib.stride_tricks import as_strided as _as_strided
 
 from wengert.kernels.protocols import asarray, contiguous, is_numpys, zeros
 
-__all__ = [
-    "as_strided",
-    "as_strided_backward",
-    "copied_as",
-    "owner_of",
-    "reach",
-    "shares_owner",
-    "stored_as",
-    "unfold",
-    "unfold_backward",
-    "view_as_complex",
-    "view_as_real",
-    "within",
-]
-
 Shape = tuple[int, ...]
 Layout = tuple[Shape, int]
 Geometry = tuple[Shape, Shape, int]

@@ -6,14 +6,6 @@ from typing import Any
 
 from wengert.kernels.protocols import empty, zeros
 
-__all__ = [
-    "block_diag",
-    "block_diag_backward",
-    "channel_shuffle",
-    "pixel_shuffle",
-    "pixel_unshuffle",
-]
-
 Shape = tuple[int, ...]
 
 

@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["column_sums", "dots", "row_sums", "running_sums", "sum_to", "sums", "total"]
-
 Dims = tuple[int, ...]
 
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal

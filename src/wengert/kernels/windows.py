@@ -16,22 +16,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "Along",
-    "Bins",
-    "Windows",
-    "as_product",
-    "bin_table",
-    "bins",
-    "by_blocks",
-    "flat_planes",
-    "matrix_of",
-    "pooled_size",
-    "product",
-    "resized",
-    "windows",
-]
-
 Shape = tuple[int, ...]
 Kernel = Callable[[Any], Any]
 # so many elements at a time are worked on, which stay in the processor's cache

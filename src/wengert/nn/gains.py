@@ -7,8 +7,6 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["calculate_gain", "fans_of", "kaiming_std", "xavier_std"]
-
 _GAINS = {
     **dict.fromkeys(("linear", "sigmoid"), 1),
     **{f"conv{dims}d": 1 for dims in (1, 2, 3)},

@@ -21,8 +21,6 @@ from wengert.tensor import copying
 from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin"]
-
 
 class _Shapeless(np.ndarray[Any, Any]):
     """An array without a shape."""

@@ -12,8 +12,6 @@ from wengert.ops.choice import randperm
 from wengert.ops.ranges import eye as identity
 from wengert.tape.modes import no_grad
 
-__all__ = ["dirac_", "eye_", "orthogonal_", "sparse_"]
-
 
 @no_grad()
 def eye_(tensor: Any) -> Any:

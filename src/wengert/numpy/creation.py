@@ -22,8 +22,6 @@ from wengert.tape.base import TensorBase
 from wengert.tensor.numpy import boundary as numpy_boundary
 from wengert.tensor.numpy.counterparts import as_dtype, holds_tensor, tensor, values, wrapped
 
-__all__ = ["CREATORS", "array", "asarray", "vectorize"]
-
 
 def array(
     object: Any,

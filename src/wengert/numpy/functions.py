@@ -28,8 +28,6 @@ from wengert.tape.record import T
 from wengert.tensor.numpy import ufuncs as numpy_ufuncs
 from wengert.tensor.numpy.dispatch import kind_of, named, signature_of
 
-__all__ = ["Ufunc", "function_of"]
-
 _TEXTS = {
     "rule": "Differentiable, to any order: the gradient flows to all arrays among the arguments.",
     "constant": "The result depends on no gradient.",

@@ -17,8 +17,6 @@ from wengert.tape.record import T
 from wengert.tensor import assign
 from wengert.tensor.numpy.counterparts import tensor
 
-__all__ = ["read", "released", "write"]
-
 _SIMPLE = frozenset({int, type(None), type(Ellipsis), bool})
 
 

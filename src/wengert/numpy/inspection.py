@@ -9,8 +9,6 @@ import numpy as np
 from wengert.base.device import CPU, check_device
 from wengert.base.sections import fill_sections
 
-__all__ = ["Inspection"]
-
 
 class Inspection:
     """What arrays of `wengert.numpy` can do, in the words of the array API standard.

@@ -22,8 +22,6 @@ from wengert.tensor.methods import TensorMethods
 from wengert.tensor.numpy.counterparts import as_dtype
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["ABSENT", "ArrayMethods"]
-
 _MADE: dict[str, Callable[..., Any]] = {}
 _BYTES = "the bytes of an array have no gradient: write x.detach().numpy().{}"
 ABSENT = {

@@ -15,23 +15,6 @@ from wengert.prims.table import TABLE
 from wengert.tape.inplace import write
 from wengert.tape.record import T
 
-__all__ = [
-    "celu",
-    "elu",
-    "gelu",
-    "hardsigmoid",
-    "hardtanh",
-    "leaky_relu",
-    "logsigmoid",
-    "mish",
-    "relu6",
-    "selu",
-    "silu",
-    "softplus",
-    "softsign",
-    "tanhshrink",
-]
-
 REQUIRES = (_records,)
 
 # Klambauer et al., "Self-Normalizing Neural Networks" (2017)

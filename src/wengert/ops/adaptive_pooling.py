@@ -15,18 +15,6 @@ from wengert.ops.windows import several
 from wengert.prims import pooling, resample
 from wengert.tape.record import T
 
-__all__ = [
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "adaptive_avg_pool3d",
-    "adaptive_max_pool1d",
-    "adaptive_max_pool1d_with_indices",
-    "adaptive_max_pool2d",
-    "adaptive_max_pool2d_with_indices",
-    "adaptive_max_pool3d",
-    "adaptive_max_pool3d_with_indices",
-]
-
 # the records of what is called below
 REQUIRES = (pooling, resample)
 Shape = tuple[int, ...]

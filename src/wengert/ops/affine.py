@@ -25,8 +25,6 @@ from wengert.ops.strided import in_shape
 from wengert.tape.record import T
 from wengert.tape.write_checks import check_shape
 
-__all__ = ["addmm", "addmv", "baddbmm", "inner", "linear", "outer"]
-
 
 def _check_added(x: Any, product: Any, shape: tuple[int, ...]) -> None:
     a = x.payload

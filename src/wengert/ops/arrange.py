@@ -17,21 +17,6 @@ from wengert.ops.shape import contiguous, reshape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-__all__ = [
-    "diag",
-    "diag_embed",
-    "diagonal",
-    "flip",
-    "fliplr",
-    "flipud",
-    "repeat",
-    "repeat_interleave",
-    "roll",
-    "tile",
-    "tril",
-    "triu",
-]
-
 
 @export("wengert", "Tensor")
 def flip(input: Any, *sizes: Any, dims: Any = None) -> Any:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from wengert.ops.exports import EXPORTS
 from wengert.prims.table import TABLE
 
-__all__ = ["OpOverload", "OpOverloadPacket"]
-
 
 class OpOverload(str):
     """The name of an operation: ``wg.ops.aten.mm.default == "mm"``."""

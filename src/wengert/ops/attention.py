@@ -30,13 +30,6 @@ from wengert.tape.modes import mixes_dtypes
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = [
-    "bilinear",
-    "cosine_similarity",
-    "pairwise_distance",
-    "scaled_dot_product_attention",
-]
-
 REQUIRES = (_records,)
 
 

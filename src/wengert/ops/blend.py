@@ -14,8 +14,6 @@ from wengert.ops.written import Form, copied, form
 from wengert.prims import blend as _records
 from wengert.tape.operands import is_number
 
-__all__ = ["addcdiv", "addcmul", "lerp"]
-
 REQUIRES = (_records,)
 
 
@@ -138,6 +136,8 @@ def _lerp(x: Any, end: Any, weight: Any) -> Form:
 
 
 def _same_dtype(x: Any, other: Any, name: str) -> None:
+    if other.payload.dtype is x.payload.dtype:
+        return
     have, want = c_name(other.payload.dtype), c_name(x.payload.dtype)
     if have != want:
         raise RuntimeError(

@@ -14,8 +14,6 @@ from wengert.ops.create import from_numpy
 from wengert.tape.modes import no_grad, untraced
 from wengert.tape.views import has_views
 
-__all__ = ["apply_", "is_shared", "map2_", "map_", "share_memory_"]
-
 
 @export("Tensor")
 def apply_(input: Any, callable: Callable[[Any], Any]) -> Any:

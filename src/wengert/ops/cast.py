@@ -24,22 +24,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.record import T
 
-__all__ = [
-    "CASTS",
-    "cpu",
-    "cuda",
-    "to",
-    "to_bfloat16",
-    "to_chalf",
-    "to_dense",
-    "sparse_mask",
-    "to_sparse",
-    "to_sparse_coo",
-    "to_sparse_csr",
-    "type_as",
-    "type_of",
-]
-
 
 @export("Tensor")
 def to(

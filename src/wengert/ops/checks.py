@@ -11,8 +11,6 @@ from wengert.ops.coerce import operand
 from wengert.prims.facet import Facet
 from wengert.prims.record import TABLE
 
-__all__ = ["all_dims", "bool_mask", "dim_or_axis", "one_dim", "real_input", "renamed"]
-
 
 def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> Any:
     """`operand`, for functions that complex numbers (or all but floating ones) do not have."""

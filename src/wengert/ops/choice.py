@@ -23,15 +23,13 @@ from wengert.ops.options import (
     shape_of,
     type_of,
 )
-from wengert.ops.out import into
+from wengert.ops.out import created, into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_bernoulli, laid_out, span_of
 from wengert.ops.whole_batches import drawn_of, holds
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
-
-__all__ = ["bernoulli", "multinomial", "randint", "randint_like", "randperm"]
 
 _MOST_CATEGORIES = 2**24
 """Consecutive integers up to here are exact in float32."""
@@ -88,7 +86,7 @@ def randint(
     stream = stream_of("randint", generator)
     count = math.prod(shape)
     array = drawn(lambda: kernels.integers(stream, count, kind, low, span).reshape(shape))
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "randint")
+    return created(array, device, requires_grad, out, "randint")
 
 
 @export("wengert")
@@ -162,7 +160,7 @@ def randperm(
         raise overflow(kind, count)
     stream = stream_of("randperm", generator)
     array = drawn(lambda: kernels.permutation(stream, count).astype(kind, copy=False))
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "randperm")
+    return created(array, device, requires_grad, out, "randperm")
 
 
 @export("wengert", "Tensor")

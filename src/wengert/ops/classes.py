@@ -19,8 +19,6 @@ from wengert.ops.neural import log_softmax
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
-__all__ = ["cross_entropy", "nll_loss"]
-
 Shape = tuple[int, ...]
 
 _LONG, _BYTE = np.dtype(np.int64), np.dtype(np.uint8)

@@ -16,8 +16,6 @@ from wengert.interp.levels import Lifted
 from wengert.ops.coerce import operand
 from wengert.tape.record import T
 
-__all__ = ["clone", "lying"]
-
 
 @export("wengert", "Tensor")
 def clone(input: Any, *, memory_format: Any = None) -> Any:

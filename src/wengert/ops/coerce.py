@@ -15,22 +15,6 @@ from wengert.base.shapes import expanded
 from wengert.interp.dual import Dual
 from wengert.tape.base import TensorBase, new_tensor
 
-__all__ = [
-    "NOT_A_NUMBER",
-    "dtype_name",
-    "expanded_shape",
-    "has_tangent",
-    "integer",
-    "is_sparse",
-    "number",
-    "operand",
-    "operands",
-    "plain",
-    "real_number",
-    "sizes_of",
-]
-
-
 NOT_A_NUMBER = (
     "an argument must be Number, not a Tensor that requires a gradient or has a tangent, which "
     "would be lost: pass x.item(), or write the operation with others that take tensors"

@@ -17,8 +17,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = ["cartesian_prod", "combinations", "sum_to_size"]
-
 
 @export("wengert")
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:

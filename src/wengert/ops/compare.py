@@ -16,8 +16,6 @@ from wengert.ops.coerce import number, operand
 from wengert.tape.base import new_tensor
 from wengert.tape.inference import made_in_inference
 
-__all__ = ["allclose", "equal", "isclose"]
-
 
 @export("wengert", "Tensor")
 def equal(input: Any, other: Any) -> bool:

@@ -15,8 +15,6 @@ from wengert.ops.out import into
 from wengert.prims import complex_parts as _records
 from wengert.tape.record import T
 
-__all__ = ["angle", "conj_physical", "is_conj", "is_neg", "resolve_conj", "resolve_neg"]
-
 REQUIRES = (_records,)
 
 

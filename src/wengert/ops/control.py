@@ -14,27 +14,6 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
-__all__ = [
-    "_assert",
-    "_check",
-    "_check_index",
-    "_check_is_size",
-    "_check_not_implemented",
-    "_check_tensor_all",
-    "_check_type",
-    "_check_value",
-    "_check_with",
-    "cond",
-    "sym_float",
-    "sym_int",
-    "sym_ite",
-    "sym_max",
-    "sym_min",
-    "sym_not",
-    "sym_sqrt",
-    "sym_sum",
-]
-
 Message = Callable[[], object] | str | None
 
 

@@ -27,8 +27,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.sites import warn
 
-__all__ = ["check_array", "narrow", "to_array"]
-
 _PLAIN = frozenset({bool, int, float, complex})
 _INT64 = np.dtype(np.int64)
 _BOOL = np.dtype(bool)
@@ -128,6 +126,8 @@ def _survey(data: Any, found: set[type], depth: int) -> None:
         found |= kinds
         return
     for item in data:
+        if item is data:
+            raise TypeError("new(): self-referential lists are incompatible")
         if isinstance(item, list | tuple):
             _survey(item, found, depth + 1)
         else:

@@ -19,16 +19,6 @@ from wengert.prims import convolution
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-__all__ = [
-    "conv1d",
-    "conv2d",
-    "conv3d",
-    "conv_tbc",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "conv_transpose3d",
-]
-
 # the records of what is called below
 REQUIRES = (convolution,)
 Shape = tuple[int, ...]

@@ -11,8 +11,6 @@ from wengert.kernels.columns import result_size
 from wengert.ops.coerce import dtype_name
 from wengert.tape.modes import mixes_dtypes
 
-__all__ = ["check_dtypes", "checked", "ints"]
-
 Shape = tuple[int, ...]
 _LETTERS = ("width", "height", "depth")
 

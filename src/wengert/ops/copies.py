@@ -23,31 +23,6 @@ from wengert.ops.strided import as_strided, unfold, view_as_complex, view_as_rea
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
-__all__ = [
-    "alias_copy",
-    "as_strided_copy",
-    "detach_copy",
-    "diagonal_copy",
-    "expand_copy",
-    "permute_copy",
-    "select_copy",
-    "slice_copy",
-    "split_copy",
-    "split_with_sizes_copy",
-    "squeeze_copy",
-    "t_copy",
-    "transpose_copy",
-    "unbind_copy",
-    "unfold_copy",
-    "unsafe_chunk",
-    "unsafe_split",
-    "unsafe_split_with_sizes",
-    "unsqueeze_copy",
-    "view_as_complex_copy",
-    "view_as_real_copy",
-    "view_copy",
-]
-
 _DOC = """{summary}
 
 Parameters

@@ -25,7 +25,7 @@ from wengert.base.sections import fill_sections
 from wengert.ops.cast import to
 from wengert.ops.convert import check_array, narrow, to_array
 from wengert.ops.options import float_type, made, number, shape_of, type_of
-from wengert.ops.out import into
+from wengert.ops.out import asked, created
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.detachments import note
 from wengert.tape.inference import made_in_inference
@@ -33,21 +33,6 @@ from wengert.tape.modes import current_mode, traced
 from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 from wengert.tape.sites import warn
-
-__all__ = [
-    "COPY_CONSTRUCT",
-    "as_tensor",
-    "asarray",
-    "copied",
-    "empty",
-    "filled",
-    "from_numpy",
-    "full",
-    "ones",
-    "scalar_tensor",
-    "tensor",
-    "zeros",
-]
 
 _HALF_MAX = 65504.0
 """The largest number that every floating type holds: below it a cast cannot overflow."""
@@ -308,8 +293,8 @@ def zeros(
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
-    array = np.zeros(shape_of("zeros", shape, size), float_type(dtype))
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "zeros")
+    array = np.zeros(shape_of("zeros", shape, size), float_type(asked(dtype, out)))
+    return created(array, device, requires_grad, out, "zeros")
 
 
 @export("wengert")
@@ -330,8 +315,8 @@ def ones(
     >>> wg.ones(3)
     tensor([1., 1., 1.])
     """
-    array = np.ones(shape_of("ones", shape, size), float_type(dtype))
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "ones")
+    array = np.ones(shape_of("ones", shape, size), float_type(asked(dtype, out)))
+    return created(array, device, requires_grad, out, "ones")
 
 
 @export("wengert")
@@ -353,14 +338,14 @@ def empty(
     >>> wg.empty(2, 3).shape
     torch.Size([2, 3])
     """
-    sizes, kind = shape_of("empty", shape, size), float_type(dtype)
+    sizes, kind = shape_of("empty", shape, size), float_type(asked(dtype, out))
     order = contiguous_format
     if memory_format is not None:
         order = check_memory_format(memory_format, "empty", len(sizes))
     if order is preserve_format:
         raise RuntimeError("unsupported memory format Preserve: there is no tensor to be like")
     array = empty_in_format(sizes, kind, order)
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "empty")
+    return created(array, device, requires_grad, out, "empty")
 
 
 @export("wengert")
@@ -409,8 +394,9 @@ def full(
         kind = np.dtype(bool if isinstance(value, bool) else np.int64)
     else:
         kind = default_complex() if isinstance(value, complex) else default_float()
+    asked(dtype, out)
     array = filled(np.empty(shape_of("full", (tuple(size),)), kind), value)
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "full")
+    return created(array, device, requires_grad, out, "full")
 
 
 def filled(array: Any, value: Any) -> Any:

@@ -19,8 +19,6 @@ from wengert.prims import ctc as _records
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-__all__ = ["ctc_loss"]
-
 REQUIRES = (_records,)
 
 

@@ -22,8 +22,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = ["pca_lowrank", "pinverse", "qr", "svd", "svd_lowrank"]
-
 
 @export("wengert", "Tensor")
 def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:

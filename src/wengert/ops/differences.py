@@ -21,8 +21,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
-__all__ = ["cumulative_trapezoid", "diff", "gradient", "trapezoid", "trapz"]
-
 REQUIRES = (_records,)
 
 

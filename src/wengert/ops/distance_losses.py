@@ -16,8 +16,6 @@ from wengert.ops.pointwise import minimum
 from wengert.ops.reduce import sum
 from wengert.ops.select import clamp, where
 
-__all__ = ["cosine_embedding_loss", "triplet_margin_loss", "triplet_margin_with_distance_loss"]
-
 
 @export("wengert", "nn.functional")
 def cosine_embedding_loss(

@@ -12,8 +12,6 @@ from wengert.prims import distances as _records
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
-__all__ = ["cdist", "pdist"]
-
 REQUIRES = (_records,)
 
 _MODES = {

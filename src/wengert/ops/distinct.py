@@ -20,8 +20,6 @@ from wengert.prims import search as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
-__all__ = ["_unique", "_unique2", "unique", "unique_consecutive", "unique_dim"]
-
 REQUIRES = (_records,)
 
 

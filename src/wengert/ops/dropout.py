@@ -21,8 +21,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.record import T
 
-__all__ = ["dropout"]
-
 
 @export("nn.functional")
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:

@@ -25,14 +25,6 @@ from wengert.tape.inplace import write
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = [
-    "alpha_dropout",
-    "dropout1d",
-    "dropout2d",
-    "dropout3d",
-    "feature_alpha_dropout",
-]
-
 # the limit of SELU far below 0, which dropped elements take: see G. Klambauer et al.,
 # "Self-Normalizing Neural Networks", 2017, section "New Dropout Technique"
 _ALPHA = 1.7580993408473766

@@ -10,8 +10,6 @@ from wengert.ops.factors import cholesky
 from wengert.ops.linear_systems import solve_triangular
 from wengert.ops.spectral import eigh
 
-__all__ = ["lobpcg"]
-
 
 @export("wengert")
 def lobpcg(

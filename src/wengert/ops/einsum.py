@@ -21,8 +21,6 @@ from wengert.prims import contraction as _records
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
-__all__ = ["einsum"]
-
 REQUIRES = (_records,)
 
 Labels = tuple[int, ...]

@@ -23,33 +23,6 @@ from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
 
-__all__ = [
-    "bitwise_left_shift",
-    "bitwise_right_shift",
-    "copysign",
-    "deg2rad",
-    "fill",
-    "float_power",
-    "float_power_",
-    "fmax",
-    "fmin",
-    "frac",
-    "frexp",
-    "gcd",
-    "heaviside",
-    "isneginf",
-    "isposinf",
-    "isreal",
-    "lcm",
-    "ldexp",
-    "nan_to_num",
-    "nextafter",
-    "positive",
-    "rad2deg",
-    "round",
-    "signbit",
-]
-
 REQUIRES = (_records,)
 
 deg2rad = unary("deg2rad", "[180.0, -90.0]", "tensor([ 3.1416, -1.5708])")

@@ -15,8 +15,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
-__all__ = ["binary", "documented", "two_tensors", "unary"]
-
 Function = Callable[..., Any]
 
 _OUT = """

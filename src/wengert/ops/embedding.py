@@ -26,8 +26,6 @@ from wengert.tape.record import T
 from wengert.tape.saved import unpack
 from wengert.tape.sparse import give_sparse
 
-__all__ = ["embedding", "embedding_bag"]
-
 REQUIRES = (_records,)
 
 

@@ -10,8 +10,6 @@ from wengert.base.shapes import broadcast
 from wengert.ops.coerce import expanded_shape, operand, operands, sizes_of
 from wengert.tape.record import T
 
-__all__ = ["broadcast_tensors", "broadcast_to", "expand", "expand_as", "meshgrid"]
-
 
 @export("Tensor")
 def expand(input: Any, *sizes: Any, size: Any = None) -> Any:

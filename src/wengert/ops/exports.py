@@ -5,8 +5,6 @@ See NOTE [lazy exports]. Written by stubs/exports.py.
 
 from __future__ import annotations
 
-__all__ = ["EXPORTS"]
-
 _NAMES = {
     "Tensor": {
         "affine": "addmm addmv baddbmm inner outer",

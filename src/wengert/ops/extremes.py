@@ -25,8 +25,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.record import T
 
-__all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
-
 
 @export("wengert", "Tensor")
 def max(

@@ -15,8 +15,6 @@ from wengert.ops.coerce import operand
 from wengert.prims import fold as records
 from wengert.tape.record import T
 
-__all__ = ["fold", "unfold"]
-
 # the records of what is called below
 REQUIRES = (records,)
 Shape = tuple[int, ...]

@@ -12,8 +12,6 @@ from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
-__all__ = ["foreach"]
-
 
 def foreach(name: str) -> Callable[..., Any] | None:
     """The function `name`, in place if it ends with an underscore; None if there is no such method.

@@ -18,8 +18,6 @@ from wengert.tape.inference import made_in_inference
 from wengert.tape.modes import traced
 from wengert.tape.sites import warn
 
-__all__ = ["from_dlpack", "frombuffer"]
-
 
 class _Capsule:
     """Hands a bare capsule to NumPy, which asks an object for it."""

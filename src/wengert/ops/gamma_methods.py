@@ -8,8 +8,6 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops import transcendental
 
-__all__ = ["polygamma"]
-
 
 @export("Tensor", "Tensor_")
 def polygamma(input: Any, n: int) -> Any:

@@ -25,19 +25,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.record import T
 
-__all__ = [
-    "glu",
-    "gumbel_softmax",
-    "hardshrink",
-    "hardswish",
-    "prelu",
-    "rrelu",
-    "rrelu_",
-    "softshrink",
-    "threshold",
-    "threshold_",
-]
-
 REQUIRES = (_records,)
 
 

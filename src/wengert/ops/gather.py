@@ -21,18 +21,6 @@ from wengert.tape.record import T
 from wengert.tape.saved import unpack
 from wengert.tape.sparse import give_sparse
 
-__all__ = [
-    "along",
-    "gather",
-    "index_add",
-    "index_select",
-    "scatter",
-    "scatter_add",
-    "source_of",
-    "take",
-    "take_along_dim",
-]
-
 REQUIRES = (_records,)
 
 
@@ -190,7 +178,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
             [4]])
     """
     x, where = operand(input, "take_along_dim"), operand(indices, "take_along_dim", "indices", 2)
-    if where.payload.dtype.kind not in "iu":
+    if where.payload.dtype != np.int64:
         raise RuntimeError(
             "torch.take_along_dim(): dtype of indices should be Long but got "
             f"{long_name(where.payload.dtype)}"

@@ -20,19 +20,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.modes import untraced
 
-__all__ = [
-    "Generator",
-    "default_generator",
-    "drawing_from",
-    "fork_rng",
-    "get_rng_state",
-    "initial_seed",
-    "manual_seed",
-    "seed",
-    "set_rng_state",
-    "stream_of",
-]
-
 _DEFAULT_SEED = 67280421310721
 """The seed of a new generator, as in PyTorch."""
 

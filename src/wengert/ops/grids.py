@@ -15,15 +15,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = [
-    "affine_grid",
-    "affine_grid_generator",
-    "grid_sample",
-    "grid_sampler",
-    "grid_sampler_2d",
-    "grid_sampler_3d",
-]
-
 # the records of what is called below
 REQUIRES = (grids,)
 _MODES = ("bilinear", "nearest", "bicubic")

@@ -31,8 +31,6 @@ from wengert.tape.inference import made_in_inference
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = ["bincount", "histc", "histogram", "histogramdd"]
-
 REQUIRES = (_records,)
 
 _FLOATING = (np.dtype(np.float32), np.dtype(np.float64))

@@ -26,15 +26,6 @@ from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = [
-    "check_bytes",
-    "fitting_value",
-    "getitem",
-    "index_put",
-    "named_places",
-    "split_index",
-]
-
 Step = tuple[str, dict[str, Any]]
 _FULL = slice(None)
 _BYTES = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
@@ -121,7 +112,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
         if kind is int:
             if dim >= len(shape):
                 raise _too_many(input, items)
-            steps.append(("select", {"dim": dim, "index": _position(item, dim, shape)}))
+            steps.append(("select", {"dim": dim, "index": _position(item, dim, shape, i)}))
             del shape[dim]
         elif kind is slice:
             if not input.payload.ndim and len(items) == 1:
@@ -244,10 +235,10 @@ def _dims_of(item: Any) -> int:
     return 1 if item.__class__ is int or item.__class__ is slice else 0
 
 
-def _position(index: int, dim: int, shape: list[int]) -> int:
+def _position(index: int, dim: int, shape: list[int], place: int) -> int:
     size = shape[dim]
     if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+        raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
     return index + size if index < 0 else index
 
 

@@ -15,8 +15,6 @@ from wengert.prims import scatter as _records
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = ["as_strided_scatter", "diagonal_scatter", "select_scatter", "slice_scatter"]
-
 # the records of what is called below
 REQUIRES = (_records,)
 

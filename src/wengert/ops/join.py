@@ -11,18 +11,6 @@ from wengert.ops.coerce import integer, operands
 from wengert.ops.out import into
 from wengert.tape.record import T
 
-__all__ = [
-    "cat",
-    "column_stack",
-    "concat",
-    "concatenate",
-    "dstack",
-    "hstack",
-    "row_stack",
-    "stack",
-    "vstack",
-]
-
 
 @export("wengert")
 def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
@@ -51,7 +39,10 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     shapes = [value.payload.shape for value in values]
     if shapes[0] != () and shapes.count(shapes[0]) == len(shapes):
-        result = T.cat(*values, dim=normal_dim(integer(dim, "cat", "dim"), len(shapes[0])))
+        along = integer(dim, "cat", "dim")
+        # empty vectors are of any shape, and have all of its dimensions
+        along = 0 if shapes[0] == (0,) else normal_dim(along, len(shapes[0]))
+        result = T.cat(*values, dim=along)
         return result if out is None else into(out, result, "cat")
     if (0,) in shapes and any(shape != (0,) for shape in shapes):
         # empty vectors are of the shape of whatever stands beside them, and stay in the graph

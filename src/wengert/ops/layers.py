@@ -19,30 +19,6 @@ from wengert.ops.coerce import operand
 from wengert.prims.table import TABLE
 from wengert.tape.inplace import write
 
-__all__ = [
-    "alpha_dropout",
-    "alpha_dropout_",
-    "batch_norm",
-    "celu",
-    "celu_",
-    "dropout",
-    "dropout_",
-    "elu_",
-    "embedding",
-    "feature_alpha_dropout",
-    "feature_alpha_dropout_",
-    "feature_dropout",
-    "feature_dropout_",
-    "group_norm",
-    "hardtanh_",
-    "instance_norm",
-    "layer_norm",
-    "leaky_relu_",
-    "relu_",
-    "selu",
-    "selu_",
-]
-
 # -- normalisation --------------------------------------------------------------------------------
 
 

@@ -18,19 +18,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.detachments import note
 from wengert.tape.sites import warn
 
-__all__ = [
-    "empty_like",
-    "full_like",
-    "memory_like",
-    "new_empty",
-    "new_full",
-    "new_ones",
-    "new_tensor",
-    "new_zeros",
-    "ones_like",
-    "zeros_like",
-]
-
 
 def memory_like(function: str, input: Any, dtype: Any, memory_format: Any = None) -> Any:
     """Uninitialised memory like that of a tensor, or in another order."""

@@ -18,8 +18,6 @@ from wengert.ops.select import clamp, where
 from wengert.tape.base import new_tensor
 from wengert.tape.operands import is_number
 
-__all__ = ["gaussian_nll_loss", "poisson_nll_loss"]
-
 
 @export("wengert", "nn.functional")
 def poisson_nll_loss(

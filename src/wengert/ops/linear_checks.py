@@ -9,19 +9,6 @@ from wengert.ops.coerce import dtype_name, operand
 from wengert.prims import factors as _records
 from wengert.tape.record import T
 
-__all__ = [
-    "adjoint_of",
-    "check_floating",
-    "check_lapack",
-    "check_same_dtype",
-    "check_system",
-    "expand_batch",
-    "matrices_of",
-    "square_of",
-    "transposed",
-    "triangles",
-]
-
 REQUIRES = (_records,)
 
 

@@ -12,8 +12,6 @@ from wengert.ops.affine import linear
 from wengert.ops.classes import cross_entropy
 from wengert.ops.coerce import operand
 
-__all__ = ["linear_cross_entropy"]
-
 
 @export("nn.functional")
 def linear_cross_entropy(

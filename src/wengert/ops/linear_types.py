@@ -4,81 +4,43 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from wengert.ops.return_types import Results
 
-__all__ = [
-    "linalg_cholesky_ex",
-    "linalg_inv_ex",
-    "linalg_lstsq",
-    "linalg_lu",
-    "linalg_lu_factor",
-    "linalg_lu_factor_ex",
-    "linalg_slogdet",
-    "linalg_solve_ex",
-    "lu_unpack",
-    "triangular_solve",
-]
 
-
-class linalg_slogdet(Results):
+class linalg_slogdet(Results, fields="sign logabsdet"):
     """The sign of determinants and the logarithm of their absolute value."""
 
     __slots__ = ()
-    __match_args__ = ("sign", "logabsdet")
-    sign = property(itemgetter(0))
-    logabsdet = property(itemgetter(1))
-
-    __slots__ = ()
 
 
-class linalg_solve_ex(Results):
+class linalg_solve_ex(Results, fields="result info"):
     """The solutions of systems, and where there is none."""
 
     __slots__ = ()
-    __match_args__ = ("result", "info")
-    result = property(itemgetter(0))
-    info = property(itemgetter(1))
 
 
-class linalg_inv_ex(Results):
+class linalg_inv_ex(Results, fields="inverse info"):
     """The inverses of matrices, and where there is none."""
 
     __slots__ = ()
-    __match_args__ = ("inverse", "info")
-    inverse = property(itemgetter(0))
-    info = property(itemgetter(1))
 
 
-class linalg_lstsq(Results):
+class linalg_lstsq(Results, fields="solution residuals rank singular_values"):
     """The solutions of least squares, squared distances, ranks and singular values."""
 
     __slots__ = ()
-    __match_args__ = ("solution", "residuals", "rank", "singular_values")
-    solution = property(itemgetter(0))
-    residuals = property(itemgetter(1))
-    rank = property(itemgetter(2))
-    singular_values = property(itemgetter(3))
 
 
-class linalg_cholesky_ex(Results):
+class linalg_cholesky_ex(Results, fields="L info"):
     """Cholesky factors, and where there is none."""
 
     __slots__ = ()
-    __match_args__ = ("L", "info")
-    L = property(itemgetter(0))
-    info = property(itemgetter(1))
 
 
-class linalg_lu(Results):
+class linalg_lu(Results, fields="P L U"):
     """A permutation, a lower and an upper triangular factor."""
 
     __slots__ = ()
-    __match_args__ = ("P", "L", "U")
-    P = property(itemgetter(0))
-    L = property(itemgetter(1))
-    U = property(itemgetter(2))
 
 
 class lu_unpack(linalg_lu):
@@ -87,29 +49,19 @@ class lu_unpack(linalg_lu):
     __slots__ = ()
 
 
-class linalg_lu_factor(Results):
+class linalg_lu_factor(Results, fields="LU pivots"):
     """Both triangular factors in one matrix, and the exchanges of rows."""
 
     __slots__ = ()
-    __match_args__ = ("LU", "pivots")
-    LU = property(itemgetter(0))
-    pivots = property(itemgetter(1))
 
 
-class linalg_lu_factor_ex(Results):
+class linalg_lu_factor_ex(Results, fields="LU pivots info"):
     """Both triangular factors in one matrix, the exchanges of rows, and where U has a 0."""
 
     __slots__ = ()
-    __match_args__ = ("LU", "pivots", "info")
-    LU = property(itemgetter(0))
-    pivots = property(itemgetter(1))
-    info = property(itemgetter(2))
 
 
-class triangular_solve(Results):
+class triangular_solve(Results, fields="solution cloned_coefficient"):
     """The solutions of triangular systems, and a copy of the matrices."""
 
     __slots__ = ()
-    __match_args__ = ("solution", "cloned_coefficient")
-    solution = property(itemgetter(0))
-    cloned_coefficient = property(itemgetter(1))

@@ -23,18 +23,6 @@ from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = [
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "huber_loss",
-    "kl_div",
-    "l1_loss",
-    "mse_loss",
-    "reduced",
-    "reduction_of",
-    "smooth_l1_loss",
-]
-
 REQUIRES = (_records,)
 
 

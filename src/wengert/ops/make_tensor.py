@@ -16,8 +16,6 @@ from wengert.ops.options import made, shape_of, type_of
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import draw_uniform, span_of
 
-__all__ = ["draw_between", "make_tensor"]
-
 
 def make_tensor(
     *shape: Any,

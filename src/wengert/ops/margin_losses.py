@@ -23,15 +23,6 @@ from wengert.prims import scan as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
-__all__ = [
-    "hinge_embedding_loss",
-    "margin_ranking_loss",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "multilabel_soft_margin_loss",
-    "soft_margin_loss",
-]
-
 REQUIRES = (_records,)
 
 

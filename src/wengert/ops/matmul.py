@@ -18,22 +18,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.modes import mixes_dtypes
 from wengert.tape.record import T
 
-__all__ = [
-    "ADDED_MATRICES",
-    "bmm",
-    "check_batches",
-    "check_dtypes",
-    "check_matrices",
-    "check_matrix_vector",
-    "dot",
-    "matmul",
-    "matrices",
-    "mm",
-    "mv",
-    "size_of",
-    "vdot",
-]
-
 
 def check_dtypes(a: Any, b: Any, message: str) -> None:
     """Refuse two dtypes (with `message`, which names them), and bools that there are."""

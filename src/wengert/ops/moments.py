@@ -26,8 +26,6 @@ from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = ["std", "std_mean", "var", "var_mean", "vector_norm"]
-
 REQUIRES = (_records,)
 
 
@@ -165,7 +163,7 @@ def _spread(
     elif correction is None:
         correction = 1
     correction = number(correction, name, "correction")
-    if not isinstance(correction, Real):
+    if correction.__class__ is not int and not isinstance(correction, Real):
         raise TypeError(
             f"{name}(): argument 'correction' must be Number, not {type(correction).__name__}"
         )

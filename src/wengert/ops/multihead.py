@@ -28,8 +28,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = ["canonical_mask", "multi_head_attention_forward"]
-
 
 def canonical_mask(
     mask: Any, name: str, target: Any, other: Any = None, other_name: str = ""

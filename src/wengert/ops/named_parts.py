@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from wengert.ops.return_types import Results
 
-__all__ = ["frexp"]
 
-
-class frexp(Results):
+class frexp(Results, fields="mantissa exponent"):
     """Mantissas and exponents of 2."""
 
     __slots__ = ()
-    __match_args__ = ("mantissa", "exponent")
-    mantissa = property(itemgetter(0))
-    exponent = property(itemgetter(1))

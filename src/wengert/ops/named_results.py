@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from typing import Any
 
 from wengert.ops.coerce import dtype_name
@@ -12,28 +11,11 @@ from wengert.ops.out import into
 from wengert.ops.return_types import Results
 from wengert.tape.base import TensorBase
 
-__all__ = [
-    "cummax",
-    "cummin",
-    "histogram",
-    "histogramdd",
-    "kthvalue",
-    "median",
-    "mode",
-    "nanmedian",
-    "pair",
-    "sort",
-    "topk",
-]
 
-
-class _Chosen(Results):
+class _Chosen(Results, fields="values indices"):
     """Elements and their positions."""
 
     __slots__ = ()
-    __match_args__ = ("values", "indices")
-    values = property(itemgetter(0))
-    indices = property(itemgetter(1))
 
 
 class sort(_Chosen):
@@ -84,13 +66,10 @@ class cummin(_Chosen):
     __slots__ = ()
 
 
-class _Counted(Results):
+class _Counted(Results, fields="hist bin_edges"):
     """A histogram and the edges of its bins."""
 
     __slots__ = ()
-    __match_args__ = ("hist", "bin_edges")
-    hist = property(itemgetter(0))
-    bin_edges = property(itemgetter(1))
 
 
 class histogram(_Counted):

@@ -16,8 +16,6 @@ from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = ["chosen_dim", "log_softmax", "softmax"]
-
 REQUIRES = (_records,)
 
 

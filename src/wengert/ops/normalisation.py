@@ -26,17 +26,6 @@ from wengert.tape.modes import no_grad
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = [
-    "batch_norm",
-    "group_norm",
-    "instance_norm",
-    "layer_norm",
-    "normalised_batch",
-    "normalised_groups",
-    "normalised_instances",
-    "rms_norm",
-]
-
 # the records of what is called below
 REQUIRES = (mean_squares, normalisation)
 _TOO_FEW = (

@@ -18,21 +18,6 @@ from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = [
-    "parameter",
-    "check_dtypes",
-    "last_dims",
-    "widened",
-    "applied",
-    "check_count",
-    "refuse_escape",
-    "running",
-    "update",
-    "SINGLE",
-    "ONE",
-    "ZERO",
-]
-
 _NOT_BATCHED = (
     "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
     "updated in place, were not batched. Call eval() first, make the layer with "

@@ -18,8 +18,6 @@ from wengert.prims import distances as _records
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
-__all__ = ["dist", "norm", "normalize", "renorm"]
-
 REQUIRES = (_records,)
 
 

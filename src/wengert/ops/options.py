@@ -18,19 +18,6 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.modes import current_mode, is_grad_enabled, traced
 
-__all__ = [
-    "beside",
-    "fixed",
-    "float_type",
-    "input_tensor",
-    "integer",
-    "made",
-    "sent_to",
-    "number",
-    "shape_of",
-    "type_of",
-]
-
 
 def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
     """A new tensor over `array`, a leaf if it is to require a gradient."""

@@ -28,8 +28,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
-__all__ = ["kthvalue", "median", "mode", "nanmedian", "nanquantile", "quantile"]
-
 REQUIRES = (_records, _blend_records)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
-from wengert.base.dtypes import category
+from wengert.base.dtypes import as_dtype, category
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Lifted, namespace_of
+from wengert.ops.options import made, type_of
 from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import bump, write
@@ -18,7 +19,32 @@ from wengert.tape.sites import warn
 from wengert.tape.views import refresh_views
 from wengert.tape.write_checks import check_writable
 
-__all__ = ["into", "into_several"]
+_SERIES = ("arange", "linspace", "logspace", "range")
+"""Functions that fill whatever has as many elements as they make, in its own shape."""
+
+
+def asked(dtype: Any, out: Any) -> Any:
+    """The dtype of what is created: that of `out`, if there is one."""
+    if not isinstance(out, TensorBase):
+        return dtype
+    kind = out.payload.dtype
+    if dtype is not None and type_of(dtype) != kind:
+        raise RuntimeError(
+            f"dtype {errors.long_name(type_of(dtype))} does not match dtype of out parameter "
+            f"({errors.long_name(kind)})"
+        )
+    return as_dtype(kind)
+
+
+def created(array: Any, device: Any, requires_grad: bool, out: Any, name: str) -> Any:
+    """A new tensor over `array`, or `out` with its values."""
+    if isinstance(out, TensorBase):
+        array = array.astype(out.payload.dtype, copy=False)
+        if name in _SERIES and array.size == out.payload.size:
+            array = array.reshape(out.payload.shape)
+    elif out is None:
+        return made(array, device, requires_grad)
+    return into(out, made(array), name)
 
 
 def into(out: Any, result: Any, name: str) -> Any:

@@ -16,16 +16,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.operands import held
 from wengert.tape.record import T
 
-__all__ = [
-    "channel_shuffle",
-    "constant_pad_nd",
-    "native_channel_shuffle",
-    "one_hot",
-    "pad",
-    "pixel_shuffle",
-    "pixel_unshuffle",
-]
-
 REQUIRES = (_records, _more_records)
 Pads = tuple[tuple[int, int], ...]
 _RECORDS = {

@@ -10,21 +10,6 @@ from wengert.base.shapes import normal_dim
 from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.tape.record import T
 
-__all__ = [
-    "H",
-    "adjoint",
-    "mH",
-    "mT",
-    "moveaxis",
-    "movedim",
-    "permute",
-    "reversed_dims",
-    "swapaxes",
-    "swapdims",
-    "t",
-    "transpose",
-]
-
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:

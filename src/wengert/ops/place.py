@@ -21,8 +21,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast, is_number
 from wengert.tape.record import T
 
-__all__ = ["index_copy", "index_fill", "masked_scatter", "put"]
-
 REQUIRES = (_records,)
 
 

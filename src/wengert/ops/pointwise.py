@@ -14,10 +14,9 @@ from wengert.ops.coerce import number
 from wengert.ops.out import into
 from wengert.prims.facet import ALIASES, EXAMPLE
 from wengert.prims.record import Primitive
-from wengert.prims.table import TABLE
 from wengert.tape.base import SparseValue, TensorBase
 from wengert.tape.operands import held, is_number
-from wengert.tape.record import T, record
+from wengert.tape.record import T
 
 
 def _unary(prim: Primitive) -> Callable[..., Any]:
@@ -40,11 +39,7 @@ def _unary(prim: Primitive) -> Callable[..., Any]:
 
 def _binary(prim: Primitive) -> Callable[..., Any]:
     def function(input: Any, other: Any, *, out: Any = None) -> Any:
-        made = (
-            getattr(T, prim.name)(input, other)
-            if isinstance(other, TensorBase)
-            else record(prim, (input, other), {})
-        )
+        made = getattr(T, prim.name)(input, other)
         return made if out is None else into(out, made, prim.name)
 
     return _documented(function, prim, _TWO)
@@ -150,9 +145,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
     >>> wg.pow(wg.tensor([1.0, 2.0]), 3)
     tensor([1., 8.])
     """
-    if isinstance(exponent, TensorBase):
-        return _result(T.pow(input, exponent), out, "pow")
-    return _result(record(TABLE["pow"], (input, exponent), {}), out, "pow")
+    return _result(T.pow(input, exponent), out, "pow")
 
 
 def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
@@ -161,14 +154,10 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
         if is_number(other) or isinstance(other, SparseValue):
             other = other * alpha
         else:
-            return _result(
-                record(TABLE[f"{name}_scaled"], (input, other), {"alpha": alpha}), out, name
-            )
-    if isinstance(other, TensorBase):
-        return _result(getattr(T, name)(input, other), out, name)
+            return _result(getattr(T, f"{name}_scaled")(input, other, alpha=alpha), out, name)
     if isinstance(other, SparseValue) or isinstance(input, SparseValue):
         return _result(getattr(operator, name)(input, other), out, name)
-    return _result(record(TABLE[name], (input, other), {}), out, name)
+    return _result(getattr(T, name)(input, other), out, name)
 
 
 def fitting_alpha(input: Any, other: Any, alpha: Any) -> Any:
@@ -219,10 +208,10 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
             f"rsub(): argument 'input' (position 1) must be Tensor, not {input.__class__.__name__}"
         )
     if alpha != 1:
-        input = record(TABLE["mul"], (input, fitting_alpha(input, other, alpha)), {})
+        input = T.mul(input, fitting_alpha(input, other, alpha))
     if isinstance(other, TensorBase):
         return T.rsub(input, other)
-    return record(TABLE["sub"], (other, input), {})
+    return T.sub(other, input)
 
 
 def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
@@ -245,11 +234,11 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = 
     (tensor([ 3.5000, -3.5000]), tensor([ 3, -4]))
     """
     if rounding_mode is None:
-        return _result(record(TABLE["div"], (input, other), {}), out, "div")
+        return _result(T.div(input, other), out, "div")
     if rounding_mode == "floor":
-        return _result(record(TABLE["div_floor"], (input, other), {}), out, "div")
+        return _result(T.div_floor(input, other), out, "div")
     if rounding_mode == "trunc":
-        return _result(record(TABLE["div_trunc"], (input, other), {}), out, "div")
+        return _result(T.div_trunc(input, other), out, "div")
     raise RuntimeError(
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
         f"'{rounding_mode}'"
@@ -264,7 +253,7 @@ def square(input: Any) -> Any:
     >>> wg.square(wg.tensor([1.0, -3.0]))
     tensor([1., 9.])
     """
-    return record(TABLE["pow"], (input, 2), {})
+    return T.pow(input, 2)
 
 
 def real(input: Any) -> Any:

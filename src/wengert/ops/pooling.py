@@ -17,22 +17,6 @@ from wengert.prims import pooling
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
-__all__ = [
-    "avg_pool1d",
-    "avg_pool2d",
-    "avg_pool3d",
-    "local_response_norm",
-    "lp_pool1d",
-    "lp_pool2d",
-    "lp_pool3d",
-    "max_pool1d",
-    "max_pool1d_with_indices",
-    "max_pool2d",
-    "max_pool2d_with_indices",
-    "max_pool3d",
-    "max_pool3d_with_indices",
-]
-
 # the records of what is called below
 REQUIRES = (pooling,)
 _SHAPES = ("(N, C, L) or (C, L)", "(N, C, H, W) or (C, H, W)", "(N, C, D, H, W) or (C, D, H, W)")

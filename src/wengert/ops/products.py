@@ -22,18 +22,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = [
-    "addbmm",
-    "addr",
-    "chain_matmul",
-    "cross",
-    "ger",
-    "kron",
-    "tensordot",
-    "trace",
-    "vander",
-]
-
 REQUIRES = (_contraction, _records)
 
 

@@ -21,14 +21,6 @@ from wengert.ops.randomness import drawn
 from wengert.ops.sample import check_std, draw_normal, draw_uniform
 from wengert.tape.base import TensorBase
 
-__all__ = [
-    "normal",
-    "rand",
-    "rand_like",
-    "randn",
-    "randn_like",
-]
-
 
 @export("wengert")
 def rand(

@@ -16,8 +16,6 @@ import numpy as np
 from wengert.base.ports import PORTS
 from wengert.tape.modes import current_mode, traced
 
-__all__ = ["check_randomness", "drawn"]
-
 
 def check_randomness() -> None:
     """Refuse to draw where `vmap` has not been told what that means."""

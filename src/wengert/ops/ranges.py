@@ -15,23 +15,11 @@ from wengert.base.sections import fill_sections
 from wengert.kernels import fused
 from wengert.ops.coerce import operand
 from wengert.ops.options import float_type, integer, made, number, type_of
-from wengert.ops.out import into
+from wengert.ops.out import asked, created, into
 from wengert.prims import parts as _records
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 from wengert.tape.sites import warn
-
-__all__ = [
-    "arange",
-    "complex",
-    "eye",
-    "linspace",
-    "logspace",
-    "polar",
-    "range",
-    "tril_indices",
-    "triu_indices",
-]
 
 REQUIRES = (_records,)
 
@@ -77,6 +65,7 @@ def arange(
     start, end, step = (_real("arange", value) for value in (start, end, step))
     whole = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
     implied = np.dtype(np.int64) if whole else default_float()
+    dtype = asked(dtype, out)
     kind = implied if dtype is None else type_of(dtype)
     if kind.kind in "bc":
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{as_dtype(kind)!r}'")
@@ -101,7 +90,7 @@ def arange(
     else:
         count = math.ceil((end - start) / step)
         array = fused.progression(start, step, count, kind)
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "arange")
+    return created(array, device, requires_grad, out, "arange")
 
 
 def _real(function: str, value: Any) -> Any:
@@ -186,8 +175,8 @@ def linspace(
     >>> wg.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
-    array = fused.linspace(*_spaced("linspace", start, end, steps, dtype))
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "linspace")
+    array = fused.linspace(*_spaced("linspace", start, end, steps, asked(dtype, out)))
+    return created(array, device, requires_grad, out, "linspace")
 
 
 @export("wengert")
@@ -226,12 +215,12 @@ def logspace(
     >>> wg.logspace(0, 2, 3)
     tensor([  1.,  10., 100.])
     """
-    first, last, count, kind = _spaced("logspace", start, end, steps, dtype)
+    first, last, count, kind = _spaced("logspace", start, end, steps, asked(dtype, out))
     if kind.kind in "iu":
         # PyTorch converts the exponents first
         first, last = int(first), int(last)
     array = fused.logspace(first, last, count, base, kind)
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "logspace")
+    return created(array, device, requires_grad, out, "logspace")
 
 
 @export("wengert")
@@ -273,8 +262,8 @@ def eye(
     for name, value in (("n", rows), ("m", columns)):
         if value < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {value}")
-    array = np.eye(rows, columns, dtype=float_type(dtype))
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "eye")
+    array = np.eye(rows, columns, dtype=float_type(asked(dtype, out)))
+    return created(array, device, requires_grad, out, "eye")
 
 
 def _triangle(function: str, mask: Any, row: int, col: int, dtype: Any, device: Any) -> Any:
@@ -461,12 +450,10 @@ def range(
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    kind = float_type(dtype)
+    kind = float_type(asked(dtype, out))
     count = math.floor((end - start) / step) + 1
     values = (start + step * np.arange(count, dtype=np.float64)).astype(kind)
-    if out is not None:
-        return into(out, made(values), "range")
-    return made(values, device, requires_grad)
+    return created(values, device, requires_grad, out, "range")
 
 
 fill_sections(globals())

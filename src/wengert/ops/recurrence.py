@@ -22,8 +22,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.modes import current_mode
 from wengert.tape.record import T, run
 
-__all__ = ["run_layers"]
-
 Sizes = tuple[int, ...]
 
 _STATES: dict[str, Any] = {

@@ -13,8 +13,6 @@ from wengert.ops.coerce import operand
 from wengert.ops.split import chunk
 from wengert.tape.record import T
 
-__all__ = ["gru_cell", "lstm_cell", "rnn_relu_cell", "rnn_tanh_cell"]
-
 
 def _check_state(x: Any, state: Any, at: int, hidden: int) -> None:
     rows, own = x.payload.shape[0], state.payload.shape[:1]

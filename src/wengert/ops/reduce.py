@@ -25,18 +25,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = [
-    "all",
-    "any",
-    "count_nonzero",
-    "cumprod",
-    "cumsum",
-    "logsumexp",
-    "mean",
-    "prod",
-    "sum",
-]
-
 REQUIRES = (_records, _running)
 
 _INT64 = np.dtype(np.int64)

@@ -28,15 +28,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 
-__all__ = [
-    "_dirichlet_grad",
-    "_sample_dirichlet",
-    "_standard_gamma",
-    "_standard_gamma_grad",
-    "binomial",
-    "poisson",
-]
-
 REQUIRES = (_records,)
 
 

@@ -20,8 +20,6 @@ from wengert.prims.resample import KINDS
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
-
 _PLAIN = ("nearest", "area", "nearest-exact")
 # the kind of the record, and the numbers of dimensions of the input
 _MODES = {

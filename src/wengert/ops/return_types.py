@@ -39,10 +39,15 @@ def __dir__() -> list[str]:
 
 
 class Results(tuple[Any, ...]):
-    """A tuple whose entries have names."""
+    """A tuple whose entries have names: ``class sort(Results, fields="values indices")``."""
 
     __slots__ = ()
     __match_args__: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, fields: str = "") -> None:
+        for place, name in enumerate(fields.split()):
+            setattr(cls, name, property(itemgetter(place)))
+        cls.__match_args__ = (*fields.split(),) or cls.__match_args__  # type: ignore[misc]
 
     def __repr__(self) -> str:
         entries = zip(self.__match_args__, self, strict=True)
@@ -50,28 +55,19 @@ class Results(tuple[Any, ...]):
         return f"torch.return_types.{type(self).__name__}(\n{lines})"
 
 
-class max(Results):
+class max(Results, fields="values indices"):
     """The largest elements along a dimension and their positions."""
 
     __slots__ = ()
-    __match_args__ = ("values", "indices")
-    values = property(itemgetter(0))
-    indices = property(itemgetter(1))
 
 
-class min(Results):
+class min(Results, fields="values indices"):
     """The smallest elements along a dimension and their positions."""
 
     __slots__ = ()
-    __match_args__ = ("values", "indices")
-    values = property(itemgetter(0))
-    indices = property(itemgetter(1))
 
 
-class aminmax(Results):
+class aminmax(Results, fields="min max"):
     """The smallest and the largest elements."""
 
     __slots__ = ()
-    __match_args__ = ("min", "max")
-    min = property(itemgetter(0))
-    max = property(itemgetter(1))

@@ -20,20 +20,6 @@ from wengert.ops.options import integer, number
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
-__all__ = [
-    "check_std",
-    "draw_bernoulli",
-    "draw_cauchy",
-    "draw_exponential",
-    "draw_geometric",
-    "draw_random",
-    "draw_log_normal",
-    "draw_normal",
-    "draw_uniform",
-    "laid_out",
-    "span_of",
-]
-
 _INT64, _INT64_END = np.dtype(np.int64), 1 << 63
 
 

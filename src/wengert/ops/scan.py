@@ -18,8 +18,6 @@ from wengert.prims import scan as _records
 from wengert.prims import sorting as _positions
 from wengert.tape.record import T
 
-__all__ = ["cummax", "cummin", "logcumsumexp"]
-
 REQUIRES = (_records, _positions)
 
 

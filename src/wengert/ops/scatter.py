@@ -17,8 +17,6 @@ from wengert.prims.facet import Facet
 from wengert.prims.record import TABLE
 from wengert.tape.record import T
 
-__all__ = ["REDUCES", "index_reduce", "scatter_reduce"]
-
 REQUIRES = (_records,)
 
 REDUCES: Facet[tuple[str, ...]] = Facet("reduces", lambda prim: ())

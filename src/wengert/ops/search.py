@@ -20,8 +20,6 @@ from wengert.tape.detachments import note
 from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
 
-__all__ = ["bucketize", "isin", "nonzero_static", "searchsorted"]
-
 REQUIRES = (_records,)
 
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)

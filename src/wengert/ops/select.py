@@ -22,18 +22,6 @@ from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = [
-    "argwhere",
-    "clamp",
-    "clamp_max",
-    "clamp_min",
-    "clip",
-    "masked_fill",
-    "masked_select",
-    "nonzero",
-    "where",
-]
-
 _BYTES = (
     "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a "
     "future version of PyTorch. Use a boolean condition instead."

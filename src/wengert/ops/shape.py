@@ -22,19 +22,6 @@ from wengert.ops.coerce import integer, operand, sizes_of
 from wengert.ops.strided import in_shape, is_viewable, view_dtype
 from wengert.tape.record import T
 
-__all__ = [
-    "contiguous",
-    "flatten",
-    "ravel",
-    "reshape",
-    "reshape_as",
-    "squeeze",
-    "unflatten",
-    "unsqueeze",
-    "view",
-    "view_as",
-]
-
 
 @export("wengert", "Tensor")
 def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:

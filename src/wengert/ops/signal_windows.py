@@ -12,14 +12,6 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.options import float_type, made
 
-__all__ = [
-    "bartlett_window",
-    "blackman_window",
-    "hamming_window",
-    "hann_window",
-    "kaiser_window",
-]
-
 
 def _window(
     name: str,

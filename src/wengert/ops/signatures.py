@@ -6,8 +6,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["HandsOn"]
-
 
 class HandsOn:
     """Stands as ``__wrapped__`` of a function that hands its arguments on to `operation`.

@@ -17,8 +17,6 @@ from wengert.prims import sorting as _records
 from wengert.tape.detachments import note
 from wengert.tape.record import T
 
-__all__ = ["argsort", "msort", "sort", "topk"]
-
 REQUIRES = (_records,)
 
 

@@ -4,64 +4,40 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from wengert.ops.return_types import Results
 
-__all__ = ["linalg_eig", "linalg_eigh", "linalg_qr", "linalg_svd", "qr", "svd"]
 
-
-class linalg_eig(Results):
+class linalg_eig(Results, fields="eigenvalues eigenvectors"):
     """Eigenvalues and eigenvectors."""
 
     __slots__ = ()
-    __match_args__ = ("eigenvalues", "eigenvectors")
-    eigenvalues = property(itemgetter(0))
-    eigenvectors = property(itemgetter(1))
 
 
-class linalg_eigh(Results):
+class linalg_eigh(Results, fields="eigenvalues eigenvectors"):
     """Eigenvalues and eigenvectors of Hermitian matrices."""
 
     __slots__ = ()
-    __match_args__ = ("eigenvalues", "eigenvectors")
-    eigenvalues = property(itemgetter(0))
-    eigenvectors = property(itemgetter(1))
 
 
-class linalg_svd(Results):
+class linalg_svd(Results, fields="U S Vh"):
     """Left singular vectors, singular values, and the adjoint of the right singular vectors."""
 
     __slots__ = ()
-    __match_args__ = ("U", "S", "Vh")
-    U = property(itemgetter(0))
-    S = property(itemgetter(1))
-    Vh = property(itemgetter(2))
 
 
-class svd(Results):
+class svd(Results, fields="U S V"):
     """Left singular vectors, singular values, and right singular vectors."""
 
     __slots__ = ()
-    __match_args__ = ("U", "S", "V")
-    U = property(itemgetter(0))
-    S = property(itemgetter(1))
-    V = property(itemgetter(2))
 
 
-class linalg_qr(Results):
+class linalg_qr(Results, fields="Q R"):
     """An orthogonal and a triangular factor."""
 
     __slots__ = ()
-    __match_args__ = ("Q", "R")
-    Q = property(itemgetter(0))
-    R = property(itemgetter(1))
 
 
-class qr(Results):
+class qr(Results, fields="Q R"):
     """An orthogonal and a triangular factor."""
 
     __slots__ = ()
-    __match_args__ = ("Q", "R")
-    Q = property(itemgetter(0))
-    R = property(itemgetter(1))

@@ -11,19 +11,6 @@ from wengert.ops.coerce import dtype_name, integer, operand, sizes_of
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
-__all__ = [
-    "chunk",
-    "dsplit",
-    "hsplit",
-    "narrow",
-    "select",
-    "split",
-    "split_with_sizes",
-    "tensor_split",
-    "unbind",
-    "vsplit",
-]
-
 
 @export("wengert", "Tensor")
 def select(input: Any, dim: int, index: int) -> Any:

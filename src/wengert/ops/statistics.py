@@ -21,8 +21,6 @@ from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = ["corrcoef", "cov", "nanmean", "nansum"]
-
 REQUIRES = (_records, _parts_records)
 
 

@@ -15,8 +15,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = ["istft", "stft"]
-
 REQUIRES = (_records,)
 
 _NO_WINDOW = (

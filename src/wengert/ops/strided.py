@@ -25,19 +25,6 @@ from wengert.tape.sites import mark
 from wengert.tape.views import link
 from wengert.tape.write_checks import memory_of
 
-__all__ = [
-    "as_strided",
-    "empty_strided",
-    "in_shape",
-    "is_viewable",
-    "is_within",
-    "unfold",
-    "view_as_complex",
-    "view_as_real",
-    "view_dtype",
-    "window_of",
-]
-
 Shape = tuple[int, ...]
 
 
@@ -396,6 +383,11 @@ def _check_wider(array: Any, ratio: int, names: str) -> None:
     if array.shape[-1] % ratio:
         raise RuntimeError(
             f"self.size(-1) must be divisible by {ratio} to view {names}, but got {array.shape[-1]}"
+        )
+    offset = (array.ctypes.data - owner_of(array).ctypes.data) // array.itemsize
+    if offset % ratio:
+        raise RuntimeError(
+            f"self.storage_offset() must be divisible by {ratio} to view {names}, but got {offset}"
         )
     for i, step in enumerate(array.strides[:-1]):
         if step // array.itemsize % ratio:

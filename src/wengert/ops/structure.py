@@ -25,19 +25,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 
-__all__ = [
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "block_diag",
-    "broadcast_shapes",
-    "diagflat",
-    "is_nonzero",
-    "narrow_copy",
-    "rot90",
-    "unravel_index",
-]
-
 REQUIRES = (_records,)
 
 

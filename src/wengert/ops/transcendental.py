@@ -23,22 +23,6 @@ from wengert.prims import normal as _normal
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
-__all__ = [
-    "digamma",
-    "erfinv",
-    "i0",
-    "igamma",
-    "igammac",
-    "lgamma",
-    "logaddexp",
-    "logaddexp2",
-    "logit",
-    "mvlgamma",
-    "polygamma",
-    "sinc",
-    "xlogy",
-]
-
 REQUIRES = (_bessel, _gamma, _logarithms, _normal)
 
 lgamma = unary("lgamma", "[0.5, 3.0]", "tensor([0.5724, 0.6931])")

@@ -22,8 +22,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.inference import made_in_inference
 from wengert.tape.record import T
 
-__all__ = ["TYPED", "TypedTensor", "legacy", "new", "set_default_tensor_type", "typed"]
-
 _TYPES = {
     "FloatTensor": "float32",
     "DoubleTensor": "float64",

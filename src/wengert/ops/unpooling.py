@@ -16,16 +16,6 @@ from wengert.ops.windows import WORDS, each, several
 from wengert.prims import pooling
 from wengert.tape.record import T
 
-__all__ = [
-    "fractional_max_pool2d",
-    "fractional_max_pool2d_with_indices",
-    "fractional_max_pool3d",
-    "fractional_max_pool3d_with_indices",
-    "max_unpool1d",
-    "max_unpool2d",
-    "max_unpool3d",
-]
-
 # the records of what is called below
 REQUIRES = (pooling,)
 Shape = tuple[int, ...]

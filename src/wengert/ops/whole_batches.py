@@ -18,8 +18,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.modes import current_mode
 from wengert.tape.record import T
 
-__all__ = ["drawn_of", "holds"]
-
 
 def holds(condition: Any) -> bool:
     """Whether a tensor of bools is true everywhere, under `vmap` in all elements of the batch."""

@@ -8,8 +8,6 @@ from typing import Any
 
 from wengert.kernels.windows import pooled_size
 
-__all__ = ["WORDS", "each", "several", "window"]
-
 Shape = tuple[int, ...]
 WORDS = ("no", "one", "two", "three")
 _LETTERS = "THW"

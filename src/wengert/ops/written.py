@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 from wengert.tape.record import T
 
-__all__ = ["FORMS", "Form", "copied", "form"]
-
 Form = tuple[str, tuple[Any, ...], dict[str, Any]]
 """A primitive, its further arguments and its parameters."""
 FORMS: dict[str, Callable[..., Form]] = {}

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.base.dtypes import finfo
 from wengert.base.sections import fill_sections
-from wengert.optim.optimizer import Params, check_rate
+from wengert.optim.optimizer import Params, arguments, check_rate
 from wengert.optim.parameters import (
     kept_number,
     making_state,
@@ -17,8 +17,6 @@ from wengert.optim.parameters import (
 from wengert.optim.whole import Whole
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.types import Tensor
-
-__all__ = ["Adafactor"]
 
 
 class Adafactor(Whole):
@@ -64,6 +62,7 @@ class Adafactor(Whole):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
+        defaults = arguments(locals())
         check_rate(lr, "Learning rate should be >= 0 but is: {}")
         if not beta2_decay <= 0.0:
             raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
@@ -74,15 +73,6 @@ class Adafactor(Whole):
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
         if not weight_decay >= 0.0:
             raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
-        defaults = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-        }
         super().__init__(params, defaults)
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import Params, check_numbers, check_rate
+from wengert.optim.optimizer import Params, arguments, check_numbers, check_rate
 from wengert.optim.parameters import as_kept, number
 from wengert.types import Tensor
 
@@ -56,19 +56,9 @@ class ASGD(Elementwise):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
+        defaults = arguments(locals())
         check_rate(lr)
         check_numbers(weight_decay=weight_decay)
-        defaults = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
         super().__init__(params, defaults)
 
     def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:

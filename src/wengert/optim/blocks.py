@@ -19,8 +19,6 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.optim.rules import Scratch
 
-__all__ = ["BLOCK", "SMALL", "Plan"]
-
 BLOCK = 65536
 """How many elements a rule runs over at once."""
 SMALL = 1024

@@ -33,9 +33,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.modes import NO_GRAD, current_mode, enable_grad, no_grad
 from wengert.tape.write_checks import check_writable
 
-__all__ = ["Elementwise", "decays", "directed"]
-
-
 # beside the optimisers, since arrays in their attributes would be taken for a part of their state
 _TRACKS: weakref.WeakKeyDictionary[Any, list[Track]] = weakref.WeakKeyDictionary()
 

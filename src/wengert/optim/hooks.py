@@ -11,13 +11,6 @@ from wengert.base.sections import fill_sections
 from wengert.optim.parameters import making_state
 from wengert.tape.handles import RemovableHandle, register
 
-__all__ = [
-    "Hooked",
-    "hooked",
-    "register_optimizer_step_post_hook",
-    "register_optimizer_step_pre_hook",
-]
-
 _EVERY_PRE: OrderedDict[int, Callable[..., Any]] = OrderedDict()
 _EVERY_POST: OrderedDict[int, Callable[..., Any]] = OrderedDict()
 _TABLES = (

@@ -10,7 +10,7 @@ from wengert.ops.create import zeros
 from wengert.ops.join import cat
 from wengert.ops.strided import view_as_real
 from wengert.optim.line_search import Point, strong_wolfe
-from wengert.optim.optimizer import Optimizer, Params, check_rate
+from wengert.optim.optimizer import Optimizer, Params, arguments, check_rate
 from wengert.optim.parameters import options_of, with_gradients
 from wengert.tape.modes import enable_grad, no_grad
 from wengert.types import Tensor
@@ -68,16 +68,9 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
+        max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
+        defaults = arguments(locals())
         check_rate(lr)
-        defaults = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
         super().__init__(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["Point", "strong_wolfe"]
-
 
 class Point(NamedTuple):
     """A point on the line.

@@ -8,12 +8,10 @@ from typing import Any
 from wengert.base.dtypes import DTYPES
 from wengert.base.extras import bfloat16
 from wengert.base.sections import fill_sections
-from wengert.optim.optimizer import Params, check_rate
+from wengert.optim.optimizer import Params, arguments, check_rate
 from wengert.optim.parameters import filled, making_state
 from wengert.optim.whole import Whole
 from wengert.types import Tensor
-
-__all__ = ["Muon"]
 
 
 class Muon(Whole):
@@ -62,6 +60,7 @@ class Muon(Whole):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
+        defaults = arguments(locals())
         check_rate(lr, "Learning rate should be >= 0 but is: {}")
         if not momentum >= 0.0:
             raise ValueError(f"momentum should be >= 0 but is: {momentum}")
@@ -73,16 +72,6 @@ class Muon(Whole):
             raise ValueError("Number of steps must be less than 100 for computational efficiency")
         if len(ns_coefficients) != 3:
             raise ValueError("Coefficients must be a tuple of exactly 3 values")
-        defaults = {
-            "lr": lr,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "nesterov": nesterov,
-            "ns_coefficients": ns_coefficients,
-            "eps": eps,
-            "ns_steps": ns_steps,
-            "adjust_lr_fn": adjust_lr_fn,
-        }
         super().__init__(params, defaults)
         for group in self.param_groups:
             for param in group["params"]:

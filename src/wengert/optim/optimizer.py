@@ -44,6 +44,11 @@ class _Required:
 required = _Required()
 
 
+def arguments(names: dict[str, Any]) -> dict[str, Any]:
+    """The options that a constructor was given: its ``locals()`` before it binds other names."""
+    return {name: names[name] for name in names if name not in ("self", "params", "__class__")}
+
+
 class Optimizer(Hooked):
     """What all optimisers have in common: groups of parameters, their state, and hooks.
 

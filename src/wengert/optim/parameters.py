@@ -14,18 +14,6 @@ from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.modes import untraced
 from wengert.tape.versions import InferenceCell
 
-__all__ = [
-    "as_kept",
-    "filled",
-    "is_plain",
-    "kept_number",
-    "making_state",
-    "number",
-    "options_of",
-    "with_gradients",
-    "with_sparse",
-]
-
 
 def with_sparse(params: Sequence[Any]) -> list[Any]:
     """The parameters whose gradient is sparse."""

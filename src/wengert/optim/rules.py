@@ -23,8 +23,6 @@ from wengert.ops.pointwise import abs as absolute
 from wengert.ops.pointwise import maximum, sign, sqrt
 from wengert.ops.select import clamp, where
 
-__all__ = ["Scratch", "Tensors"]
-
 
 def _add(x: Any, y: Any, c: Any = None) -> Any:
     return x + y if c is None else x + c * y

@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.optim.elementwise import Elementwise, decays, directed
-from wengert.optim.optimizer import Params, check_fused, check_numbers, check_rate
+from wengert.optim.optimizer import Params, arguments, check_fused, check_numbers, check_rate
 from wengert.optim.parameters import options_of
 from wengert.types import Tensor
 
@@ -62,22 +62,12 @@ class SGD(Elementwise):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        defaults = arguments(locals())
         check_rate(lr)
         check_numbers(momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         check_fused(fused, foreach, differentiable)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
         super().__init__(params, defaults)
 
     def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:

@@ -22,8 +22,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.sites import place
 from wengert.tape.views import refresh_views
 
-__all__ = ["Row", "Track", "check_kept"]
-
 
 class Row(NamedTuple):
     """A parameter that has a gradient, and what is kept of it.

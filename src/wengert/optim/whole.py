@@ -11,8 +11,6 @@ from wengert.optim.parameters import options_of, with_gradients
 from wengert.tape.modes import enable_grad, no_grad
 from wengert.tape.write_checks import check_writable
 
-__all__ = ["Whole"]
-
 
 class Whole(Optimizer):
     """An optimiser whose rule takes a parameter as a whole.

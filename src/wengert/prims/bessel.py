@@ -14,8 +14,6 @@ from wengert.kernels.scipy import ufunc
 from wengert.prims.families import elementwise
 from wengert.prims.record import case, not_implemented
 
-__all__: list[str] = []
-
 
 def _orders(*orders: int) -> tuple[Any, ...]:
     return tuple(case(shape, n=n) for n in orders for shape in ((), (2, 3), (0,)))

@@ -44,9 +44,7 @@ def _integers(rng: Any) -> Any:
     return rng.integers(-9, 9, (2, 3))
 
 
-_sum_of_two = partial(
-    linear, args=("self", "other"), promote="same", broadcasts=True, keeps_nan=True
-)
+_sum_of_two = partial(linear, args=("self", "other"), promote="same", broadcasts=True)
 
 _sum_of_two(
     "add",
@@ -64,9 +62,7 @@ _sum_of_two(
     positive="kept",
     takes_numbers=True,
 )
-_with_number = partial(
-    elementwise, params=("other",), of_number=True, promote="same", raises=False, keeps_nan=True
-)
+_with_number = partial(elementwise, params=("other",), of_number=True, promote="same", raises=False)
 
 _with_number(
     "add_scalar",
@@ -193,7 +189,6 @@ elementwise(
     shows={"rounding_mode": None},
     doc="self / other",
     operator="truediv",
-    keeps_nan=True,
     takes_numbers=True,
 )
 elementwise(
@@ -208,7 +203,6 @@ elementwise(
     cases=_SCALAR,
     shows={**_OF_TENSOR, "rounding_mode": None},
     doc="self / other, a number",
-    keeps_nan=True,
 )
 
 

@@ -32,7 +32,6 @@ elementwise(
     doc="a copy",
     pointwise=False,
     maps=True,
-    keeps_nan=True,
 )
 linear(
     "assign",
@@ -100,7 +99,6 @@ linear(
     batching="pointwise",
     maps=True,
     positive="kept",
-    keeps_nan=True,
 )
 linear(
     "to_device",
@@ -113,5 +111,4 @@ linear(
     formula="{}",
     doc="a copy on another device",
     batching="pointwise",
-    keeps_nan=True,
 )

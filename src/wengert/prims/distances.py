@@ -15,8 +15,6 @@ from wengert.prims.families import general, linear, per_matrix
 from wengert.prims.matrices import mT
 from wengert.prims.record import case, not_implemented
 
-__all__ = ["REQUIRES"]
-
 REQUIRES = (moments,)
 
 Dims = tuple[int, ...]

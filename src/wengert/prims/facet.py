@@ -20,8 +20,6 @@ import numpy as np
 
 from wengert.prims.record import TABLE, Primitive
 
-__all__ = ["ALIASES", "EXAMPLE", "FACETS", "FORMULA", "IN_PLACE", "NUMPY", "OPERATOR", "Facet"]
-
 V = TypeVar("V")
 
 FACETS: dict[str, Facet[Any]] = {}

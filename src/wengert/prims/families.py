@@ -26,21 +26,6 @@ from typing import Any
 
 from wengert.prims.record import Case, Primitive, case
 
-__all__ = [
-    "along_dim",
-    "bilinear",
-    "constant",
-    "elementwise",
-    "general",
-    "is_step",
-    "linear",
-    "loss",
-    "per_matrix",
-    "reduction",
-    "view",
-    "zero",
-]
-
 Kernel = Callable[..., Any]
 VJP = Callable[..., Any] | None
 

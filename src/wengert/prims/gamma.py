@@ -9,8 +9,6 @@ from wengert.prims import logarithms
 from wengert.prims.families import elementwise
 from wengert.prims.record import case, not_implemented
 
-__all__ = ["REQUIRES"]
-
 REQUIRES = (logarithms,)
 """Modules whose records the rules use."""
 

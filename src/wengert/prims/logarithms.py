@@ -14,8 +14,6 @@ from wengert.kernels import logarithms as kernels
 from wengert.prims.families import elementwise
 from wengert.prims.record import case, not_implemented
 
-__all__: list[str] = []
-
 _LN2 = math.log(2.0)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["mH", "mT"]
-
 
 def mT(F: Any, x: Any) -> Any:
     """Matrices with rows and columns swapped."""

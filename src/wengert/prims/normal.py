@@ -9,8 +9,6 @@ from wengert.kernels.scipy import ufunc
 from wengert.prims.families import elementwise
 from wengert.prims.record import case, not_implemented
 
-__all__: list[str] = []
-
 _SQRT_TAU = math.sqrt(2.0 * math.pi)
 
 

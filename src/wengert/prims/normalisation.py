@@ -26,8 +26,6 @@ from wengert.prims.families import constant, general
 from wengert.prims.pull import are_raw
 from wengert.prims.record import case, not_implemented
 
-__all__ = ["REQUIRES"]
-
 REQUIRES = (moments,)
 
 Dims = tuple[int, ...]

@@ -11,8 +11,6 @@ from wengert.kernels import numbers as kernels
 from wengert.prims.families import constant, elementwise, general, zero
 from wengert.prims.record import case, not_implemented
 
-__all__: list[str] = []
-
 _LN2 = math.log(2.0)
 
 

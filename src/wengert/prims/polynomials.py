@@ -15,8 +15,6 @@ from wengert.kernels.polynomials import FAMILIES, polynomial, polynomial_of_degr
 from wengert.prims.families import elementwise
 from wengert.prims.record import TABLE, case, not_implemented
 
-__all__: list[str] = []
-
 
 def _register(family: str) -> None:
     name = f"special_{family}"

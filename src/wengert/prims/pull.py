@@ -15,8 +15,6 @@ from typing import Any
 
 from wengert.prims.record import TABLE, Primitive
 
-__all__ = ["are_raw", "pull"]
-
 
 def are_raw(*values: Any) -> bool:
     """Whether all `values` are raw arrays: any other kind carries its namespace."""

@@ -31,20 +31,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "BY_INTEGERS",
-    "METADATA",
-    "TABLE",
-    "WORDS",
-    "Case",
-    "Primitive",
-    "Rule",
-    "case",
-    "described",
-    "names_of",
-    "not_implemented",
-]
-
 _REGISTRY: dict[str, Primitive] = {}
 TABLE: Mapping[str, Primitive] = MappingProxyType(_REGISTRY)
 """Every record by name."""

@@ -21,8 +21,6 @@ from wengert.prims.families import constant, general
 from wengert.prims.pull import are_raw, pull
 from wengert.prims.record import Case, case
 
-__all__ = ["gru_steps", "lstm_steps", "rnn_steps"]
-
 Sizes = tuple[int, ...]
 
 

@@ -14,8 +14,6 @@ from wengert.kernels import resample as kernels
 from wengert.prims.families import linear
 from wengert.prims.record import case, not_implemented
 
-__all__ = ["KINDS"]
-
 Shape = tuple[int, ...]
 Scales = tuple[float | None, ...]
 

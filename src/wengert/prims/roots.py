@@ -6,8 +6,6 @@ from wengert.kernels import roots as kernels
 from wengert.prims.families import elementwise
 from wengert.prims.record import not_implemented
 
-__all__: list[str] = []
-
 elementwise(
     "cbrt",
     kernels.cbrt,

@@ -11,8 +11,6 @@ from wengert.kernels import samplers as kernels
 from wengert.prims.families import general, per_matrix
 from wengert.prims.record import not_implemented
 
-__all__: list[str] = []
-
 
 def _no_second(name: str) -> Any:
     def rule(F: Any, g: Any) -> Any:

@@ -15,8 +15,6 @@ from wengert.prims import place
 from wengert.prims.families import general, linear
 from wengert.prims.record import case
 
-__all__ = ["REQUIRES"]
-
 REQUIRES = (place,)
 
 Shape = tuple[int, ...]

@@ -18,8 +18,6 @@ from wengert.prims import bessel, gamma, logarithms, normal, roots
 from wengert.prims.families import elementwise
 from wengert.prims.record import case, not_implemented
 
-__all__ = ["REQUIRES"]
-
 REQUIRES = (bessel, gamma, logarithms, normal, roots)
 
 _DEGREE = math.pi / 180

@@ -31,7 +31,6 @@ linear(
     layout="elements",
     doc="self where the condition holds, other elsewhere",
     maps=True,
-    keeps_nan=True,
 )
 
 

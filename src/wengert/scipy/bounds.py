@@ -10,8 +10,6 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.scipy.nesting import Nesting, Place
 
-__all__ = ["flat_bounds", "flat_limits"]
-
 
 def flat_bounds(bounds: Any, nesting: Nesting, make: Any) -> Any:
     """`bounds` as they are, if they are SciPy's, or made of nested ones.

@@ -10,8 +10,6 @@ from wengert.base.sections import fill_sections
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Vector
 
-__all__ = ["flat_constraints"]
-
 
 def flat_constraints(
     constraints: Any, nesting: Nesting, optimize: Any, recorded: bool, second: bool

@@ -14,8 +14,6 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["TABLE", "Functions", "functions"]
-
 _LOG_2_PI = math.log(2 * math.pi)
 Rule = Callable[..., Any]
 

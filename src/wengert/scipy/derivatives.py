@@ -9,28 +9,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.tape.backward import run_grad
+from wengert.tape.backward import is_plain, plain_walk, run_grad
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.detachments import recent, told
-from wengert.tape.engine import walk
-from wengert.tape.handles import WATCHED
-from wengert.tape.masked import REPORT, begin_search, end_search
-from wengert.tape.modes import MODE, NO_GRAD, current_mode
-from wengert.tape.node import USER_CODE, Unrecorded
-
-__all__ = [
-    "by_columns",
-    "by_rows",
-    "flat",
-    "gradients",
-    "is_finite",
-    "is_recorded",
-    "no_path",
-    "recorded_gradients",
-    "second_product",
-    "square",
-    "unit",
-]
+from wengert.tape.node import Unrecorded
 
 _ONE = np.float64(1)
 
@@ -54,18 +36,11 @@ def gradients(output: Any, leaves: Sequence[Any], seed: Any, keep: bool) -> list
         dtype = output.payload.dtype
         seed = _ONE if shape == () and dtype == np.float64 else np.ones(shape, dtype)
     edge = output.edge
-    if current_mode() is not None or WATCHED or USER_CODE or edge is LEAF:
+    if edge is LEAF or not is_plain():
         found = run_grad([output], leaves, [new_tensor(seed)], keep, False)
         return [None if g is None else g.payload for g in found]
     # what `grad` does, without looking for the nodes that lead to the leaves: all do
-    searching = begin_search()
-    MODE.set(NO_GRAD)
-    try:
-        with np.errstate(all="ignore", invalid="log", call=REPORT):
-            arrived = walk(((edge, seed),), keep, True)
-    finally:
-        MODE.set(None)
-        end_search(searching)
+    arrived = plain_walk(edge, seed, keep)
     return [arrived.get(leaf) for leaf in leaves]
 
 

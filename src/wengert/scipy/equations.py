@@ -13,8 +13,6 @@ from wengert.scipy.minimise import nested_callback, nested_result, refused_deriv
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Scalar, Vector
 
-__all__ = ["root", "root_scalar"]
-
 
 def root(
     fun: Callable[..., Any],

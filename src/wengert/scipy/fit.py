@@ -15,8 +15,6 @@ from wengert.scipy.minimise import nested_callback, nested_result, refused_deriv
 from wengert.scipy.nesting import Nesting
 from wengert.scipy.objective import Vector
 
-__all__ = ["curve_fit", "least_squares"]
-
 
 def least_squares(
     fun: Callable[..., Any],

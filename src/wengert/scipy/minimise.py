@@ -17,16 +17,6 @@ from wengert.scipy.objective import Scalar
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import no_grad
 
-__all__ = [
-    "Callables",
-    "callables",
-    "minimize",
-    "minimize_scalar",
-    "nested_callback",
-    "nested_result",
-    "refused_derivative",
-]
-
 _NO_GRADIENT = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
 _PRODUCTS = frozenset({"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"})
 _HESSIAN = frozenset({"trust-exact", "dogleg"})

@@ -18,8 +18,6 @@ from wengert.base.containers import field_names
 from wengert.base.sections import fill_sections
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 
-__all__ = ["Nesting", "Place", "array_of", "leaves_of"]
-
 
 class Place:
     """Where one array lies in the vector.

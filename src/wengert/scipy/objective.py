@@ -32,8 +32,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import current_mode, enable_grad, no_grad
 from wengert.tape.sites import warn
 
-__all__ = ["Scalar", "Vector"]
-
 Array = np.ndarray[Any, Any]
 
 

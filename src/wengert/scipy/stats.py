@@ -22,10 +22,8 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
-from wengert.ops.coerce import is_sparse
 from wengert.scipy.densities import TABLE, Functions, functions
-from wengert.tape.base import TensorBase, new_tensor
-from wengert.tape.operands import cast
+from wengert.scipy.operands import operands
 
 __all__ = sorted(TABLE)
 
@@ -48,19 +46,7 @@ class _Special:
         return getattr(scipy_module("special", f"scipy.special.{name}"), name)
 
 
-def _operands(name: str, *values: Any) -> list[Any]:
-    """Numbers and arrays as tensors of one floating dtype."""
-    tensors = []
-    for value in values:
-        if is_sparse(value):
-            raise TypeError(f"{name}() takes dense tensors, not {type(value).__name__}")
-        tensors.append(value if isinstance(value, TensorBase) else new_tensor(np.asarray(value)))
-    kinds = [t.payload.dtype for t in tensors if t.payload.dtype.kind == "f" and t.payload.ndim]
-    kind = np.result_type(*kinds) if kinds else np.dtype(np.float64)
-    return [cast(tensor, kind) for tensor in tensors]
-
-
-_F = Functions(np, _Special(), _operands)
+_F = Functions(np, _Special(), operands)
 
 
 def __getattr__(name: str) -> Any:

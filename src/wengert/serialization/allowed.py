@@ -15,15 +15,6 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 
-__all__ = [
-    "add_safe_globals",
-    "allowed",
-    "clear_safe_globals",
-    "get_safe_globals",
-    "path_of",
-    "safe_globals",
-]
-
 _marked: dict[Any, None] = {}
 
 

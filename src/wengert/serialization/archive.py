@@ -15,8 +15,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-__all__ = ["Archive", "fill", "write_archive"]
-
 _HEADER = 30
 _SIGNATURE = b"PK\x03\x04"
 _ALIGNMENT = 64

@@ -22,8 +22,6 @@ from wengert.serialization.pickled import Pickler
 from wengert.serialization.rebuilt import Checkpoint
 from wengert.serialization.trusting import Trusting
 
-__all__ = ["ARCHIVE_START", "LEGACY_START", "read", "unsafe_names", "write"]
-
 ARCHIVE_START = b"PK\x03\x04"
 _MAGIC = 0x1950A86A20F9469CFC6C
 LEGACY_START = b"\x80\x02\x8a\x0a" + _MAGIC.to_bytes(10, "little") + b"."

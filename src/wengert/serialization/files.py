@@ -18,8 +18,6 @@ from wengert.base.sections import fill_sections
 from wengert.serialization import checkpoints, safe
 from wengert.tape.modes import untraced
 
-__all__ = ["get_unsafe_globals_in_checkpoint", "load", "save"]
-
 _WRITERS: dict[str, Callable[[Any, Any], None]] = {
     "safetensors": safe.write,
     "torch": checkpoints.write,

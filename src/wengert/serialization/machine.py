@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator
 from pickle import UnpicklingError
 from typing import Any, BinaryIO, Protocol
 
-__all__ = ["Names", "checked_key", "names_in", "run"]
-
 _SCALARS = (str, int, float, complex, bool, bytes, type(None))
 _MAPPINGS = (dict, OrderedDict, Counter)
 _MEMO_LIMIT = 1 << 32

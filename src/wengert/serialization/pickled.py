@@ -34,8 +34,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 from wengert.tensor.storage import Storage, TypedStorage, flat_memory
 
-__all__ = ["Pickler"]
-
 
 class Pickler:
     """Writes one object.

@@ -24,8 +24,6 @@ try:
 except ImportError:
     safetensors = None
 
-__all__ = ["read_bytes", "read_path", "safetensors"]
-
 _BRAIN = "BF16"
 _TYPES = {
     **{f"F{bits}": f"<f{bits // 8}" for bits in (16, 32, 64)},

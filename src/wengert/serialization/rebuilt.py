@@ -37,8 +37,6 @@ from wengert.tensor.storage import (
 )
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["FUNCTIONS", "Checkpoint"]
-
 _UTILS = "torch._utils."
 _REFUSED_MODULES = ("sys", "os", "posix", "nt")
 _FOREIGN = {

@@ -25,8 +25,6 @@ from wengert.tape.base import LEAF
 from wengert.tensor.copying import make, warn_of_hooks
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["check_savable", "read", "write"]
-
 _ENTRY = "wengert"
 _VERSION = 1
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from wengert.kernels.strided import owner_of
 
-__all__ = ["sharing"]
-
 K = TypeVar("K")
 
 

@@ -20,8 +20,6 @@ from wengert.base.sections import fill_sections
 from wengert.base.size import Size
 from wengert.tape.base import TensorBase
 
-__all__ = ["Encoder", "decoded"]
-
 _ITSELF = frozenset({str, int, bool, type(None)})
 _SEQUENCES: dict[type, str] = {tuple: "tuple", Size: "size"}
 _MAPPINGS: dict[type, str] = {dict: "dict", OrderedDict: "ordered"}

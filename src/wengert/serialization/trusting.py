@@ -14,8 +14,6 @@ from typing import Any, BinaryIO
 
 from wengert.serialization.rebuilt import Checkpoint, is_known
 
-__all__ = ["Trusting"]
-
 
 class Trusting(pickle.Unpickler):
     """Reads one object, with the storages that a checkpoint has for it."""

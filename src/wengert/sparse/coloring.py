@@ -23,8 +23,6 @@ import numpy as np
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 
-__all__ = ["Coloring", "as_pattern", "color"]
-
 _MODES = ("auto", "columns", "rows", "star")
 
 

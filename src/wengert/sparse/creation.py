@@ -26,8 +26,6 @@ from wengert.sparse.tensors import (
 )
 from wengert.tape.base import TensorBase
 
-__all__ = ["from_dense", "masked_by", "sparse_coo_tensor", "sparse_csr_tensor", "typed"]
-
 install()
 
 

@@ -16,8 +16,6 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.modes import enable_grad
 
-__all__ = ["hessian", "hessian_pattern", "jacobian", "pattern"]
-
 
 def _called(f: Callable[..., Any], x: Any, args: Any, name: str) -> tuple[Any, Any]:
     """A leaf with the value of `x`, and what `f` makes of it."""

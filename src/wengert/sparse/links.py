@@ -15,18 +15,6 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 
-__all__ = [
-    "Link",
-    "along",
-    "broadcast",
-    "collected",
-    "dense",
-    "listed",
-    "listed_back",
-    "merged",
-    "moved",
-]
-
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 

@@ -13,8 +13,6 @@ from wengert.ops.create import as_tensor
 from wengert.sparse.links import Link
 from wengert.sparse.products import rows_times
 
-__all__ = ["matmul", "solve"]
-
 
 class _Linear(Function):
     """A linear function of one tensor, by a map of arrays and its transpose."""

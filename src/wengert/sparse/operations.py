@@ -32,19 +32,6 @@ from wengert.sparse.tensors import (
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.tensor import Tensor
 
-__all__ = [
-    "addmm",
-    "cat",
-    "install",
-    "log_softmax",
-    "mm",
-    "softmax",
-    "spmm",
-    "stack",
-    "sum",
-    "transposed",
-]
-
 
 def _coo(value: Any, name: str) -> SparseTensor:
     if not isinstance(value, SparseBase):

@@ -12,8 +12,6 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.node import Unrecorded
 
-__all__ = ["compressed", "is_recorded", "rows_of", "square_of"]
-
 
 def is_recorded(tensor: Any) -> bool:
     """Whether gradients flow from a tensor."""

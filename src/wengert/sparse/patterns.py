@@ -19,8 +19,6 @@ from wengert.tape.inplace import CopySlices
 from wengert.tape.node import Unrecorded
 from wengert.tape.views import push
 
-__all__ = ["hessian_pattern_of", "pattern_of"]
-
 Pairs = tuple[Any, Any]
 Shape = tuple[int, ...]
 

@@ -9,8 +9,6 @@ import numpy as np
 from wengert.base.dtypes import default_complex, default_float
 from wengert.tensor.printing import elements, line_width
 
-__all__ = ["shown"]
-
 _INDENT = 7
 _UNNAMED = (np.dtype(np.int64), np.dtype(bool))
 

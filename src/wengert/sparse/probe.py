@@ -18,8 +18,6 @@ from wengert.tape.backward import run_grad
 from wengert.tape.base import LEAF, new_tensor
 from wengert.tape.modes import MODE, NO_GRAD
 
-__all__ = ["applied", "probed", "shape_of"]
-
 Shape = tuple[int, ...]
 _MOST = 2**24
 """Integers up to here are exact in float32."""

@@ -14,8 +14,6 @@ from wengert.sparse.links import Link, along, broadcast, dense
 from wengert.sparse.probe import shape_of
 from wengert.sparse.rules import Found, Shape, structural
 
-__all__ = ["rows_times"]
-
 _SMALL = 4096
 
 

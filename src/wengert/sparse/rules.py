@@ -10,8 +10,6 @@ from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.sparse.links import Link
 
-__all__ = ["SPARSITY", "Found", "Shape", "rule_of", "structural"]
-
 Shape = tuple[int, ...]
 Found = list[tuple[Shape, list[Link | None]] | None]
 """For each argument None, or its shape and the link of each output."""

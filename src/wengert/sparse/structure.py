@@ -25,8 +25,6 @@ from wengert.sparse.probe import applied, probed
 from wengert.sparse.rules import Found, Shape, rule_of, structural
 from wengert.tape.views import ReplayedView
 
-__all__ = ["links_of"]
-
 # the modules whose rules are entered when they are imported
 ENTERED = (products, windows)
 

@@ -29,16 +29,6 @@ from wengert.sparse.printed import shown
 from wengert.tape.base import SparseValue, new_tensor
 from wengert.tape.modes import untraced
 
-__all__ = [
-    "NotOfSparse",
-    "SparseBase",
-    "SparseRows",
-    "SparseTensor",
-    "array_of",
-    "coordinates",
-    "distinct",
-]
-
 
 def array_of(index: Any) -> Any:
     """The indices in a tensor as an array."""

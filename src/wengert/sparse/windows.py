@@ -11,8 +11,6 @@ import numpy as np
 from wengert.sparse.links import Link, along, listed, listed_back
 from wengert.sparse.rules import Found, Shape, structural
 
-__all__: list[str] = []
-
 
 def _windows(
     sizes: Sequence[int],

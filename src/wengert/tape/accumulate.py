@@ -27,8 +27,6 @@ from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_shape
 
-__all__ = ["add_gradients", "add_retained", "counted", "is_whole", "owned", "private"]
-
 # may be taken again: a finalizer, which may run anywhere, may run a backward pass
 _accumulating = RLock()
 
@@ -69,6 +67,8 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
                     or (g.base is not None and not is_whole(g))
                 ):
                     g = private(g)
+            elif g.__class__ in _NUMBERS:
+                pass
             elif isinstance(g, Lifted):
                 g = private(g)
                 _note(leaf, g)
@@ -134,6 +134,9 @@ def _references_below(g: Any) -> int:
 # counted as above, since interpreters differ in what they count
 _ALONE = _references([(None, np.empty(1))])
 _ALONE_BELOW = _references_below(np.empty((1, 1)).reshape(1))
+
+
+_NUMBERS: Any = frozenset({np.float32, np.float64})
 
 
 def private(g: Any) -> Any:
@@ -203,7 +206,9 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
             cell[0] += 1
             cell[1] = "accumulation of gradients"
         try:
-            if payload.__class__ is np.ndarray and not lifted:
+            if payload.__class__ in _NUMBERS and payload.__class__ is g.__class__:
+                have.payload = payload + g
+            elif payload.__class__ is np.ndarray and not lifted:
                 np.add(payload, g, payload)
             else:
                 check_shape(payload, [g])
@@ -237,15 +242,12 @@ def _as_its_leaf(g: Any, leaf: Any) -> Any:
 
     Where elements of the leaf overlap or have gaps between them, the gradient lies in C order.
     """
-    if isinstance(g, Lifted) and g.traced:
-        # which nobody else holds
-        g.array = _as_its_leaf(g.array, getattr(leaf, "array", leaf))
+    if g.__class__ is not np.ndarray:
+        if isinstance(g, Lifted) and g.traced:
+            # which nobody else holds
+            g.array = _as_its_leaf(g.array, getattr(leaf, "array", leaf))
         return g
-    if (
-        g.__class__ is not np.ndarray
-        or leaf.__class__ is not np.ndarray
-        or g.strides == leaf.strides
-    ):
+    if leaf.__class__ is not np.ndarray or g.strides == leaf.strides:
         return g
     return laid_as(g, leaf) if is_dense(leaf) else np.ascontiguousarray(g)
 

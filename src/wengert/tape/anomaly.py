@@ -35,8 +35,6 @@ from wengert.tape.sites import (
 )
 from wengert.tape.sums import is_finite
 
-__all__ = ["Anomaly", "AnomalyWatch"]
-
 
 class Anomaly:
     """What is noted while anomalies are looked for.

@@ -26,15 +26,21 @@ from wengert.tape.hooks import retain_grad
 from wengert.tape.masked import REPORT, begin_search, end_search
 from wengert.tape.modes import MODE, NO_GRAD, current_mode, is_recording, mode_for_walk, traced
 from wengert.tape.nested import elsewhere, is_deep
-from wengert.tape.node import USER_CODE, AccumulateGrad, GradientEdge, Unrecorded, edge_of
+from wengert.tape.node import (
+    USER_CODE,
+    AccumulateGrad,
+    GradientEdge,
+    Unrecorded,
+    edge_of,
+    ends_at,
+)
 from wengert.tape.operands import cast
 from wengert.tape.ordering import REORDERED, in_order
 from wengert.tape.sites import warn_once
 from wengert.tape.watch import CURRENT, Lent, Watch
 
-__all__ = ["run_backward", "run_grad"]
-
-_ONES = {np.dtype(np.float32): np.float32(1), np.dtype(np.float64): np.float64(1)}
+_UNITS = {np.float32: np.float32(1), np.float64: np.float64(1)}
+_ONES = {np.dtype(kind): one for kind, one in _UNITS.items()}
 
 
 def _seeds(
@@ -151,7 +157,9 @@ def _reachable(
     With `targets` those are left out that can only lead past them: a node leads to older ones, so a
     gradient by what was computed late does not go back to where everything began.
     """
-    oldest = -1 if targets is None else max((min(t.seq, -1) for t in targets), default=-1)
+    oldest = -1
+    if targets and all(target.seq < 0 for target in targets):
+        oldest = max([target.seq for target in targets])
     reached: set[Any] = set()
     stack = [node_of(edge) for edge, _ in seeds]
     while stack:
@@ -210,6 +218,73 @@ def _arrived(pending: dict[Any, Any]) -> dict[Any, Any]:
     return {leaf: None if g is None else PORTS.arrived(g) for leaf, g in pending.items()}
 
 
+def _accumulate(pending: dict[Any, Any], targets: set[Any] | None, graph: bool) -> None:
+    """Add what a walk has brought to leaves, or to `targets` only, to their ``.grad``."""
+    leaves: list[tuple[Any, Any]] = []
+    while pending:
+        leaf, g = pending.popitem()
+        if g is not None and (targets is None or leaf in targets):
+            # one that has left the graph since may have another shape
+            if g.shape != leaf.payload.shape and leaf.edge is not None:
+                raise errors.gradient_shape(leaf.payload, g)
+            leaves.append((leaf, g))
+    leaf = g = None
+    add_gradients(leaves, graph)
+
+
+def _any_of(known: Any) -> bool:
+    # by its set, for its own methods would cost every walk
+    return bool(known.data)
+
+
+def is_plain() -> bool:
+    """Whether a walk that begins now is an ordinary one: no mode, hook or user's code sees it."""
+    mode = current_mode()
+    return (
+        (mode is None or mode is NO_GRAD)
+        and not WATCHED.data  # type: ignore[attr-defined]
+        and not USER_CODE.data  # type: ignore[attr-defined]
+        and not REORDERED.data  # type: ignore[attr-defined]
+        and CURRENT.get() is None
+    )
+
+
+def plain_walk(
+    edge: Any, g: Any, keep: bool, wanted: Any = None, accumulate: bool = False
+) -> dict[Any, Any]:
+    """The walk of raw cotangents from one edge, in short, where `is_plain` holds.
+
+    The result holds the gradients of the leaves, or nothing if they were added to ``.grad``.
+    """
+    before = current_mode()
+    searching = begin_search()
+    MODE.set(NO_GRAD)
+    try:
+        return _walked(edge, g, keep, wanted, accumulate)
+    finally:
+        MODE.set(before)
+        end_search(searching)
+
+
+# as a decorator `errstate` takes half the time of a block
+@np.errstate(all="ignore", invalid="log", call=REPORT)
+def _walked(edge: Any, g: Any, keep: bool, wanted: Any, accumulate: bool) -> dict[Any, Any]:
+    pending = walk(((edge, g),), keep, True, wanted)
+    if current_mode() is not NO_GRAD:
+        pending = _arrived(pending)
+    if accumulate:
+        _accumulate(pending, None, False)
+    return pending
+
+
+def _plain_seed(output: Any) -> Any:
+    """The cotangent 1 of a number that an operation recorded; None of anything else."""
+    edge = output.edge if isinstance(output, TensorBase) else None
+    if edge is None or edge is LEAF or edge.__class__ is Unrecorded:
+        return None
+    return _UNITS.get(output.payload.__class__)
+
+
 class _Walk:
     """One walk with its modes: recording on for ``create_graph``, off otherwise."""
 
@@ -239,9 +314,7 @@ class _Walk:
 
     def run(self, targets: set[Any] | None, accumulate: bool) -> None:
         """Walk to all leaves, or to `targets` only, and add to ``.grad`` or capture gradients."""
-        # by its set, for a call would cost every walk
-        reordered: set[Any] = REORDERED.data  # type: ignore[attr-defined]
-        if (CURRENT.get() is not None or reordered) and not self._prepared:
+        if (CURRENT.get() is not None or _any_of(REORDERED)) and not self._prepared:
             self._prepared = True
             self._run_inside(targets, accumulate)
             return
@@ -249,7 +322,7 @@ class _Walk:
         anomaly = tracing = sides = line = None
         if before is not None:
             anomaly, tracing, sides = before.anomaly, before.tracing, before.sides
-        watched, wanted = bool(WATCHED), None
+        watched, wanted = _any_of(WATCHED), None
         if targets is not None:
             watched = watched or any(target.seq < 0 for target in targets)
             wanted = _restricted(self.seeds, targets, self.through)
@@ -323,7 +396,7 @@ class _Walk:
     def _unwatched(
         self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
     ) -> None:
-        if USER_CODE or look is not None:
+        if _any_of(USER_CODE) or look is not None:
             pending = self._postponing(wanted, targets, accumulate, look)
         else:
             pending = walk(self.seeds, self.keep, self.direct, wanted)
@@ -332,16 +405,7 @@ class _Walk:
         if not accumulate:
             self.captured = {(leaf, 0): g for leaf, g in pending.items()}
             return
-        leaves: list[tuple[Any, Any]] = []
-        while pending:
-            leaf, g = pending.popitem()
-            if g is not None and (targets is None or leaf in targets):
-                # one that has left the graph since may have another shape
-                if g.shape != leaf.payload.shape and leaf.edge is not None:
-                    raise errors.gradient_shape(leaf.payload, g)
-                leaves.append((leaf, g))
-        leaf = g = None
-        add_gradients(leaves, not self.raw)
+        _accumulate(pending, targets, not self.raw)
 
     def _postponing(
         self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
@@ -417,6 +481,11 @@ def run_backward(
     """Walk from `outputs` and add to ``.grad`` of the leaves, or of `inputs`."""
     if create_graph:
         warn_once(_CYCLE)
+    elif inputs is None and len(outputs) == 1 and grads[0] is None and is_plain():
+        seed = _plain_seed(outputs[0])
+        if seed is not None:
+            plain_walk(outputs[0].edge, seed, keep, accumulate=True)
+            return
     seeds, lifted = _seeds(outputs, grads, create_graph)
     targets: set[Any] | None = None
     if inputs is not None:
@@ -440,11 +509,21 @@ def run_grad(
     keep: bool,
     create_graph: bool,
     through: Container[Any] | None = None,
+    closed: bool = False,
 ) -> list[Any]:
     """The gradients of `outputs` by `inputs`; None where there is no path.
 
-    With `through`, nodes, only paths by way of these count.
+    With `through`, nodes, only paths by way of these count. `closed` says that all paths are known
+    to end at `inputs`.
     """
+    if not create_graph and through is None and len(outputs) == 1 and is_plain():
+        seed = _plain_seed(outputs[0]) if grads[0] is None else None
+        if seed is not None and all(getattr(i, "edge", None) is LEAF for i in inputs):
+            edge = outputs[0].edge
+            wanted = None
+            if not (closed or ends_at((edge,), inputs)):
+                wanted = _restricted(((edge, seed),), set(inputs), None)
+            return _handed(plain_walk(edge, seed, keep, wanted), inputs)
     seeds, lifted = _seeds(outputs, grads, create_graph)
     for i, source in enumerate(inputs):
         if not isinstance(source, GradientEdge) and source.edge is None:
@@ -456,22 +535,26 @@ def run_grad(
     walked = _Walk(seeds, keep, create_graph, grads, lifted)
     walked.through = through
     walked.run({node_of(edge) for edge in edges}, accumulate=False)
-    captured = walked.captured
+    keys = [(node_of(edge), edge.index if isinstance(edge, OutputEdge) else 0) for edge in edges]
+    if create_graph:
+        return [walked.captured.get(key) for key in keys]
+    return _handed(walked.captured, keys)
+
+
+def _handed(captured: dict[Any, Any], keys: Sequence[Any]) -> list[Any]:
+    """The gradients under `keys` as tensors, each with memory of its own; None where none came."""
     results: list[Any] = []
     made: dict[Any, Any] = {}
-    for edge in edges:
-        key = node_of(edge), edge.index if isinstance(edge, OutputEdge) else 0
-        if create_graph:
-            results.append(captured.get(key))
-            continue
-        first = made.get(key)
-        if isinstance(captured.get(key), SparseValue):
-            results.append(captured[key].clone())
-            continue
-        if first is not None:
+    for key in keys:
+        g: Any = captured.get(key)
+        if g is None:
             # the same input again
-            made[key] = new_tensor(private(first.payload))
-        elif captured.get(key) is not None:
+            first = made.get(key)
+            results.append(None if first is None else new_tensor(private(first.payload)))
+        elif isinstance(g, SparseValue):
+            results.append(captured[key].clone())
+        else:
+            g = None
             made[key] = new_tensor(owned([captured.pop(key)]))
-        results.append(made.get(key))
+            results.append(made[key])
     return results

@@ -32,25 +32,6 @@ from wengert.base import errors
 from wengert.base.ports import PORTS
 from wengert.interp.levels import Lifted
 
-__all__ = [
-    "FREED",
-    "OWN",
-    "LEAF",
-    "UNCHANGED",
-    "Extra",
-    "Leaf",
-    "NodeBase",
-    "OutputEdge",
-    "SparseValue",
-    "TensorBase",
-    "new_tensor",
-    "node_of",
-    "tensor_of",
-    "version_of",
-    "version_then",
-]
-
-
 _making = RLock()
 
 

@@ -18,8 +18,6 @@ from typing import Any
 
 from wengert.prims.record import Primitive
 
-__all__ = ["FUNCTIONS", "IS_COMPILED", "compiled_maker", "compiled_node", "signature_of"]
-
 try:
     _recorded: Any = importlib.import_module("wengert.tape.recorded")
 except ImportError:

@@ -11,8 +11,6 @@ from wengert.interp.batched import Batched
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level, Lifted, namespace_of
 
-__all__ = ["INTO", "WAYS"]
-
 
 def _at(payload: Any, level: Level, function: Callable[[Any], Any]) -> Any:
     """`payload` with `function` applied where values of `level` have their place in it."""

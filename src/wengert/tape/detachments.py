@@ -26,8 +26,6 @@ from numpy import ndarray
 from wengert.tape.base import LEAF
 from wengert.tape.sites import OURS, Site, outside, shown
 
-__all__ = ["DETACHING", "SCALARS", "Detachment", "note", "note_switch", "recent", "told"]
-
 _MOST = 16
 _MODES = os.path.join(os.path.dirname(__file__), "modes.py")
 """Where the functions are that run those that users decorated."""

@@ -30,8 +30,6 @@ import numpy as np
 
 from wengert.tape.sums import add_into
 
-__all__ = ["walk"]
-
 
 def walk(
     roots: Iterable[tuple[Any, Any]],

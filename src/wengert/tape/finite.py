@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["all_finite", "are_finite"]
-
 _FEW = 20
 _ARRAY = np.ndarray
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)

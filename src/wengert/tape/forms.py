@@ -5,17 +5,6 @@ from __future__ import annotations
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
-__all__ = [
-    "applies_directly",
-    "freed_numbers",
-    "is_common",
-    "joins",
-    "number_form",
-    "parts",
-    "saved_slots",
-    "saves_tensors",
-]
-
 
 def parts(prim: Primitive) -> bool:
     """Whether `prim` gives any number of views, all with a gradient."""
@@ -33,13 +22,15 @@ def is_common(prim: Primitive) -> bool:
 
     since its result need not be differentiable then, nor where it refuses floating dtypes.
     """
-    plain = (prim.outputs == 1 and not prim.variadic and bool(prim.args)) or parts(prim)
-    return (plain or joins(prim)) and "dtype" not in prim.params and "f" not in prim.refuses
+    plain = prim.outputs is not None and not prim.variadic and bool(prim.args)
+    common = plain or parts(prim) or joins(prim)
+    return common and "dtype" not in prim.params and "f" not in prim.refuses
 
 
 def applies_directly(prim: Primitive) -> bool:
     """Whether the rules of `prim` are applied by code that is written out."""
-    return (prim.differentiable == 1 and not prim.variadic) or parts(prim) or joins(prim)
+    plain = prim.differentiable is not None and not prim.variadic
+    return plain or parts(prim) or joins(prim)
 
 
 def saves_tensors(prim: Primitive) -> bool:

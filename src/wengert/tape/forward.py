@@ -13,8 +13,6 @@ from wengert.tape.levels import brought
 from wengert.tape.modes import MODE, changed, current_mode
 from wengert.tape.record import make_node
 
-__all__ = ["transposed_twice"]
-
 
 @provides("transposed")
 def transposed_twice(

@@ -23,15 +23,6 @@ from wengert.tape.modes import is_recording
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import PART, link, move_edge
 
-__all__ = [
-    "follow",
-    "joined_with",
-    "note_tangent",
-    "noted_tangent",
-    "shared_tangent",
-    "tangent_tensor",
-]
-
 NOTED = "_given_tangent"
 """The attribute of a tensor that notes its tangent."""
 

@@ -15,8 +15,6 @@ from typing import Any
 
 from wengert.tape.modes import untraced
 
-__all__ = ["WATCHED", "RemovableHandle", "Watchpoint", "register"]
-
 WATCHED: weakref.WeakSet[Any] = weakref.WeakSet()
 """Live nodes, and `Watchpoint`s of live leaves, that have hooks or retain gradients."""
 

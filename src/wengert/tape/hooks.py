@@ -16,17 +16,6 @@ from wengert.tape.base import LEAF, SparseValue, TensorBase
 from wengert.tape.handles import WATCHED, RemovableHandle, Watchpoint, register
 from wengert.tape.node import USER_CODE, Unrecorded, is_leaf_edge, target_of
 
-__all__ = [
-    "call_hook",
-    "call_leaf_hook",
-    "call_node_hook",
-    "register_hook",
-    "register_post_accumulate_grad_hook",
-    "retain_grad",
-    "set_grad_dtype",
-    "set_hooks",
-]
-
 
 def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call `hook` with the gradient of `tensor` (see `Tensor.register_hook`)."""

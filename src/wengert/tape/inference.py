@@ -12,8 +12,6 @@ from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_IN_INFERENCE
 
-__all__ = ["inference_mode", "is_inference_mode_enabled", "made_in_inference"]
-
 
 def is_inference_mode_enabled() -> bool:
     """Whether inference mode is on here and now.

@@ -46,22 +46,6 @@ from wengert.tape.write_checks import (
     other_operands,
 )
 
-__all__ = [
-    "CopySlices",
-    "base_requires_grad",
-    "bump",
-    "count",
-    "holds",
-    "is_plain",
-    "is_recorded",
-    "node_of_write",
-    "set_history",
-    "write",
-    "write_result",
-    "write_through_view",
-    "written",
-]
-
 
 def write(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
@@ -173,15 +157,16 @@ def holds(tensor: Any, value: Any) -> bool:
         return False
     if array.__class__ is not np.ndarray:
         return isinstance(array, np.generic) and array.dtype is target.dtype
+    if array.dtype is not target.dtype:
+        return False
     # a single element is read before it is written
-    return array.dtype is target.dtype and (
-        not array.ndim or not np.may_share_memory(array, target)
-    )
+    apart = not array.ndim or (array.flags.owndata and target.flags.owndata)
+    return apart or not np.may_share_memory(array, target)
 
 
 def written(tensor: Any, name: str) -> None:
     """Note a write that was not recorded."""
-    bump(tensor, name)
+    count(tensor.vc or tensor.share_version(), name)
     if tensor.ext is not None:
         refresh_views(tensor, None)
 

@@ -17,8 +17,6 @@ import numpy as np
 from wengert.tape.modes import is_recording
 from wengert.tape.node import Node, next_sequence
 
-__all__ = ["Invalidated", "InvalidatedArray", "plain", "invalidate"]
-
 
 class InvalidatedArray(np.ndarray[Any, Any]):
     """The payload of a view that must not be recorded any more."""

@@ -51,8 +51,6 @@ from wengert.tape.write_checks import (
     memory_of,
 )
 
-__all__ = ["OUTSIDE", "elevate", "end", "left", "put_back", "store", "write_in_level"]
-
 _TRANSFORMS = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "func", "")
 
 

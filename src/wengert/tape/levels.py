@@ -47,20 +47,8 @@ from wengert.tape.modes import (
     full_mode,
     is_recording,
 )
-from wengert.tape.node import Node, edge_of, is_leaf_edge, next_sequence, target_of
+from wengert.tape.node import Node, edge_of, ends_at, is_leaf_edge, next_sequence, target_of
 from wengert.tape.record import T
-
-__all__ = [
-    "Move",
-    "brought",
-    "check_levels",
-    "leads_outside",
-    "move",
-    "raised",
-    "settled",
-    "within",
-]
-
 
 _SHARED = (
     "a gradient inside of vmap or forward mode is asked for by a tensor that does not belong to "
@@ -388,25 +376,5 @@ def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = F
     """
     if any(tensor.edge is not LEAF for tensor in inputs):
         return True
-    own = {id(tensor) for tensor in inputs}
-    stack = [edge_of(t) for t in outputs if isinstance(t, TensorBase) and t.edge is not None]
-    seen: set[int] = set()
-    while stack:
-        edge = stack.pop()
-        node = edge.node if edge.seq == 0 else edge
-        if id(node) in seen:
-            continue
-        if node.seq > 0:
-            if id(node) not in own and (node.ext is None or not node.ext.ended):
-                return True
-            continue
-        if rules and node.closes_over():
-            return True
-        seen.add(id(node))
-        following = [edge for edge in node.edges if edge is not None]
-        if not following:
-            # no leaf ends this history, as that of a view made while nothing was recorded: the
-            # input of a transform that is under way may be on it
-            return True
-        stack += following
-    return False
+    edges = [edge_of(t) for t in outputs if isinstance(t, TensorBase) and t.edge is not None]
+    return not ends_at(edges, inputs, rules, ended=True)

@@ -9,8 +9,7 @@ wrong: a walk asks NumPy to report invalid operations, such as 0 * inf, and only
 reported (or is to be expected, since a mask has hidden NaN in the forward pass, which nothing
 reports) are the results of the rules that follow searched for NaN.
 
-A walk that is traced holds for other values than those that it sees, so it searches always (what
-the compiler makes of that: NOTE [speculation] in `wengert.compiler.tracing.speculation`). Whether
+A walk that is traced holds for other values than those that it sees, so it searches always. Whether
 the results of a whole call lie below a mask is known when its backward pass runs, no sooner: what
 `Undecided` notes is kept or left out then.
 """
@@ -27,26 +26,6 @@ import numpy as np
 
 from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, TensorBase
-
-__all__ = [
-    "HIDING",
-    "INVALID",
-    "MASKED",
-    "REPORT",
-    "Undecided",
-    "begin_search",
-    "end_search",
-    "hides",
-    "holds_nan",
-    "is_below_mask",
-    "is_searching",
-    "mark",
-    "nan_in",
-    "search",
-    "stop_search",
-    "undecided",
-    "unmasked",
-]
 
 INVALID: list[int] = []
 """The threads in whose walks NaN is to be searched for: empty, nearly always."""

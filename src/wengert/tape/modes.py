@@ -21,28 +21,6 @@ from wengert.interp.levels import Level
 from wengert.tape.detachments import note_switch
 from wengert.tape.sites import warn
 
-__all__ = [
-    "MODE",
-    "NO_GRAD",
-    "Mode",
-    "Switch",
-    "change_mode",
-    "current_mode",
-    "decisions_taken",
-    "enable_grad",
-    "full_mode",
-    "is_grad_enabled",
-    "is_multithreading_enabled",
-    "is_recording",
-    "mixes_dtypes",
-    "mode_for_walk",
-    "no_grad",
-    "set_grad_enabled",
-    "set_multithreading_enabled",
-    "traced",
-    "untraced",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -16,8 +16,6 @@ from _thread import allocate_lock, start_new_thread  # not `threading`, which ta
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["elsewhere", "is_deep"]
-
 _MOST = 250
 """So many threads may wait for one another: some 15,000 passes."""
 _THREADS: contextvars.ContextVar[int] = contextvars.ContextVar("threads", default=0)

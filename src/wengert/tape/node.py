@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ __all__ = [
     "Unrecorded",
     "accumulator_of",
     "edge_of",
+    "ends_at",
     "is_leaf_edge",
     "next_sequence",
     "target_of",
@@ -366,6 +367,37 @@ class Unrecorded(Node):
         return ()
 
     apply_in = apply
+
+
+def ends_at(
+    edges: Iterable[Any], leaves: Iterable[Any], rules: bool = False, ended: bool = False
+) -> bool:
+    """Whether all paths from `edges` end at `leaves`, or at `ended` inputs of transforms.
+
+    With `rules` those lead elsewhere, too, that may use other tensors when they run.
+    """
+    # tensors and nodes are found by identity
+    seen = {*leaves}
+    stack = [*edges]
+    while stack:
+        edge = stack.pop()
+        node = edge if edge.seq else edge.node
+        if node in seen:
+            continue
+        if node.seq > 0:
+            if not ended or node.ext is None or not node.ext.ended:
+                return False
+            continue
+        if rules and node.closes_over():
+            return False
+        seen.add(node)
+        following = [edge for edge in node.edges if edge is not None]
+        if not following:
+            # no leaf ends this history, as that of a view made while nothing was recorded: the
+            # input of a transform that is under way may be on it
+            return False
+        stack += following
+    return True
 
 
 def is_leaf_edge(edge: Any) -> bool:

@@ -17,18 +17,6 @@ from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 from wengert.tape.base import TensorBase, new_tensor
 
-__all__ = [
-    "are_wider",
-    "as_operands",
-    "cast",
-    "cast_for_number",
-    "check_dtypes",
-    "fitting",
-    "held",
-    "is_number",
-    "public",
-]
-
 _HALF_MAX = 65504.0
 """The largest number that every floating dtype holds."""
 

@@ -15,8 +15,6 @@ from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-__all__ = ["REORDERED", "in_order", "number_of", "set_number"]
-
 REORDERED: weakref.WeakSet[Any] = weakref.WeakSet()
 """Live nodes whose sequence number has been set."""
 

@@ -15,8 +15,6 @@ from wengert.tape.invalidated import Invalidated
 from wengert.tape.saved import check_result, check_saved
 from wengert.tape.sites import line_of
 
-__all__ = ["Paths", "Reach", "flat_nodes", "leads_to", "same_edge", "trouble"]
-
 
 def same_edge(edge: Any, target: Any) -> bool:
     """Whether `edge` leads to just what `target`, another edge, leads to."""

@@ -9,6 +9,7 @@ lose what digits there are, and NumPy gives bfloat16 with a number another dtype
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,13 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import UNCHANGED, OutputEdge, TensorBase, new_tensor, version_of
 from wengert.tape.forms import is_common, saves_tensors
 from wengert.tape.invalidated import Invalidated
-from wengert.tape.modes import current_mode, untraced
+from wengert.tape.modes import NO_GRAD, current_mode, untraced
 from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import as_operands, cast_for_number, check_dtypes, fitting, is_number
 from wengert.tape.saving import keeps_aside, stand_in, watched
 from wengert.tape.sites import mark
 from wengert.tape.specialise import level_class, node_class, recorder
 from wengert.tape.views import attach_view
-
-__all__ = ["T", "record", "run"]
 
 
 def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -58,7 +57,11 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
             return _with_number(TABLE[prim.rscalar], other, self)
     if prim.of_number:
         return _with_number(prim, args[0], params[prim.params[0]])
-    return run(prim, as_operands(prim, args), params)
+    operands = as_operands(prim, args)
+    if (mode is None or mode is NO_GRAD) and not all(map(is_, operands, args)):
+        # what is common now is recorded by generated code
+        return getattr(T, prim.name)(*operands, **params)
+    return run(prim, operands, params)
 
 
 def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
@@ -67,8 +70,15 @@ def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
     tensor = cast_for_number(form, tensor, number)
     if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
         number = int(number)
-    number = fitting(form, number, tensor.payload.dtype)
-    return run(form, [tensor], {form.params[0]: number})
+    dtype = tensor.payload.dtype
+    params = {form.params[0]: fitting(form, number, dtype)}
+    mode = current_mode()
+    if (mode is None or mode is NO_GRAD) and (dtype is _F32 or dtype is _F64) and is_common(form):
+        return getattr(T, form.name)(tensor, **params)
+    return run(form, [tensor], params)
+
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def run(

@@ -15,8 +15,6 @@ from wengert.tape.masked import INVALID, mark, unmasked
 from wengert.tape.node import Node
 from wengert.tape.saved import unpack
 
-__all__ = ["apply_rules", "is_diagonal"]
-
 
 def is_diagonal(prim: Primitive) -> bool:
     """Whether each element of a gradient depends on that element of the cotangent alone."""

@@ -15,17 +15,6 @@ from wengert.tape.node import Node, edge_of, target_of
 from wengert.tape.saving import Guarded, Packed, stood_in
 from wengert.tape.sites import line_of, shown
 
-__all__ = [
-    "RawSaved",
-    "Saved",
-    "SavedTensor",
-    "check_result",
-    "check_saved",
-    "saved_attributes",
-    "sites_of",
-    "unpack",
-]
-
 
 def check_saved(node: Node, name: str, saved: Any, at: int | None = None) -> Any:
     """A saved argument as a tensor; refused if it is gone or was written to since.

@@ -21,19 +21,6 @@ from wengert.tape.base import TensorBase, new_tensor, version_of
 from wengert.tape.handles import WATCHED
 from wengert.tape.modes import Mode, no_grad
 
-__all__ = [
-    "Guarded",
-    "Mutation",
-    "Packed",
-    "RUNNING",
-    "keeps_aside",
-    "stand_in",
-    "stood_in",
-    "unpacked",
-    "watched",
-]
-
-
 RUNNING: ContextVar[Any] = ContextVar("wengert_node", default=None)
 """The node or leaf whose turn it is, where a user's code may ask."""
 

@@ -22,26 +22,6 @@ from typing import Any
 from wengert.base import __file__ as _BASE
 from wengert.base.sections import fill_sections
 
-__all__ = [
-    "LEADS",
-    "Frames",
-    "OURS",
-    "Site",
-    "is_warn_always_enabled",
-    "line_of",
-    "mark",
-    "outside",
-    "place",
-    "set_warn_always",
-    "shown",
-    "site_here",
-    "site_of",
-    "traceback_of",
-    "warn",
-    "warn_at",
-    "warn_once",
-]
-
 # not by the place of this file, which may be compiled
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "")
 _RULES = os.path.join(_PACKAGE, "prims", "")

@@ -21,8 +21,6 @@ from wengert.tape.modes import current_mode, untraced
 from wengert.tape.node import Node, next_sequence
 from wengert.tape.record import T
 
-__all__ = ["SparseNode", "give_sparse"]
-
 
 class SparseNode(Node):
     """An operation that reads elements of a leaf, whose gradient is to be sparse."""

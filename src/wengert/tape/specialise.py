@@ -15,7 +15,15 @@ import numpy as np
 from wengert.base.ports import PORTS
 from wengert.interp.eager import FUSED, LARGE, K
 from wengert.prims.record import Primitive
-from wengert.tape.base import FREED, LEAF, TensorBase, new_tensor, version_of, version_then
+from wengert.tape.base import (
+    FREED,
+    LEAF,
+    OutputEdge,
+    TensorBase,
+    new_tensor,
+    version_of,
+    version_then,
+)
 from wengert.tape.compiled import compiled_maker, compiled_node
 from wengert.tape.forms import (
     applies_directly,
@@ -32,8 +40,6 @@ from wengert.tape.saved import check_result, check_saved, saved_attributes, unpa
 from wengert.tape.sites import LEADS
 from wengert.tape.steps import Steps
 from wengert.tape.views import attach_view, attach_views
-
-__all__ = ["level_class", "node_class", "node_factory", "operator", "recorder"]
 
 _FREED_CELL = (-1, None)
 _CLASSES: dict[str, type[Node]] = {}
@@ -176,6 +182,7 @@ def _scope(prim: Primitive, slow: Callable[..., Any] | None, form: Primitive | N
         "_mode": current_mode,
         "NO_GRAD": NO_GRAD,
         "LEAF": LEAF,
+        "OutputEdge": OutputEdge,
         "F32": np.dtype(np.float32),
         "F64": np.dtype(np.float64),
         "SAME": (np.dtype(np.float32), np.dtype(np.float64)),
@@ -205,11 +212,22 @@ def recorder(prim: Primitive, slow: Callable[..., Any]) -> Any:
     ----------
     slow: ``slow(prim, args, params)``, for all that is not common.
     """
-    maker = compiled_maker(prim)
-    if maker is not None:
-        return maker(_scope(prim, slow))
+    return _made(prim, slow, prim.name, "recorder", number_form(prim, False))
+
+
+def _made(
+    prim: Primitive, slow: Callable[..., Any], name: str, kind: str, form: Primitive | None
+) -> Any:
+    """The function called `name` of one of the kinds of `Steps`, compiled if it can be."""
+    maker = compiled_maker(prim, kind)
+    scope = _scope(prim, slow, form)
+    # the steps of the form are among those of the operator
+    if maker is not None and (form is None or compiled_maker(form) is not None):
+        return maker(scope)
     steps = Steps(prim)
-    return _compile(prim.name, steps.signature, steps.recorder(), _scope(prim, slow))
+    body = getattr(steps, kind)(None if form is None else Steps(form, "_form"))
+    signature = "self, other" if kind == "reflected" else steps.signature
+    return _compile(name, signature, body, scope)
 
 
 def operator(prim: Primitive, slow: Callable[..., Any], name: str, reflected: bool = False) -> Any:
@@ -225,15 +243,7 @@ def operator(prim: Primitive, slow: Callable[..., Any], name: str, reflected: bo
         if reflected:
             return lambda self, other: slow(prim, (other, self), {})
         return lambda self, other: slow(prim, (self, other), {})
-    maker = compiled_maker(prim, "reflected" if reflected else "operator")
-    scope = _scope(prim, slow, form)
-    # the steps of the form are among those of the operator
-    if maker is not None and (form is None or compiled_maker(form) is not None):
-        return maker(scope)
-    written = None if form is None else Steps(form, "_form")
-    steps = Steps(prim)
-    body = steps.reflected(written) if reflected and written else steps.operator(written)
-    return _compile(name, "self, other" if reflected else steps.signature, body, scope)
+    return _made(prim, slow, name, "reflected" if reflected else "operator", form)
 
 
 _NODE_FACTORIES: dict[str, Any] = {}

@@ -19,8 +19,6 @@ from wengert.prims.record import Primitive, described
 from wengert.tape.forms import freed_numbers, parts, saves_tensors
 from wengert.tape.rules import is_diagonal
 
-__all__ = ["Steps"]
-
 
 def _within(lines: Iterator[str] | list[str]) -> list[str]:
     return [f"    {line}" for line in lines]
@@ -69,7 +67,7 @@ class Steps:
             return [f"return tuple({self.rule(0, self._values(0))})"]
         # with one argument, whose gradient is asked for
         lines = [f"{', '.join(self.edges())}, = edges"] if len(prim.args) > 1 else []
-        if parts(prim):
+        if prim.differentiable != 1:
             # zeros in place of what did not arrive
             lines += ["for _part in g:", "    if _part is None:"]
             lines += ["        return apply_rules(node, g, keep, edges)"]
@@ -195,42 +193,68 @@ class Steps:
 
     # -- recording ---------------------------------------------------------------------------------
 
-    def recorder(self) -> list[str]:
-        """The body of the function that computes the primitive on tensors and records it."""
+    def recorder(self, form: Steps | None = None) -> list[str]:
+        """The body of the function that computes the primitive on tensors and records it.
+
+        A number to the right goes to its `form` for numbers.
+        """
         prim, tag = self.prim, self.tag
+        if form is not None:
+            # the first argument may be no tensor
+            form.slow, form.depth = self.slow, self.depth
+            return [*form.for_number(*prim.args), *self.recorder()]
         if prim.variadic:
             return self._joining()
+        outs = ["_out", *[f"_out{i}" for i in range(1, prim.outputs or 1)]]
         named = "_r = " if "result" in prim.saved else ""
         computed = [f"_out.payload = {named}{self.computed()}"]
+        if len(outs) > 1:
+            results = ["_r", *[f"_r{i}" for i in range(1, len(outs))]]
+            computed = [f"{', '.join(results)} = {self.computed()}", "_out.payload = _r"]
+            for out, result in zip(outs[1:], results[1:], strict=True):
+                computed += [*self.made(out), *self.cut(out), f"{out}.payload = {result}"]
+        returned = f"return {', '.join(outs)}"
         if prim.broadcasts:
-            computed = [f"try: {computed[0]}", "except ValueError:", f"    {self.slow}"]
+            computed[0] = f"try: {computed[0]}"
+            computed[1:1] = ["except ValueError:", f"    {self.slow}"]
         if parts(prim):
             return [*self.opened(), f"_r = {self.computed()}", *self._parting()]
-        lines = [*self.opened(), *self.made(), *computed]
+        lines = [*self._of_number(), *self.opened(), *self.made(), *computed]
         # without one; `attach_view` may set the edge of a view
         unrecorded = [] if prim.view else self.cut()
         if prim.view:
             lines += self.cut()
             given = f"{self.tensor(0)}, _out, _prim{tag}, {self.named}"
             lines.append(f"attach_view({given}, None, _m is None or _m.grad)")
-        observe = ["if _m is not None and _m is not NO_GRAD:", f"    {self.look}"]
+        observe, noted = [], []
+        if self._is_observed():
+            observe = ["if _m is not None and _m is not NO_GRAD:", f"    {self.look}"]
+            note = f"_m.anomaly.note(_node{tag}, _prim{tag}, {self.packed}, _out)"
+            noted = ["if _m is not None:", f"    {note}"]
         if not self.traced:
-            return [*lines, *unrecorded, *observe, "return _out"]
+            return [*lines, *unrecorded, *observe, returned]
         nothing = " and ".join(f"e{i} is None" for i in self.traced)
         return [
             *lines,
             *[f"e{i} = {self.tensor(i)}.edge" for i in self.traced],
             f"if (_m is not None and not _m.grad) or ({nothing}):",
-            *_within([*unrecorded, *observe]),
-            "    return _out",
+            *_within([*unrecorded, *observe, returned]),
             *self.sited(),
             *self.node(saves_tensors(prim)),
-            f"_out.edge = _node{tag}",
+            *self._attached(outs),
             *self._saving(saves_tensors(prim)),
-            "if _m is not None:",
-            f"    _m.anomaly.note(_node{tag}, _prim{tag}, {self.packed}, _out)",
-            "return _out",
+            *noted,
+            returned,
         ]
+
+    def _attached(self, outs: list[str]) -> list[str]:
+        """That the node is the history of the outputs that have one."""
+        count, node = self.prim.differentiable or 1, f"_node{self.tag}"
+        if count == 1:
+            return [f"_out.edge = {node}"]
+        known = ", ".join(f"({out}.payload.shape, {out}.payload.dtype)" for out in outs[:count])
+        edges = [f"{out}.edge = OutputEdge({node}, {i})" for i, out in enumerate(outs[:count])]
+        return [*edges, f"{node}.outputs_meta = ({known})"]
 
     def tensor(self, i: int) -> str:
         """Argument number `i`, a tensor."""
@@ -247,8 +271,7 @@ class Steps:
         whole = (
             " and (type(a0) is not ndarray or _dtype.kind not in 'iub')" if self.prim.view else ""
         )
-        # several outputs are looked at in the general way
-        observed = "" if parts(self.prim) else " and not _m.observed"
+        observed = " and not _m.observed" if self._is_observed() else ""
         return [
             "_m = _mode()",
             # the `try` is an instruction if it has a line of its own
@@ -262,6 +285,10 @@ class Steps:
             f"    {self.slow}",
         ]
 
+    def _is_observed(self) -> bool:
+        """Whether the result may be looked at afterwards; several are in the general way."""
+        return self.prim.outputs == 1
+
     def computed(self) -> str:
         """The kernel's result, as an expression."""
         if self.prim.infix:
@@ -269,13 +296,13 @@ class Steps:
         given = ", ".join([*self.arrays, *([self.keywords] if self.keywords else [])])
         return f"_kernel{self.tag}({given})"
 
-    def made(self) -> list[str]:
-        """``_out``, a new tensor without a payload and an edge."""
-        return ["_out = _new(Tensor)", "_out.vc = _out.ext = None"]
+    def made(self, out: str = "_out") -> list[str]:
+        """`out`, a new tensor without a payload and an edge."""
+        return [f"{out} = _new(Tensor)", f"{out}.vc = {out}.ext = None"]
 
-    def cut(self) -> list[str]:
-        """That ``_out`` has no edge."""
-        return ["_out.edge = None"]
+    def cut(self, out: str = "_out") -> list[str]:
+        """That `out` has no edge."""
+        return [f"{out}.edge = None"]
 
     def created(self) -> list[str]:
         """``_node``, a new node with nothing in it."""
@@ -407,28 +434,33 @@ class Steps:
 
     # -- operators and writing ---------------------------------------------------------------------
 
-    def operator(self, form: Steps | None) -> list[str]:
-        """The body of an operator: a number to the right goes to its `form` for numbers."""
-        prim = self.prim
+    def operator(self, form: Steps | None = None) -> list[str]:
+        """The body of an operator: as that of the recorder, but its callers are the user's."""
         self.depth = 1
-        if form is not None:
-            return [*form.for_number(*prim.args), *self.recorder()]
-        if prim.infix is None or prim.is_differentiable or len(prim.args) != 2:
+        if form is None:
             return self.recorder()
+        form.depth = 1
+        return [*form.for_number(*self.prim.args), *self.recorder()]
+
+    def _of_number(self) -> list[str]:
+        """The steps of a comparison with a number to the right."""
+        prim = self.prim
+        if prim.infix is None or prim.is_differentiable or len(prim.args) != 2:
+            return []
         self_, other = prim.args
         return [
             f"if {self.of_numbers.format(other)}:",
             "    _m = _mode()",
-            f"    a0 = {self_}.payload",
+            f"    a0 = getattr({self_}, 'payload', None)",
             "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and a0.dtype in SAME:",
             *_within(_within([*self.made(), *self.cut()])),
             f"        _out.payload = {prim.infix.format('a0', other)}",
             "        return _out",
-            *self.recorder(),
         ]
 
     def reflected(self, form: Steps) -> list[str]:
         """The body of an operator whose tensor is to the right: a number goes to its `form`."""
+        form.depth = 1
         return [
             *form.for_number("self", "other"),
             f"return _slow(_prim{self.tag}, (other, self), {{}})",
@@ -436,7 +468,6 @@ class Steps:
 
     def for_number(self, tensor: str, other: str) -> list[str]:
         """The steps of a form for numbers, where the argument `other` is one."""
-        self.depth = 1
         names = ((self.prim.args[0], tensor), (self.prim.params[0], other))
         renamed = [f"{name} = {given}" for name, given in names if name != given]
         return [

@@ -6,8 +6,6 @@ from typing import Any
 
 from wengert.tape.finite import all_finite
 
-__all__ = ["add_into", "is_finite"]
-
 add_into: Callable[[Any, Any], Any] = operator.iadd
 """``add_into(have, more)`` adds to the array `have` in place."""
 is_finite: Callable[[Any], bool] = all_finite

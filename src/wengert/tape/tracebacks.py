@@ -20,8 +20,6 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.tape.sites import OURS
 
-__all__ = ["install", "set_full_tracebacks"]
-
 _VARIABLE = "WENGERT_TRACEBACKS"
 _INSTALLED = tuple(
     os.path.join(folder, "")

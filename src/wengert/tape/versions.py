@@ -15,8 +15,6 @@ from typing import Any, SupportsIndex
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
-__all__ = ["InferenceCell", "is_inference", "preserve_version", "refuse_inference_write"]
-
 
 class InferenceCell(list[Any]):
     """The version cell of tensors made in inference mode; not empty where ``.data`` made it.

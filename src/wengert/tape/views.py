@@ -31,34 +31,6 @@ from wengert.tape.node import (
 )
 from wengert.tape.sites import mark
 
-__all__ = [
-    "MADE_IN_FUNCTION",
-    "MADE_IN_INFERENCE",
-    "MADE_UNRECORDED",
-    "ONE_OF_SEVERAL",
-    "REPLAYS",
-    "ReplayedView",
-    "Step",
-    "elsewhere",
-    "has_views",
-    "invalidate_elsewhere",
-    "keep_views",
-    "link",
-    "attach_alias",
-    "attach_view",
-    "attach_views",
-    "pull",
-    "push",
-    "recorded_as",
-    "refresh_views",
-    "renew_views",
-    "replayed",
-    "require_grad_of_views",
-    "single_step",
-    "window",
-    "write_refused",
-]
-
 _new_tuple = tuple.__new__
 _reference = weakref.ref
 

@@ -34,8 +34,6 @@ from wengert.tape.modes import current_mode
 from wengert.tape.record import T
 from wengert.tape.saving import RUNNING
 
-__all__ = ["CURRENT", "Lent", "Watch", "shown"]
-
 CURRENT: ContextVar[Any] = ContextVar("wengert_walk", default=None)
 """The walk that is under way, where a user's code may ask: an object of its own with `targets`,
 

@@ -18,21 +18,6 @@ from wengert.tape.operands import cast, is_number
 from wengert.tape.versions import InferenceCell, refuse_inference_write
 from wengert.tape.views import elsewhere, write_refused
 
-__all__ = [
-    "check_apart",
-    "check_cast",
-    "check_distinct",
-    "check_mode",
-    "check_overlap",
-    "check_recordable",
-    "check_shape",
-    "check_sources",
-    "check_writable",
-    "is_dense",
-    "memory_of",
-    "other_operands",
-]
-
 
 def check_cast(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
     """Refuse an operation on `tensor` and other values whose result is of a wider kind."""

@@ -33,30 +33,6 @@ from wengert.tape.record import T
 from wengert.tape.views import window
 from wengert.tape.write_checks import check_cast, check_writable
 
-__all__ = [
-    "abs_",
-    "add_",
-    "clamp_",
-    "clamp_max_",
-    "clamp_min_",
-    "copy_",
-    "div_",
-    "fill_",
-    "fill_diagonal_",
-    "in_place",
-    "index_put_",
-    "masked_fill_",
-    "last_named",
-    "operator_in_place",
-    "put_last",
-    "random_in_place",
-    "setitem",
-    "square_",
-    "sub_",
-    "where",
-    "zero_",
-]
-
 
 def in_place(name: str) -> Callable[..., Any]:
     """The method that writes the result of the element-wise operation `name` into its tensor."""
@@ -440,6 +416,9 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
         check_bytes(value, index, advanced)
         if given:
             value = fitting_value(value, target, index, advanced)
+        if (shape := value.payload.shape)[:1] == (1,):
+            ones = next((i for i, size in enumerate(shape) if size != 1), len(shape))
+            value = T.view(value, shape=shape[ones:])
         params = {"indices": advanced, "accumulate": False}
         if last:
             value = last_named(target, advanced, value)

@@ -31,20 +31,6 @@ from wengert.tape.sites import warn
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_UNRECORDED
 
-__all__ = [
-    "CopyProtocol",
-    "attributes_of",
-    "deep_copy",
-    "is_leaf",
-    "make",
-    "make_leaf",
-    "of_class",
-    "rebuild",
-    "reduced",
-    "shallow_copy",
-    "warn_of_hooks",
-]
-
 _OWN = frozenset(("edge", "ext", "payload", "vc"))
 _NO_SUBCLASS = (
     "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "

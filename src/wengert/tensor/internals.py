@@ -18,8 +18,6 @@ from wengert.tape.record import record
 from wengert.tape.sites import warn
 from wengert.tape.views import Step
 
-__all__ = ["TensorClass", "TensorInternals", "gradient_kind"]
-
 
 def gradient_kind(tensor: Any) -> Any:
     """The array dtype that the gradient of `tensor` has, None for any."""

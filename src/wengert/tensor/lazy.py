@@ -13,8 +13,6 @@ from wengert.ops.written import FORMS
 from wengert.tensor import assign, rewrite
 from wengert.tensor.methods import TensorMethods
 
-__all__ = ["install"]
-
 _FORMS: dict[str, Callable[..., Any]] = {
     "Tensor_": rewrite.computed,
     "Tensor_ apart": partial(rewrite.computed, apart=True),

@@ -21,8 +21,6 @@ from wengert.tensor import copying
 from wengert.tensor.overrides import DisableTorchFunctionSubclass
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["MetaTensor"]
-
 _LARGE = 1 << 16
 """Smaller arrays are kept as they are."""
 _SHAPED = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,6 @@ from wengert.kernels.strided import shares_owner
 from wengert.tape.modes import untraced
 from wengert.tape.write_checks import memory_of
 from wengert.tensor.storage import StorageMethods
-
-__all__ = ["TensorMetadata"]
 
 
 class TensorMetadata(StorageMethods):
@@ -84,7 +84,11 @@ class TensorMetadata(StorageMethods):
 
     def stride(self, dim: int | None = None) -> Any:
         """Elements, not bytes, between neighbours along each dimension, or along one."""
-        steps = tuple(step // self.itemsize for step in self.payload.strides)
+        payload = self.payload
+        steps: tuple[int, ...] = tuple(step // self.itemsize for step in payload.strides)
+        if not payload.size:  # NumPy has zeros
+            sizes = accumulate([max(size, 1) for size in payload.shape[:0:-1]], mul, initial=1)
+            steps = tuple(sizes)[payload.ndim - 1 :: -1] if payload.ndim else ()
         return steps if dim is None else steps[normal_dim(dim, self.ndim)]
 
     def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:

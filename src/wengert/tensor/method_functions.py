@@ -13,8 +13,6 @@ from wengert.base.sections import fill_sections
 from wengert.ops.signatures import HandsOn
 from wengert.tape.base import TensorBase
 
-__all__ = ["FUNCTIONS"]
-
 _UNARY = (
     *("abs_", "acos_", "acosh_", "arccos_", "arccosh_", "arcsin_", "arcsinh_", "arctan_"),
     *("arctanh_", "asin_", "asinh_", "atan_", "atanh_", "ceil_", "cos_", "cosh_", "detach"),

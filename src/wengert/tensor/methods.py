@@ -10,8 +10,6 @@ from wengert.ops import permute as _permute
 from wengert.ops import pointwise as _pointwise
 from wengert.tensor import assign, regions
 
-__all__ = ["TensorMethods"]
-
 
 class TensorMethods:
     """The operations as methods; each is documented as the function of its name."""

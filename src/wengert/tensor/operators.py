@@ -20,8 +20,6 @@ from wengert.tape.operands import is_number
 from wengert.tape.record import T, record
 from wengert.tape.specialise import operator
 
-__all__ = ["TensorOperators", "install_operators"]
-
 _ARRAYS = (TensorBase, np.ndarray)
 
 

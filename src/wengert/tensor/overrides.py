@@ -37,21 +37,6 @@ from wengert.prims.table import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.compiled import FUNCTIONS
 
-__all__ = [
-    "DisableTorchFunctionSubclass",
-    "TorchFunctionMode",
-    "adopt",
-    "as_found",
-    "default_torch_function",
-    "disabled_torch_function",
-    "give_way",
-    "is_enabled",
-    "overrides",
-    "prepare",
-    "publish",
-    "published",
-]
-
 _LOCK = allocate_lock()
 _DISABLED: ContextVar[bool] = ContextVar("torch_function_disabled", default=False)
 _OVERRIDING: list[type] = []

@@ -11,20 +11,6 @@ from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tensor.tensor import Tensor
 
-__all__ = [
-    "can_cast",
-    "get_device",
-    "is_complex",
-    "is_floating_point",
-    "is_same_size",
-    "is_signed",
-    "is_tensor",
-    "numel",
-    "promote_types",
-    "result_type",
-    "typename",
-]
-
 
 def is_tensor(obj: Any, /) -> bool:
     """Whether `obj` is a tensor.

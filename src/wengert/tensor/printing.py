@@ -22,18 +22,6 @@ from wengert.interp.levels import Lifted, is_elsewhere
 from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tape.node import target_of
 
-__all__ = [
-    "array_text",
-    "elements",
-    "get_printoptions",
-    "history_of",
-    "line_width",
-    "printoptions",
-    "set_printoptions",
-    "tensor_format",
-    "tensor_repr",
-]
-
 _FLOATING, _COMPLEX = 2, 3
 _INT64, _BOOL = np.dtype(np.int64), np.dtype(bool)
 

@@ -28,8 +28,6 @@ from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_mode, check_recordable, is_dense
 from wengert.tensor.storage import Storage, UntypedStorage, flat_memory, storage_over
 
-__all__ = ["resize_", "resize_as_", "set_"]
-
 
 def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     """Give the tensor another shape; elements keep their order in memory.

@@ -20,8 +20,6 @@ from wengert.tape.node import Unrecorded
 from wengert.tape.views import keep_views, move_edge, recorded_as
 from wengert.tape.write_checks import check_apart, check_mode, check_writable, memory_of
 
-__all__ = ["computed", "reshaped", "written"]
-
 
 def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[..., Any]:
     """The method that writes what `operation` gives over its tensor.

@@ -23,18 +23,6 @@ from wengert.kernels.strided import owner_of
 from wengert.tape.inplace import count
 from wengert.tape.modes import untraced
 
-__all__ = [
-    "STORAGES",
-    "Storage",
-    "StorageMethods",
-    "TypedStorage",
-    "UntypedStorage",
-    "flat_memory",
-    "is_storage",
-    "storage_class",
-    "storage_over",
-]
-
 _NAMES = {
     "Double": "float64",
     "Float": "float32",

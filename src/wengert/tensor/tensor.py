@@ -40,8 +40,6 @@ from wengert.tensor.methods import TensorMethods
 from wengert.tensor.numpy.protocol import NumpyProtocol
 from wengert.tensor.operators import TensorOperators, install_operators
 
-__all__ = ["Tensor"]
-
 
 @provides("tensor")
 class Tensor(

@@ -12,8 +12,6 @@ from wengert.tape.modes import MODE, Mode, change_mode, full_mode
 from wengert.tape.record import run
 from wengert.tape.sites import Site, site_here, traceback_of
 
-__all__ = ["Dispatch", "OperationLog", "fresh_casts", "operation_name"]
-
 
 def operation_name(prim: Primitive) -> str:
     """What users compare: one name, also where a number has a form of its own."""

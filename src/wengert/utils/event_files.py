@@ -23,8 +23,6 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 
-__all__: list[str] = []
-
 _PARTS = {
     "compat.proto.event_pb2": ("Event",),
     "compat.proto.summary_pb2": ("HistogramProto", "Summary", "SummaryMetadata"),

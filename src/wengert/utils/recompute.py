@@ -32,8 +32,6 @@ from wengert.tape.saving import keeps_aside, stand_in, unpacked
 from wengert.tape.watch import CURRENT
 from wengert.utils.dispatch import fresh_casts
 
-__all__ = ["CheckpointError", "Enough", "GraphExecGroup", "Region"]
-
 
 class CheckpointError(RuntimeError):
     """A checkpointed function did not compute the same when it was run again."""

@@ -15,8 +15,6 @@ from wengert.tape.sites import warn
 from wengert.tape.watch import CURRENT
 from wengert.utils.dispatch import fresh_casts
 
-__all__ = ["CheckpointFunction", "check_backward_validity", "detach_variable"]
-
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The tensors of a tuple as leaves that require a gradient where the originals do.

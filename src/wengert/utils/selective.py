@@ -15,13 +15,6 @@ from wengert.tape.modes import MODE, NO_GRAD, Mode
 from wengert.utils.dispatch import Dispatch, operation_name
 from wengert.utils.recompute import Enough
 
-__all__ = [
-    "SAC_IGNORED_OPS",
-    "CheckpointPolicy",
-    "SelectiveCheckpointContext",
-    "create_selective_checkpoint_contexts",
-]
-
 SAC_IGNORED_OPS = frozenset(prim.name for prim in TABLE.values() if prim.view)
 """The operations that a policy is not asked about: views, which cost nothing to make again."""
 

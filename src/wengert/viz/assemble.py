@@ -27,8 +27,6 @@ from wengert.viz.wording import (
     subscript,
 )
 
-__all__ = ["Assembler", "Subject"]
-
 _LEAVES = 10
 """The number of leaves that are drawn one by one whatever else there is."""
 

@@ -18,8 +18,6 @@ from wengert.viz.collect import Graph
 from wengert.viz.repeats import mixed, runs_of
 from wengert.viz.scopes import Scopes
 
-__all__ = ["Group", "groups_of"]
-
 _FAR = 4096
 """Beyond this distance it does not matter how far back an argument was computed."""
 _SHARED = 5

@@ -19,21 +19,6 @@ from wengert.tape.node import Node, Unrecorded, edge_of
 from wengert.tape.rules import is_diagonal
 from wengert.viz.reading import held_values, shapes_of_arguments
 
-__all__ = [
-    "Facts",
-    "Graph",
-    "Key",
-    "bytes_held",
-    "compute_values",
-    "constants_held",
-    "facts_of",
-    "is_recorded",
-    "named",
-    "outputs_meta",
-    "works_by_element",
-    "results_of",
-]
-
 Key = tuple[int, int]
 """One output of a vertex: the numbers of both."""
 

@@ -19,8 +19,6 @@ from wengert.viz.svg import counted
 from wengert.viz.svg_style import DARK, LIGHT, SERIES_DARK, SERIES_LIGHT
 from wengert.viz.svg_text import FONT, cut, escaped, number, text_width
 
-__all__ = ["Curve", "curve"]
-
 _SIZE = 11.5
 _HUGE = 1e300  # differences of larger values are infinite
 _DASHES = ("none", "6 3", "2 3")

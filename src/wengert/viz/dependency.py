@@ -28,8 +28,6 @@ from wengert.viz.steps import backward_steps, forward_steps
 from wengert.viz.sweep import failure_note, ones_like, reverse_sweep, tangents_of
 from wengert.viz.wording import brief, count_text
 
-__all__ = ["dependency_graph"]
-
 _LIMIT = 150
 _MANY = 100_000
 """The number of leaves up to which each is looked at."""

@@ -6,8 +6,6 @@ from wengert.viz.picture import Picture
 from wengert.viz.svg import grouped
 from wengert.viz.svg_style import LIGHT
 
-__all__ = ["dot_text"]
-
 _STYLES = {"saved": "dashed", "view": "dotted"}
 
 

@@ -40,8 +40,6 @@ from wengert.viz.sweep import (
 )
 from wengert.viz.wording import count_text, listed, subscript
 
-__all__ = ["draw", "words_of"]
-
 WORDS = ("value", "shape", "grad", "saved", "local", "bytes")
 MODES = ("backward", "double", "forward")
 _LIMIT = 150

@@ -14,8 +14,6 @@ from wengert.viz.picture import Picture
 from wengert.viz.saving import save
 from wengert.viz.svg import counted, grouped, lay_out, svg_text
 
-__all__ = ["Drawing"]
-
 
 class Drawing:
     """A picture of a graph, ready to be shown or saved.

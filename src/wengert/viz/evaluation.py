@@ -27,8 +27,6 @@ from wengert.viz.sweep import is_holomorphic
 from wengert.viz.trace import Trace, numbered, variables_at, within
 from wengert.viz.wording import subscript
 
-__all__ = ["Evaluation"]
-
 
 class Evaluation:
     """One call of a function, with what was computed.

@@ -20,8 +20,6 @@ from wengert.viz.collect import works_by_element
 from wengert.viz.reading import operation_of
 from wengert.viz.wording import brief, number, shape_text
 
-__all__ = ["constant_text", "expression", "parameters", "partial", "product", "text_of"]
-
 _LONGEST = 24
 _LONGEST_FORMULA = 60
 _LONGEST_PRODUCT = 40

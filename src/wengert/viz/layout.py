@@ -20,8 +20,6 @@ from wengert.viz.layout_layers import Net, Pair, Size, against_cycles, build
 from wengert.viz.layout_order import put_in_order
 from wengert.viz.layout_places import give_places
 
-__all__ = ["Layout", "arrange"]
-
 Point = tuple[float, float]
 
 _LANE = 1.0  # the width of a lane

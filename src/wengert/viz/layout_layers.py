@@ -17,8 +17,6 @@ from itertools import pairwise
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["Net", "against_cycles", "build", "rows_of"]
-
 _WIDEST = 1500.0  # of boxes in a row that all lead to the same box
 _ROW = 80.0  # about the height of a row
 

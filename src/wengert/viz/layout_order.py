@@ -6,8 +6,6 @@ from bisect import bisect_right
 
 from wengert.viz.layout_layers import Net
 
-__all__ = ["crossings", "put_in_order"]
-
 _MANY = 400
 
 

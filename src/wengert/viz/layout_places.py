@@ -19,8 +19,6 @@ from itertools import pairwise
 
 from wengert.viz.layout_layers import Net
 
-__all__ = ["give_places"]
-
 Strong = list[list[int]]
 Gap = Callable[[int, int], float]
 

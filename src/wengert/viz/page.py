@@ -22,8 +22,6 @@ from wengert.viz.svg import box_size, counted, described, drawing_part, lay_out
 from wengert.viz.svg_style import ARROW_WORDS, BOX_WORDS, both_rules
 from wengert.viz.svg_text import escaped, number
 
-__all__ = ["frame_text", "page_text"]
-
 _MARGIN = 24.0
 
 

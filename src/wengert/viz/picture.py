@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["Arrow", "Box", "Picture", "Step"]
-
 
 @dataclass(slots=True)
 class Box:

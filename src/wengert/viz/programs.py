@@ -11,8 +11,6 @@ from wengert.compiler.tracing.tree import Block
 from wengert.viz.drawing import Drawing
 from wengert.viz.picture import Arrow, Box, Picture
 
-__all__ = ["draw_program"]
-
 
 def draw_program(compiled: Any, title: str | None = None) -> Drawing:
     """Draw the programs of a compiled function: what its traces compute, and where they decide.

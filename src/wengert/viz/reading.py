@@ -15,16 +15,6 @@ from wengert.tape.inplace import CopySlices
 from wengert.tape.node import edge_of
 from wengert.tape.saving import Packed
 
-__all__ = [
-    "attributes",
-    "has_hooks",
-    "held_values",
-    "is_packed",
-    "operation_of",
-    "saved_tensors_of",
-    "shapes_of_arguments",
-]
-
 _SAVED = "_saved_"
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["Run", "mixed", "runs_of"]
-
 _LEAST = 3
 """How often a pattern has to follow itself to count as a repetition."""
 _WORDS = (1, 2, 4, 16, 64)

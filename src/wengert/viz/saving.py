@@ -19,8 +19,6 @@ from pathlib import Path
 from wengert.base.sections import fill_sections
 from wengert.tape.sites import warn
 
-__all__ = ["png_by", "save"]
-
 _SECONDS = 120
 _LARGEST = 12_000.0  # converters draw no more dots than this to a side
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -11,8 +11,6 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.tape.sites import site_of
 
-__all__ = ["Scopes"]
-
 
 class Scopes:
     """The calls that led to each of some nodes, without those that led to all of them.

@@ -12,8 +12,6 @@ from wengert.viz.collapse import Group
 from wengert.viz.picture import Step
 from wengert.viz.wording import brief, listed
 
-__all__ = ["backward_steps", "computing_steps", "forward_steps"]
-
 _FEW = 6
 """The number of elements up to which a step shows a value."""
 

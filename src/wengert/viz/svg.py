@@ -14,8 +14,6 @@ from wengert.viz.picture import Arrow, Box, Picture
 from wengert.viz.svg_style import ARROW_WORDS, BOX_WORDS, both_rules
 from wengert.viz.svg_text import FONT, cut, escaped, number, text_width, wrapped
 
-__all__ = ["box_size", "counted", "described", "drawing_part", "grouped", "lay_out", "svg_text"]
-
 _HEAD, _BODY, _LABEL = 13.0, 11.5, 11.0  # sizes of text, as in the style sheet
 _HEAD_LINE, _BODY_LINE = 18.0, 15.5
 _SIDE, _ABOVE = 14.0, 8.0  # between a box and its text

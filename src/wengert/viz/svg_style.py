@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["ARROW_WORDS", "BOX_WORDS", "DARK", "LIGHT", "SERIES_DARK", "SERIES_LIGHT", "both_rules"]
-
 # the order of a legend
 BOX_WORDS = {
     "leaf": "leaf",

@@ -7,8 +7,6 @@ import unicodedata
 from html import escape
 from textwrap import wrap
 
-__all__ = ["FONT", "cut", "escaped", "number", "text_width", "wrapped"]
-
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'Noto Sans', sans-serif"
 
 # in thousandths of the size, from the metrics that Helvetica, Arial and Liberation Sans share

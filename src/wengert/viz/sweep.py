@@ -26,17 +26,6 @@ from wengert.tape.saved import unpack
 from wengert.tape.watch import CURRENT, Lent
 from wengert.viz.collect import Graph, Key, outputs_meta, works_by_element
 
-__all__ = [
-    "Reverse",
-    "failure_note",
-    "has_lifted",
-    "is_holomorphic",
-    "local_derivative",
-    "ones_like",
-    "reverse_sweep",
-    "tangents_of",
-]
-
 _MATRIX = 36
 """The number of elements up to which a Jacobian is computed row by row."""
 

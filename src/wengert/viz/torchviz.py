@@ -10,8 +10,6 @@ from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.viz.reading import attributes, saved_tensors_of
 
-__all__ = ["make_dot", "make_dot_from_trace", "resize_graph"]
-
 _NODES = {
     "style": "filled",
     "shape": "box",

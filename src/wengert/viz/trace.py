@@ -22,8 +22,6 @@ from wengert.tape.node import Node
 from wengert.tape.sites import OURS, Site, site_here
 from wengert.utils.dispatch import Dispatch
 
-__all__ = ["Call", "Trace", "numbered", "variables_at", "within"]
-
 _COPIED = 10_000
 """The number of elements up to which values are copied, in case they are written to later."""
 

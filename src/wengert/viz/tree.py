@@ -11,8 +11,6 @@ from wengert.viz.reading import operation_of
 from wengert.viz.scopes import Scopes
 from wengert.viz.wording import TIMES, count_text, listed, shape_text
 
-__all__ = ["Tree", "tree"]
-
 _LIMIT = 60
 _DEEPEST = 16
 """The number of branchings beyond which a branch is written apart."""

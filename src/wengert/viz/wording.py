@@ -8,17 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "TIMES",
-    "brief",
-    "bytes_text",
-    "count_text",
-    "full",
-    "listed",
-    "shape_text",
-    "subscript",
-]
-
 TIMES = "\u00d7"
 """The sign of multiplication, before a number of repetitions."""
 _FEW = 6

@@ -377,3 +377,10 @@ def test_names_that_are_not_offered_say_so():
     assert "reduce_sum" in dir(tf)
     for name in tf.__all__:
         getattr(tf, name)
+
+
+def test_the_module_of_dtypes_has_what_converts_to_them():
+    assert tf.dtypes.cast([1, 2], tf.dtypes.double).dtype is tf.dtypes.float64
+    assert tf.dtypes.bool is tf.bool
+    with pytest.raises(AttributeError, match="the dtypes are"):
+        _ = tf.dtypes.float31

@@ -33,22 +33,6 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor
 from wengert.tensor.numpy.boundary import check_number
 from wengert.tensor.tensor import Tensor
 
-__all__ = [
-    "TRACING",
-    "WALKING",
-    "ArrayBox",
-    "boxed",
-    "cannot",
-    "carries",
-    "getval",
-    "holds_box",
-    "isbox",
-    "leaf_of",
-    "plain",
-    "released",
-    "unboxed",
-]
-
 REQUIRES = (methods,)
 
 TRACING: ContextVar[tuple[Any, list[Any]] | None] = ContextVar("TRACING", default=None)
@@ -90,7 +74,7 @@ class ArrayBox(ndarray):
         """The number of elements in each dimension."""
         return tuple(self.payload.shape)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         """The values as whole numbers, or as booleans; fractions would lose their derivative."""
         if dtype is not None and np.dtype(dtype).kind in "biu":
             return np.array(getval(self), dtype)
@@ -128,7 +112,7 @@ class ArrayBox(ndarray):
     def __format__(self, spec: str) -> str:
         return format(getval(self), spec) if spec else str(self)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index, value) -> None:
         """Write the elements that an index names; recorded."""
         if self._of_argument():
             raise TypeError(
@@ -148,7 +132,7 @@ class ArrayBox(ndarray):
         return bool(cell.__class__ is list and cell[0] and self.payload.ndim)
 
 
-def boxed(result: Any) -> Any:
+def boxed(result) -> Any:
     """What an operation gave, with boxes in place of arrays, in tuples and lists too.
 
     Whole numbers and booleans, which have no derivative, are NumPy's own, but for rules.
@@ -167,17 +151,17 @@ def boxed(result: Any) -> Any:
     return result
 
 
-def carries(box: Any) -> bool:
+def carries(box) -> bool:
     """Whether a derivative follows a box."""
     return box.edge is not None or isinstance(box.payload, Lifted)
 
 
-def isbox(x: Any) -> bool:
+def isbox(x) -> bool:
     """Whether `x` is an array inside of a differentiated function."""
     return isinstance(x, TensorBase)
 
 
-def holds_box(value: Any) -> bool:
+def holds_box(value) -> bool:
     """Whether a box is `value`, or in a nested container."""
     if isinstance(value, TensorBase | Opaque):
         return True
@@ -186,7 +170,7 @@ def holds_box(value: Any) -> bool:
     return isinstance(value, dict) and any(map(holds_box, value.values()))
 
 
-def getval(x: Any) -> Any:
+def getval(x) -> Any:
     """The value of a box as NumPy's own array or number; anything else as it is."""
     if not isinstance(x, TensorBase):
         return x._value if isinstance(x, Opaque) else x
@@ -196,7 +180,7 @@ def getval(x: Any) -> Any:
     return payload if payload.ndim else payload[()]
 
 
-def plain(value: Any) -> Any:
+def plain(value) -> Any:
     """`getval` of a value and of all that is in nested containers."""
     if isinstance(value, TensorBase):
         return getval(value)
@@ -208,7 +192,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def unboxed(value: Any) -> Any:
+def unboxed(value) -> Any:
     """A result for the outside: a box if an outer derivative follows it, else NumPy's own."""
     if not isinstance(value, TensorBase):
         return value
@@ -218,7 +202,7 @@ def unboxed(value: Any) -> Any:
     return payload if payload.ndim else payload[()]
 
 
-def released(value: Any) -> Any:
+def released(value) -> Any:
     """As `unboxed`, in memory of its own: arrays that may be written to."""
     result = unboxed(value)
     if result.__class__ is np.ndarray:
@@ -227,7 +211,7 @@ def released(value: Any) -> Any:
     return result
 
 
-def leaf_of(value: Any) -> Any:
+def leaf_of(value) -> Any:
     """A box of one's own over a number or an array that is to be differentiated by.
 
     Raises
@@ -266,11 +250,11 @@ def leaf_of(value: Any) -> Any:
     return box
 
 
-def _narrowed(value: Any) -> Any:
+def _narrowed(value) -> Any:
     return np.complex128(value) if value.dtype.kind == "c" else np.float64(value)
 
 
-def cannot(value: Any, more: str) -> TypeError:
+def cannot(value, more: str) -> TypeError:
     """The error about an argument that cannot be differentiated by."""
     return TypeError(f"Can't differentiate w.r.t. type {type(value)}{more}")
 

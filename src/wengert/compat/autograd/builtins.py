@@ -49,7 +49,7 @@ class _OfContainer(_python.type):
 
     kinds: Any
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance) -> bool:
         return _python.isinstance(instance, cls.kinds) and holds_box(instance)
 
 
@@ -65,7 +65,7 @@ class SequenceBox(metaclass=_OfContainer):
     kinds = (list, tuple)
 
 
-def isinstance(A: Any, B: Any) -> bool:
+def isinstance(A, B) -> bool:
     """As Python's, of the value of a box.
 
     Examples
@@ -82,12 +82,12 @@ def isinstance(A: Any, B: Any) -> bool:
     return _python.isinstance(getval(A), B)
 
 
-def type(A: Any) -> Any:
+def type(A) -> Any:
     """The type of the value of a box, or of anything else."""
     return _python.type(getval(A))
 
 
-def make_sequence(seq_type: Any, *args: Any) -> Any:
+def make_sequence(seq_type, *args) -> Any:
     """A list or a tuple of the arguments."""
     return seq_type(args)
 

@@ -20,8 +20,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = ["Call", "Held", "conjugate", "primitive_jvps", "primitive_vjps"]
-
 primitive_vjps: dict[Any, Callable[..., Any]] = {}
 """For each primitive what makes, of ``(argnums, ans, args, kwargs)``, a function of a cotangent."""
 primitive_jvps: dict[Any, Callable[..., Any]] = {}
@@ -42,7 +40,7 @@ class Call:
         "tensors",
     )
 
-    def __init__(self, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(self, fun, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.fun = fun
         self.args = list(args)
         self.kwargs = kwargs
@@ -155,7 +153,7 @@ class Call:
             made += [self._shaped(g, next(tensors), i) for g, leaf in pairs if isbox(leaf)]
         return made
 
-    def _shaped(self, grad: Any, like: Any, i: int) -> Any:
+    def _shaped(self, grad, like, i: int) -> Any:
         """A cotangent in the shape and the dtype of an argument: an array, or a box of one."""
         shape, dtype = like.payload.shape, like.payload.dtype
         cls = grad.__class__
@@ -181,7 +179,7 @@ class Call:
         return tensor if isbox(grad) else tensor.payload
 
 
-def conjugate(tensor: Any) -> Any:
+def conjugate(tensor) -> Any:
     """The conjugate of a tensor, which is itself if it is real."""
     return T.conj(tensor) if tensor.payload.dtype.kind == "c" else tensor
 
@@ -191,14 +189,14 @@ class Held:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value) -> None:
         self.value = value
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other) -> Any:
         return Held(vspace(self.value).add(self.value, other.value))
 
 
-def _output(value: Any) -> Any:
+def _output(value) -> Any:
     if value.__class__ is np.ndarray or isinstance(
         value, float | complex | np.ndarray | np.generic
     ):
@@ -213,7 +211,7 @@ def _output(value: Any) -> Any:
     raise cannot(value, ": a primitive gives arrays, floats, and lists, tuples and dicts of them")
 
 
-def _rows(grad: Any, like: Any) -> list[Any]:
+def _rows(grad, like) -> list[Any]:
     """The cotangents of the leaves of lists and tuples: what is given may be arrays of them."""
     if not isinstance(like, list | tuple):
         return [grad]

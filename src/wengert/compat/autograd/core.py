@@ -27,14 +27,14 @@ from wengert.compat.autograd.vspaces import vspace as vspace
 Maker = Callable[..., Any]
 
 
-def deprecated_defvjp(primitive_fun: Any) -> Callable[..., None]:
+def deprecated_defvjp(primitive_fun) -> Callable[..., None]:
     """The method ``defvjp(vjp, argnum)`` of old programs: ``vjp(g, ans, vs, gvs, *args)``."""
     makers: dict[int, Maker] = {}
 
     def method(vjpmaker: Maker, argnum: int = 0) -> None:
         warn_deprecated("defvjp")
 
-        def staged(ans: Any, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+        def staged(ans, *args, **kwargs) -> Callable[[Any], Any]:
             return lambda g: vjpmaker(g, ans, vspace(args[argnum]), vspace(g), *args, **kwargs)
 
         makers[argnum] = staged
@@ -43,7 +43,7 @@ def deprecated_defvjp(primitive_fun: Any) -> Callable[..., None]:
     return method
 
 
-def deprecated_defvjp_is_zero(primitive_fun: Any) -> Callable[..., None]:
+def deprecated_defvjp_is_zero(primitive_fun) -> Callable[..., None]:
     """The method ``defvjp_is_zero(argnums)`` of old programs."""
     zero: set[int] = set()
 
@@ -55,7 +55,7 @@ def deprecated_defvjp_is_zero(primitive_fun: Any) -> Callable[..., None]:
     return method
 
 
-def deprecated_defgrad(primitive_fun: Any) -> Callable[..., None]:
+def deprecated_defgrad(primitive_fun) -> Callable[..., None]:
     """The method ``defgrad(vjpmaker, argnum)`` of old programs."""
     makers: dict[int, Maker] = {}
 

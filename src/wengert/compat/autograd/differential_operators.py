@@ -18,31 +18,9 @@ from wengert.compat.autograd.tracing import make_vjp as _make_vjp
 from wengert.compat.autograd.tracing import rows, shown, traced
 from wengert.compat.autograd.vspaces import vspace
 from wengert.compat.autograd.wrap_util import unary_to_nary
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.sites import warn
 from wengert.utils.checkpoint import checkpoint as _checkpoint
-
-__all__ = [
-    "checkpoint",
-    "deriv",
-    "elementwise_grad",
-    "grad",
-    "grad_and_aux",
-    "grad_named",
-    "hessian",
-    "hessian_tensor_product",
-    "hessian_vector_product",
-    "holomorphic_grad",
-    "jacobian",
-    "make_ggnvp",
-    "make_hvp",
-    "make_jvp",
-    "make_jvp_reversemode",
-    "make_vjp",
-    "multigrad_dict",
-    "tensor_jacobian_product",
-    "value_and_grad",
-    "vector_jacobian_product",
-]
 
 Function = Callable[..., Any]
 
@@ -50,7 +28,7 @@ make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
 
 
-def _scalar(fun: Function, x: Any, name: str, verb: str) -> tuple[Any, Any]:
+def _scalar(fun: Function, x, name: str, verb: str) -> tuple[Any, Any]:
     """What `traced` gives, of a function that gives one real number."""
     vjp, answer = traced(fun, x)
     if isbox(answer):
@@ -69,7 +47,7 @@ def _scalar(fun: Function, x: Any, name: str, verb: str) -> tuple[Any, Any]:
 
 
 @unary_to_nary
-def grad(fun: Function, x: Any) -> Any:
+def grad(fun: Function, x) -> Any:
     """The function that computes the gradient of `fun` by one of its arguments.
 
     Parameters
@@ -99,7 +77,7 @@ def grad(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def value_and_grad(fun: Function, x: Any) -> Any:
+def value_and_grad(fun: Function, x) -> Any:
     """The function that computes the value of `fun` and its gradient: `scipy.optimize` takes it.
 
     Examples
@@ -114,7 +92,7 @@ def value_and_grad(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def grad_and_aux(fun: Function, x: Any) -> Any:
+def grad_and_aux(fun: Function, x) -> Any:
     """The function that computes the gradient of the first output of `fun`, and the second output.
 
     Examples
@@ -125,7 +103,7 @@ def grad_and_aux(fun: Function, x: Any) -> Any:
     """
     extra: list[Any] = []
 
-    def first(x: Any) -> Any:
+    def first(x) -> Any:
         answer, aux = fun(x)
         extra.append(aux)
         return answer
@@ -135,7 +113,7 @@ def grad_and_aux(fun: Function, x: Any) -> Any:
     return gradient, shown(_aside(extra[0], gradient))
 
 
-def _aside(aux: Any, gradient: Any) -> Any:
+def _aside(aux, gradient) -> Any:
     """What a function returned beside its value, as the outside may see it."""
     if any(isbox(leaf) for leaf in flatten(gradient)[0]):
         return aux
@@ -144,7 +122,7 @@ def _aside(aux: Any, gradient: Any) -> Any:
 
 
 @unary_to_nary
-def elementwise_grad(fun: Function, x: Any) -> Any:
+def elementwise_grad(fun: Function, x) -> Any:
     """The function that computes the sums of the columns of the Jacobian of `fun`, in one pass.
 
     If each element of the result depends on the same element of the argument only, these are the
@@ -167,7 +145,7 @@ def elementwise_grad(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def deriv(fun: Function, x: Any) -> Any:
+def deriv(fun: Function, x) -> Any:
     """The function that computes the derivative of `fun` in forward mode, in the direction of ones.
 
     Examples
@@ -180,7 +158,7 @@ def deriv(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def jacobian(fun: Function, x: Any) -> Any:
+def jacobian(fun: Function, x) -> Any:
     """The function that computes the Jacobian of `fun`, by rows.
 
     Parameters
@@ -227,7 +205,7 @@ def jacobian(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def holomorphic_grad(fun: Function, x: Any) -> Any:
+def holomorphic_grad(fun: Function, x) -> Any:
     """The function that computes the complex derivative of `fun`.
 
     Examples
@@ -258,7 +236,7 @@ def grad_named(fun: Function, argname: str) -> Function:
 
 
 @unary_to_nary
-def hessian(fun: Function, x: Any) -> Any:
+def hessian(fun: Function, x) -> Any:
     """The function that computes the Hessian of `fun`.
 
     Examples
@@ -272,7 +250,7 @@ def hessian(fun: Function, x: Any) -> Any:
 
 
 @unary_to_nary
-def make_hvp(fun: Function, x: Any) -> Any:
+def make_hvp(fun: Function, x) -> Any:
     """The function that multiplies by the Hessian of `fun` at a point, and the gradient there.
 
     Examples
@@ -296,7 +274,7 @@ def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
     """
     gradient = grad(fun, argnum)
 
-    def vector_dot_grad(*given: Any, **kwargs: Any) -> Any:
+    def vector_dot_grad(*given, **kwargs) -> Any:
         *args, vector = given
         return np.tensordot(gradient(*args, **kwargs), vector, np.ndim(vector))
 
@@ -317,7 +295,7 @@ def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
     array([ 2., 40.])
     """
 
-    def vector_dot_fun(*given: Any, **kwargs: Any) -> Any:
+    def vector_dot_fun(*given, **kwargs) -> Any:
         *args, vector = given
         return np.tensordot(vector, fun(*args, **kwargs), axes=np.ndim(vector))
 
@@ -329,7 +307,7 @@ vector_jacobian_product = tensor_jacobian_product
 
 
 @unary_to_nary
-def make_jvp_reversemode(fun: Function, x: Any) -> Any:
+def make_jvp_reversemode(fun: Function, x) -> Any:
     """The function that multiplies by the Jacobian of `fun` at a point, by transposing twice.
 
     Examples
@@ -343,7 +321,7 @@ def make_jvp_reversemode(fun: Function, x: Any) -> Any:
     return transposed
 
 
-def _half_square(x: Any) -> Any:
+def _half_square(x) -> Any:
     return 0.5 * np.sum(x**2, axis=-1)
 
 
@@ -358,7 +336,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int = 0) -> Fu
     """
 
     @unary_to_nary
-    def ggnvp_maker(f: Function, x: Any) -> Function:
+    def ggnvp_maker(f: Function, x) -> Function:
         f_vjp, f_x = _make_vjp(f, x)
         g_hvp, grad_g_x = _make_vjp(grad(g), f_x)
         f_jvp, _ = _make_vjp(f_vjp, vspace(grad_g_x).zeros())
@@ -379,7 +357,7 @@ def multigrad_dict(fun: Function) -> Function:
     """
     signature = inspect.signature(fun)
 
-    def gradients(*args: Any, **kwargs: Any) -> Any:
+    def gradients(*args, **kwargs) -> Any:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
 
@@ -402,10 +380,18 @@ def checkpoint(fun: Function) -> Function:
     np.float64(0.0)
     """
 
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args, **kwargs) -> Any:
         return _checkpoint(fun, *args, use_reentrant=False, **kwargs)
 
     return wrapped
 
+
+__all__ = [
+    *defined(globals()),
+    "hessian_vector_product",
+    "make_jvp",
+    "make_vjp",
+    "vector_jacobian_product",
+]
 
 fill_sections(globals())

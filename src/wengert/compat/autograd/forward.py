@@ -21,8 +21,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.levels import move
 from wengert.tape.record import T
 
-__all__ = ["pushforward", "rows"]
-
 _ELEMENTS = 2**24
 """How many elements of the Jacobian may be computed at once."""
 
@@ -44,10 +42,10 @@ def rows(vjp: Pullback) -> Any:
     return reshape(made, (*out.shape, *made.payload.shape[1:]))
 
 
-def pushforward(fun: Callable[..., Any], x: Any) -> Callable[[Any], tuple[Any, Any]]:
+def pushforward(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
     """See `wengert.compat.autograd.tracing.make_jvp`."""
 
-    def jvp(g: Any) -> tuple[Any, Any]:
+    def jvp(g) -> tuple[Any, Any]:
         points, rebuild = flatten(x)
         given, _ = flatten(g)
         if len(given) != len(points):
@@ -71,7 +69,7 @@ def pushforward(fun: Callable[..., Any], x: Any) -> Callable[[Any], tuple[Any, A
     return jvp
 
 
-def _constant(point: Any) -> Any:
+def _constant(point) -> Any:
     """A point as a tensor that is not a leaf of its own."""
     if isinstance(point, TensorBase):
         if point.payload.dtype.kind not in "fc":
@@ -81,14 +79,14 @@ def _constant(point: Any) -> Any:
     return new_tensor(box.payload)
 
 
-def _constant_output(out: Any) -> Any:
+def _constant_output(out) -> Any:
     value = np.asarray(out)
     if value.dtype.kind not in "fc":
         value = value.astype(np.float64)
     return new_tensor(value)
 
 
-def _tangent(tangent: Any, primal: Any) -> Any:
+def _tangent(tangent, primal) -> Any:
     made = tangent if isinstance(tangent, TensorBase) else new_tensor(np.asarray(tangent))
     if made.payload.dtype.kind == "c" and primal.payload.dtype.kind != "c":
         made = T.real(made)
@@ -98,6 +96,6 @@ def _tangent(tangent: Any, primal: Any) -> Any:
     return made
 
 
-def _depends(out: Any, level: Any) -> bool:
+def _depends(out, level) -> bool:
     payload = out.payload
     return getattr(payload, "owner", None) is level and payload.tangent is not None

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Internal", "internals"]
-
 
 class Internal:
     """A name of the original's own tape: packages import it that may never come to use it."""
@@ -16,7 +14,7 @@ class Internal:
             f"{name} belongs to the original's tape, and the tape here is wengert's; write {cure}"
         )
 
-    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+    def _refuse(self, *args, **kwargs) -> Any:
         raise NotImplementedError(self._text)
 
     __call__ = __mro_entries__ = _refuse

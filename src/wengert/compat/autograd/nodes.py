@@ -37,10 +37,8 @@ from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = ["applied"]
 
-
-def _for_rule(payload: Any) -> Any:
+def _for_rule(payload) -> Any:
     """What a rule sees of a value: NumPy's own, or a box of a transform."""
     cls = payload.__class__
     if cls is np.ndarray:
@@ -94,7 +92,7 @@ class PrimitiveNode(Node):
             made.append(tensor)
         return made
 
-    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         parts = g if self.several else (g,)
         followed = g.__class__ is not np.ndarray and any(isinstance(p, Lifted) for p in parts)
         if followed and (level := _batch_of(parts)) is not None:
@@ -120,7 +118,7 @@ class PrimitiveNode(Node):
             self.release()
         return tuple([grad.payload if isinstance(grad, TensorBase) else grad for grad in grads])
 
-    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    def apply_in(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """As `apply`, on what may be recorded: tensors, or values of a transform."""
         parts = g if self.several else (g,)
         if not any(isinstance(part, TensorBase) for part in parts):
@@ -132,7 +130,7 @@ class PrimitiveNode(Node):
             self.release()
         return tuple(made)
 
-    def _zeros(self, i: int, shape: tuple[int, ...], dtype: Any) -> Any:
+    def _zeros(self, i: int, shape: tuple[int, ...], dtype) -> Any:
         if dtype.kind != "O":
             return np.zeros(shape, dtype)
         return Held(vspace(self.outputs[i][0][()]).zeros())
@@ -211,7 +209,7 @@ class _Applied(Function):
     """The Function of all primitives: its first argument is the `Call`, the others its tensors."""
 
     @staticmethod
-    def forward(ctx: Any, call: Call, *tensors: Any) -> Any:
+    def forward(ctx, call: Call, *tensors) -> Any:
         made = tuple(new_tensor(a) for a in call.compute([getval(t) for t in tensors]))
         ctx.call = call
         ctx.save_for_backward(*tensors, *made)
@@ -219,7 +217,7 @@ class _Applied(Function):
         return made if len(made) != 1 else made[0]
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx, *grads) -> Any:
         call = ctx.call
         saved = ctx.saved_tensors
         number = len(saved) - len(grads)
@@ -237,7 +235,7 @@ class _AppliedBothWays(_Applied):
     """As `_Applied`, of primitives that have a rule for forward mode."""
 
     @staticmethod
-    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+    def jvp(ctx, _, *tangents) -> Any:
         call = ctx.call
         values = [boxed(tensor) for tensor in ctx.saved_tensors]
         number = len(tangents)
@@ -258,11 +256,11 @@ class _AppliedBothWays(_Applied):
         return made if len(made) != 1 else made[0]
 
 
-def _zeros(value: Any) -> Any:
+def _zeros(value) -> Any:
     return np.zeros(value.payload.shape, value.payload.dtype)
 
 
-def _tangent(given: Any, out: Any) -> Any:
+def _tangent(given, out) -> Any:
     tangent = given if isinstance(given, TensorBase) else new_tensor(np.asarray(given))
     tangent = cast(tangent, out.payload.dtype)
     if tangent.payload.shape != out.payload.shape:
@@ -276,7 +274,7 @@ def _no_more(what: str) -> NotImplementedError:
     )
 
 
-def applied(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def applied(fun, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a primitive gives of arguments among which there are boxes."""
     if is_noted(args):
         return noted_call(fun, args, kwargs)

@@ -21,8 +21,6 @@ from wengert.compat.autograd.boxes import ArrayBox, getval, plain
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
-__all__ = ["NOTING", "Node", "NotedBox", "is_noted", "noted_call", "trace"]
-
 NOTING: ContextVar[bool] = ContextVar("NOTING", default=False)
 """Whether calls are being noted."""
 _WARNING = "Output seems independent of input."
@@ -40,8 +38,8 @@ class Node:
 
     def __init__(
         self,
-        value: Any,
-        fun: Any,
+        value,
+        fun,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         parent_argnums: tuple[int, ...],
@@ -49,12 +47,12 @@ class Node:
     ) -> None:
         raise NotImplementedError(f"{type(self).__name__} defines no __init__")
 
-    def initialize_root(self, *args: Any, **kwargs: Any) -> None:
+    def initialize_root(self, *args, **kwargs) -> None:
         """Set the attributes of the node of the argument."""
         raise NotImplementedError(f"{type(self).__name__} defines no initialize_root")
 
     @classmethod
-    def new_root(cls, *args: Any, **kwargs: Any) -> Any:
+    def new_root(cls, *args, **kwargs) -> Any:
         """The node of the argument of the function to be traced."""
         root = cls.__new__(cls)
         root.initialize_root(*args, **kwargs)
@@ -75,7 +73,7 @@ class NotedBox(ArrayBox):
         raise AttributeError(f"'ArrayBox' object has no attribute {name!r}")
 
 
-def _noted(value: Any, node: Any) -> Any:
+def _noted(value, node) -> Any:
     """A value with its node: a box, or a container of boxes whose parts were taken from it."""
     if isinstance(value, list | tuple):
         kind: Any = type(value)
@@ -90,18 +88,18 @@ def _noted(value: Any, node: Any) -> Any:
     return box
 
 
-def container_take(A: Any, idx: Any) -> Any:
+def container_take(A, idx) -> Any:
     """``A[idx]``."""
     return A[idx]
 
 
-def _taken(container: Any, place: Any, node: Any) -> Any:
+def _taken(container, place, node) -> Any:
     value = container[place]
     made = type(node)(value, container_take, (container, place), {}, (0,), (node,))
     return _noted(value, made)
 
 
-def getitem(A: Any, idx: Any) -> Any:
+def getitem(A, idx) -> Any:
     """``A[idx]``, of an array."""
     return A[idx]
 
@@ -119,7 +117,7 @@ def _spread(fun: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, tuple[
     if all(again is _alone for _, again in parts):
         return fun, args
 
-    def of_parts(*given: Any, **kwargs: Any) -> Any:
+    def of_parts(*given, **kwargs) -> Any:
         source = iter(given)
         made = [again([next(source) for _ in leaves]) for leaves, again in parts]
         return fun(*made, **kwargs)
@@ -162,7 +160,7 @@ def noted_call(fun: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, A
     return _noted(answer, node)
 
 
-def trace(start_node: Any, fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
+def trace(start_node, fun: Callable[[Any], Any], x) -> tuple[Any, Any]:
     """The value of ``fun(x)``, and the node of the call that gave it.
 
     Parameters

@@ -17,8 +17,6 @@ import numpy as np
 from wengert.base.arrays import COUNTED
 from wengert.tape.base import TensorBase, new_tensor
 
-__all__ = ["Box", "Opaque", "boxed_value", "is_opaque", "opaque_tensor"]
-
 
 class Opaque:
     """What boxes of the user's own types have in common, apart from boxes of arrays."""
@@ -29,7 +27,7 @@ class Opaque:
 
 
 class _BoxType(type):
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance) -> bool:
         # the boxes of arrays are tensors, whose class has another layout
         return type.__instancecheck__(cls, instance) or (
             cls is Box and isinstance(instance, TensorBase)
@@ -49,7 +47,7 @@ class Box(Opaque, metaclass=_BoxType):
     _value: Any
     type_mappings: ClassVar[dict[type, Any]] = {}
 
-    def __init__(self, value: Any, trace: Any, node: Any) -> None:
+    def __init__(self, value, trace, node) -> None:
         self._value = value
         self._trace = trace
         self._node = node
@@ -69,19 +67,19 @@ class Box(Opaque, metaclass=_BoxType):
 COUNTED.append(Box.type_mappings)
 
 
-def opaque_tensor(value: Any, edge: Any, cell: Any = None) -> Any:
+def opaque_tensor(value, edge, cell=None) -> Any:
     """What stands on the tape for a value of one of the user's own types."""
     payload = np.empty((), object)
     payload[()] = value
     return new_tensor(payload, edge, cell)
 
 
-def is_opaque(tensor: Any) -> bool:
+def is_opaque(tensor) -> bool:
     """Whether a tensor stands for a value of one of the user's own types."""
     return bool(tensor.payload.dtype.kind == "O")
 
 
-def boxed_value(tensor: Any) -> Any:
+def boxed_value(tensor) -> Any:
     """The box of the value that a tensor stands for."""
     value = tensor.payload[()]
     return Box.type_mappings[type(value)](value, None, tensor)

@@ -17,8 +17,6 @@ from wengert.tape.record import T
 from wengert.tensor.numpy import ufuncs as numpy_ufuncs
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["ROUNDING", "binary", "unary", "unwritten"]
-
 _ARITHMETIC = {
     "add": (np.add, "add"),
     "sub": (np.subtract, "sub"),
@@ -36,18 +34,18 @@ _VALUES |= {"searchsorted", "round", "item", "tolist", "tobytes"}
 _OWN = frozenset(("size", "dtype", "strides", "flags", "base", "backward", "grad", "data"))
 
 
-def unwritten(x: Any) -> bool:
+def unwritten(x) -> bool:
     """Whether nothing has written to a box, so that it may be kept as it is."""
     cell = x.vc
     return cell is None or (cell.__class__ is list and not cell[0])
 
 
-def _quick(x: Any) -> bool:
+def _quick(x) -> bool:
     """Whether the tape's own operations may take `x`: floats that nothing has written to."""
     return x.payload.dtype.kind == "f" and unwritten(x)
 
 
-def _operand(kind: Any, other: Any) -> Any:
+def _operand(kind, other) -> Any:
     """`other` as what the tensors' operators compute with in floats of dtype `kind`, or None."""
     cls = other.__class__
     if cls is ArrayBox:
@@ -66,7 +64,7 @@ def binary(symbol: str) -> Callable[[Any, Any], Any]:
     name = f"__{symbol}__"
     general = getattr(ndarray, name)
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         cell = self.vc
         if cell is None or (cell.__class__ is list and not cell[0]):
             kind = self.payload.dtype
@@ -89,7 +87,7 @@ def _reflected(symbol: str, prim: str) -> Callable[[Any, Any], Any]:
     name = f"__r{symbol}__"
     general = getattr(ndarray, name)
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         cls = other.__class__
         if (cls is float or cls is int or cls is np.float64) and _quick(self):
             # not the tensors' own, which divide by way of the reciprocal
@@ -105,7 +103,7 @@ def _through(name: str) -> Callable[..., Any]:
     """A method of arrays, which gives boxes."""
     theirs = getattr(ndarray, name) if name.startswith("__") else None
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs) -> Any:
         if theirs is not None:
             return boxed(theirs(self, *args, **kwargs))
         return boxed(getattr(super(ArrayBox, self), name)(*args, **kwargs))
@@ -114,13 +112,13 @@ def _through(name: str) -> Callable[..., Any]:
 
 
 def _of_values(name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs) -> Any:
         return getattr(np.asarray(getval(self)), name)(*plain(args), **plain(kwargs))
 
     return _named(method, name)
 
 
-def _in_batch(value: Any) -> bool:
+def _in_batch(value) -> bool:
     """Whether a value has others in the other elements of a batch."""
     if not isinstance(value, TensorBase) or not isinstance(value.payload, Lifted):
         return False
@@ -130,7 +128,7 @@ def _in_batch(value: Any) -> bool:
 def _comparison(name: str) -> Callable[[Any, Any], Any]:
     compare, general = _COMPARISONS[name], getattr(ndarray, f"__{name}__")
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         if WALKING.get() or _in_batch(self) or _in_batch(other):
             return boxed(general(self, other))
         return compare(getval(self), plain(other))
@@ -143,7 +141,7 @@ def _in_place(symbol: str) -> Callable[[Any, Any], Any]:
     name = f"__i{symbol}__"
     write, compute = getattr(ndarray, name), f"__{symbol}__"
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         if not self._may_be_written() or self._of_argument():
             return getattr(self, compute)(other)
         return write(self, other)
@@ -161,13 +159,13 @@ def _named(method: Callable[..., Any], name: str) -> Callable[..., Any]:
 def _property(name: str) -> property:
     theirs = getattr(ndarray, name)
 
-    def get(self: Any) -> Any:
+    def get(self) -> Any:
         return boxed(theirs.__get__(self))
 
     return property(get, theirs.fset, None, theirs.__doc__)
 
 
-def unary(ufunc: Any) -> str | None:
+def unary(ufunc) -> str | None:
     """The primitive that is a ufunc of one argument on floats, or None if it is more than that."""
     if ufunc.nin != 1 or ufunc.__name__ in ROUNDING or numpy_ufuncs.is_constant(ufunc):
         return None
@@ -179,7 +177,7 @@ _INFIX: dict[Any, str] = {ufunc: symbol for symbol, (ufunc, _) in _ARITHMETIC.it
 _INFIX[np.matmul] = "matmul"
 
 
-def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+def _array_ufunc(self, ufunc, method: str, *inputs, **kwargs) -> Any:
     if method == "__call__" and not kwargs:
         if len(inputs) == 2:
             symbol = _INFIX.get(ufunc)
@@ -206,13 +204,11 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
     return result if "out" in kwargs else boxed(result)
 
 
-def _array_function(
-    self: Any, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def _array_function(self, function, types, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return boxed(ndarray.__array_function__(self, function, types, args, kwargs))
 
 
-def _getitem(self: Any, index: Any) -> Any:
+def _getitem(self, index) -> Any:
     if index.__class__ is int and self.payload.ndim > 1:
         result = getitem(self, index)
     else:
@@ -222,11 +218,11 @@ def _getitem(self: Any, index: Any) -> Any:
     return result
 
 
-def _bool(self: Any) -> bool:
+def _bool(self) -> bool:
     return bool(getval(self))
 
 
-def _iter(self: Any) -> Iterator[Any]:
+def _iter(self) -> Iterator[Any]:
     return map(boxed, ndarray.__iter__(self))
 
 

@@ -17,21 +17,6 @@ from wengert.compat.autograd.wrap_util import get_name, wraps
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
-__all__ = [
-    "def_linear",
-    "defjvp",
-    "defjvp_argnum",
-    "defjvp_argnums",
-    "defvjp",
-    "defvjp_argnum",
-    "defvjp_argnums",
-    "notrace_primitive",
-    "primitive",
-    "primitive_jvps",
-    "primitive_vjps",
-    "register_notrace",
-]
-
 _NOT_TRACED: set[Any] = set()
 _NESTED = (list, tuple, dict)
 _BOXES = (TensorBase, Opaque)
@@ -65,7 +50,7 @@ def primitive(f_raw: Callable[..., Any]) -> Any:
     """
 
     @wraps(f_raw)
-    def f_wrapped(*args: Any, **kwargs: Any) -> Any:
+    def f_wrapped(*args, **kwargs) -> Any:
         for arg in args:
             if isinstance(arg, _BOXES) or (isinstance(arg, _NESTED) and holds_box(arg)):
                 if f_wrapped in _NOT_TRACED:
@@ -82,7 +67,7 @@ def notrace_primitive(f_raw: Callable[..., Any]) -> Any:
     """Make a function one that sees the values of boxes; no derivative goes through it."""
 
     @wraps(f_raw)
-    def f_wrapped(*args: Any, **kwargs: Any) -> Any:
+    def f_wrapped(*args, **kwargs) -> Any:
         return f_raw(*map(getval, args), **kwargs)
 
     f_wrapped.fun = f_raw
@@ -90,7 +75,7 @@ def notrace_primitive(f_raw: Callable[..., Any]) -> Any:
     return f_wrapped
 
 
-def register_notrace(trace_type: Any, primitive_fun: Any) -> None:
+def register_notrace(trace_type, primitive_fun) -> None:
     """Say that no derivative goes through a primitive; it gives NumPy's own values."""
     _NOT_TRACED.add(primitive_fun)
 
@@ -98,7 +83,7 @@ def register_notrace(trace_type: Any, primitive_fun: Any) -> None:
 # -- rules -----------------------------------------------------------------------------------------
 
 
-def defvjp_argnums(fun: Any, vjpmaker: Callable[..., Any]) -> None:
+def defvjp_argnums(fun, vjpmaker: Callable[..., Any]) -> None:
     """Define the VJPs of a primitive by all its arguments together.
 
     Parameters
@@ -114,7 +99,7 @@ def defvjp_argnums(fun: Any, vjpmaker: Callable[..., Any]) -> None:
         overrule(lambda args, kwargs: applied(fun, args, kwargs))
 
 
-def defvjp_argnum(fun: Any, vjpmaker: Callable[..., Any]) -> None:
+def defvjp_argnum(fun, vjpmaker: Callable[..., Any]) -> None:
     """Define the VJPs of a primitive by any one argument: ``vjpmaker(argnum, ans, args, kwargs)``.
 
     Parameters
@@ -123,14 +108,14 @@ def defvjp_argnum(fun: Any, vjpmaker: Callable[..., Any]) -> None:
     vjpmaker : callable. Returns a function of the cotangent of the result.
     """
 
-    def by_all(argnums: tuple[int, ...], *more: Any) -> Callable[[Any], Any]:
+    def by_all(argnums: tuple[int, ...], *more) -> Callable[[Any], Any]:
         vjps = [vjpmaker(argnum, *more) for argnum in argnums]
         return lambda g: [vjp(g) for vjp in vjps]
 
     defvjp_argnums(fun, by_all)
 
 
-def defvjp(fun: Any, *vjpmakers: Any, **kwargs: Any) -> None:
+def defvjp(fun, *vjpmakers, **kwargs) -> None:
     """Define the VJPs of a primitive, one for each argument.
 
     Parameters
@@ -150,7 +135,7 @@ def defvjp(fun: Any, *vjpmakers: Any, **kwargs: Any) -> None:
         if maker is not None and not callable(maker):
             raise TypeError(f"Bad VJP '{maker}' for '{get_name(fun)}': expected a function or None")
 
-    def by_all(argnums: tuple[int, ...], ans: Any, args: Any, kwargs: Any) -> Callable[[Any], Any]:
+    def by_all(argnums: tuple[int, ...], ans, args, kwargs) -> Callable[[Any], Any]:
         if len(argnums) == 1:
             maker = makers.get(argnums[0])
             if maker is not None:
@@ -175,22 +160,22 @@ def _sum(gs: Iterable[Any]) -> Any:
     return total
 
 
-def defjvp_argnums(fun: Any, jvpmaker: Callable[..., Any]) -> None:
+def defjvp_argnums(fun, jvpmaker: Callable[..., Any]) -> None:
     """Define the JVP of a primitive: ``jvpmaker(argnums, tangents, ans, args, kwargs)``."""
     primitive_jvps[fun] = jvpmaker
 
 
-def defjvp_argnum(fun: Any, jvpmaker: Callable[..., Any]) -> None:
+def defjvp_argnum(fun, jvpmaker: Callable[..., Any]) -> None:
     """Define the JVP of a primitive by any argument: ``jvpmaker(argnum, g, ans, args, kwargs)``."""
 
-    def by_all(argnums: Any, gs: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+    def by_all(argnums, gs, ans, args, kwargs) -> Any:
         pairs = zip(argnums, gs, strict=True)
         return _sum(jvpmaker(argnum, g, ans, args, kwargs) for argnum, g in pairs)
 
     defjvp_argnums(fun, by_all)
 
 
-def defjvp(fun: Any, *jvpfuns: Any, **kwargs: Any) -> None:
+def defjvp(fun, *jvpfuns, **kwargs) -> None:
     """Define the JVPs of a primitive, one for each argument.
 
     Parameters
@@ -212,7 +197,7 @@ def defjvp(fun: Any, *jvpfuns: Any, **kwargs: Any) -> None:
                 f"Bad JVP '{rule}' for '{get_name(fun)}': expected a function, 'same' or None"
             )
 
-    def one(argnum: int, g: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+    def one(argnum: int, g, ans, args, kwargs) -> Any:
         if argnum not in rules:
             raise NotImplementedError(f"JVP of {get_name(fun)} wrt argnums {argnum} not defined")
         rule = rules[argnum]
@@ -225,10 +210,10 @@ def defjvp(fun: Any, *jvpfuns: Any, **kwargs: Any) -> None:
     defjvp_argnum(fun, one)
 
 
-def def_linear(fun: Any) -> None:
+def def_linear(fun) -> None:
     """Say that a primitive is linear in each of its arguments, for forward mode."""
 
-    def rule(argnum: int, g: Any, ans: Any, args: Any, kwargs: Any) -> Any:
+    def rule(argnum: int, g, ans, args, kwargs) -> Any:
         return fun(*subval(args, argnum, g), **kwargs)
 
     defjvp_argnum(fun, rule)

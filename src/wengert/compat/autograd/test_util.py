@@ -17,7 +17,7 @@ TOL = 1e-6
 RTOL = 1e-6
 
 
-def scalar_close(a: Any, b: Any) -> bool:
+def scalar_close(a, b) -> bool:
     """Whether two numbers are closer than 1e-6, absolutely or relatively.
 
     Examples
@@ -29,11 +29,11 @@ def scalar_close(a: Any, b: Any) -> bool:
     return bool(abs(a - b) < TOL or abs(a - b) / abs(a + b) < RTOL)
 
 
-def make_numerical_jvp(f: Callable[[Any], Any], x: Any) -> Callable[[Any], Any]:
+def make_numerical_jvp(f: Callable[[Any], Any], x) -> Callable[[Any], Any]:
     """The derivative of `f` at `x` in a direction, by central differences."""
     given, found = vspace(x), vspace(f(x))
 
-    def jvp(v: Any) -> Any:
+    def jvp(v) -> Any:
         after = f(given.add(x, given.scalar_mul(v, EPS / 2)))
         before = f(given.add(x, given.scalar_mul(v, -EPS / 2)))
         return found.scalar_mul(found.add(after, found.scalar_mul(before, -1.0)), 1.0 / EPS)
@@ -41,7 +41,7 @@ def make_numerical_jvp(f: Callable[[Any], Any], x: Any) -> Callable[[Any], Any]:
     return jvp
 
 
-def check_vjp(f: Callable[[Any], Any], x: Any) -> None:
+def check_vjp(f: Callable[[Any], Any], x) -> None:
     """Check reverse mode of a function of one argument, in a random direction.
 
     Raises
@@ -66,7 +66,7 @@ def check_vjp(f: Callable[[Any], Any], x: Any) -> None:
         )
 
 
-def check_jvp(f: Callable[[Any], Any], x: Any) -> None:
+def check_jvp(f: Callable[[Any], Any], x) -> None:
     """Check forward mode of a function of one argument, in a random direction.
 
     Raises
@@ -77,7 +77,7 @@ def check_jvp(f: Callable[[Any], Any], x: Any) -> None:
     check_equivalent(make_jvp(f, x)(direction)[1], make_numerical_jvp(f, x)(direction))
 
 
-def check_equivalent(x: Any, y: Any) -> None:
+def check_equivalent(x, y) -> None:
     """Check that two values are of one structure, and equal in a random direction.
 
     Raises
@@ -94,7 +94,7 @@ def check_equivalent(x: Any, y: Any) -> None:
 
 @unary_to_nary
 def check_grads(
-    f: Callable[[Any], Any], x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
+    f: Callable[[Any], Any], x, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
 ) -> None:
     """What checks derivatives of a function, in the given modes, up to an order.
 
@@ -130,7 +130,7 @@ def _again(
     return check
 
 
-def combo_check(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., None]:
+def combo_check(fun: Callable[..., Any], *args, **kwargs) -> Callable[..., None]:
     """`check_grads` with every combination of the values that are given for each argument.
 
     Examples
@@ -140,7 +140,7 @@ def combo_check(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[
     >>> combo_check(np.sum, (0,), order=1)([onp.ones((2, 3))], axis=[None, 0, 1])
     """
 
-    def check(*values: Any, **options: Any) -> None:
+    def check(*values, **options) -> None:
         pairs = [[(key, option) for option in each] for key, each in options.items()]
         for given in product(*values):
             for named in product(*pairs):

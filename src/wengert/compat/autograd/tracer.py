@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from wengert.compat.autograd.boxes import getval
 from wengert.compat.autograd.internals import internals
 from wengert.compat.autograd.noted import Node, trace
@@ -30,7 +28,7 @@ __all__ = [
 REQUIRES = (noted_boxes,)
 
 
-def isbox(x: Any) -> bool:
+def isbox(x) -> bool:
     """Whether a value belongs to a function that is being differentiated."""
     return isinstance(x, TensorBase | Opaque)
 

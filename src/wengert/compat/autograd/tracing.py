@@ -44,22 +44,10 @@ from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = [
-    "INDEPENDENT",
-    "Pullback",
-    "call",
-    "make_jvp",
-    "make_vjp",
-    "rows",
-    "shown",
-    "traced",
-    "warn_independent",
-]
-
 INDEPENDENT = "Output seems independent of input."
 
 
-def _entered(value: Any) -> Any:
+def _entered(value) -> Any:
     """A box of one's own for a value that is to be differentiated by."""
     if not isinstance(value, TensorBase):
         if isinstance(value, Opaque):
@@ -81,7 +69,7 @@ def _entered(value: Any) -> Any:
     return boxed(T.alias(tensor))
 
 
-def _inputs(x: Any) -> tuple[list[Any], Any, Any]:
+def _inputs(x) -> tuple[list[Any], Any, Any]:
     """The boxes of an argument, what the function gets, and what makes the structure again."""
     cls = x.__class__
     if cls is np.ndarray or cls is float or isinstance(x, TensorBase):
@@ -101,12 +89,12 @@ def _inputs(x: Any) -> tuple[list[Any], Any, Any]:
     return [box], _seen(box), None
 
 
-def _seen(box: Any) -> Any:
+def _seen(box) -> Any:
     """What a function gets for a leaf."""
     return boxed_value(box) if is_opaque(box) else box
 
 
-def call(fun: Callable[..., Any], value: Any, boxes: list[Any]) -> Any:
+def call(fun: Callable[..., Any], value, boxes: list[Any]) -> Any:
     """``fun(value)`` as a function that is being differentiated by `boxes`."""
     token, walking = TRACING.set((TRACING.get(), boxes)), WALKING.set(False)
     try:
@@ -119,7 +107,7 @@ def call(fun: Callable[..., Any], value: Any, boxes: list[Any]) -> Any:
         WALKING.reset(walking)
 
 
-def _traced_still(leaf: Any) -> bool:
+def _traced_still(leaf) -> bool:
     """Whether a leaf is an argument of a function that is being differentiated."""
     under_way = TRACING.get()
     while under_way is not None:
@@ -158,7 +146,7 @@ def warn_independent() -> None:
     warn(INDEPENDENT, UserWarning)
 
 
-def walked(ends: Any, boxes: Any, seeds: Any, retain: bool, graph: bool) -> list[Any]:
+def walked(ends, boxes, seeds, retain: bool, graph: bool) -> list[Any]:
     """The gradients of `ends` by `boxes`; None where there is no path."""
     if not graph:
         return run_grad(ends, boxes, seeds, retain, graph)
@@ -174,14 +162,14 @@ class Pullback:
 
     __slots__ = ("_boxes", "_keep", "_outputs", "_rebuild", "_single")
 
-    def __init__(self, boxes: list[Any], rebuild: Any, output: Any, keep: bool) -> None:
+    def __init__(self, boxes: list[Any], rebuild, output, keep: bool) -> None:
         self._boxes = boxes
         self._rebuild = rebuild
         self._single = isbox(output)
         self._outputs = [output] if self._single else flatten(output)[0]
         self._keep = keep
 
-    def __call__(self, g: Any) -> Any:
+    def __call__(self, g) -> Any:
         """The cotangent of the argument from that of the result."""
         outputs = self._outputs
         seeds = [g] if self._single else flatten(g)[0]
@@ -210,7 +198,7 @@ class Pullback:
             seed = new_tensor(np.ones(payload.shape, payload.dtype))
         return self.walk([out], [seed], retain or keep, keep)
 
-    def row(self, seed: Any) -> Any:
+    def row(self, seed) -> Any:
         """The cotangent of an argument that is one array, as a tensor, of a result that is one."""
         (out,) = self._outputs
         boxes = self._boxes
@@ -241,7 +229,7 @@ class Pullback:
         return made[0] if self._rebuild is None else self._rebuild(made)
 
 
-def _given(grad: Any, box: Any) -> Any:
+def _given(grad, box) -> Any:
     if is_opaque(box):
         held = None if grad is None else grad.payload[()]
         return vspace(box.payload[()]).zeros() if held is None else held.value
@@ -253,7 +241,7 @@ def _given(grad: Any, box: Any) -> Any:
     return released(grad)
 
 
-def _seed(g: Any, out: Any) -> Any:
+def _seed(g, out) -> Any:
     """A cotangent as a tensor of the dtype of a result."""
     kind = out.payload.dtype
     tensor = g if isinstance(g, TensorBase) else new_tensor(np.asarray(g))
@@ -266,7 +254,7 @@ def _seed(g: Any, out: Any) -> Any:
     return conjugate(tensor)
 
 
-def make_vjp(fun: Callable[..., Any], x: Any) -> tuple[Any, Any]:
+def make_vjp(fun: Callable[..., Any], x) -> tuple[Any, Any]:
     """The function that multiplies by the transposed Jacobian of `fun` at `x`, and ``fun(x)``.
 
     Parameters
@@ -291,7 +279,7 @@ def make_vjp(fun: Callable[..., Any], x: Any) -> tuple[Any, Any]:
     return vjp, shown(output)
 
 
-def traced(fun: Callable[..., Any], x: Any) -> tuple[Pullback, Any]:
+def traced(fun: Callable[..., Any], x) -> tuple[Pullback, Any]:
     """As `make_vjp`, with the boxes that `fun` gave for its value."""
     boxes, value, rebuild = _inputs(x)
     output = call(fun, value, boxes)
@@ -312,7 +300,7 @@ def rows(vjp: Pullback) -> Any:
     return _later().rows(vjp)
 
 
-def detached(output: Any) -> Any:
+def detached(output) -> Any:
     """A result whose history only its own transform had."""
     if isbox(output):
         return output if output.edge is None else new_tensor(output.payload)
@@ -320,7 +308,7 @@ def detached(output: Any) -> Any:
     return rebuild([detached(leaf) if isbox(leaf) else leaf for leaf in leaves])
 
 
-def shown(output: Any) -> Any:
+def shown(output) -> Any:
     """A result for the outside."""
     if isbox(output):
         return released(output) if output.edge is None else unboxed(output)
@@ -330,7 +318,7 @@ def shown(output: Any) -> Any:
     return rebuild([shown(leaf) if isbox(leaf) else leaf for leaf in leaves])
 
 
-def make_jvp(fun: Callable[..., Any], x: Any) -> Callable[[Any], tuple[Any, Any]]:
+def make_jvp(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
     """The function that takes a tangent of `x` to ``fun(x)`` and its tangent, in forward mode.
 
     Parameters

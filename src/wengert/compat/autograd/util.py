@@ -31,18 +31,18 @@ def subvals(x: Sequence[Any], ivs: Iterable[tuple[int, Any]]) -> tuple[Any, ...]
     return tuple(made)
 
 
-def subval(x: Sequence[Any], i: int, v: Any) -> tuple[Any, ...]:
+def subval(x: Sequence[Any], i: int, v) -> tuple[Any, ...]:
     """`x` as a tuple, with another value at one position."""
     return subvals(x, [(i, v)])
 
 
-def func(f: Any) -> Any:
+def func(f) -> Any:
     """`f` itself."""
     return f
 
 
 def toposort(
-    end_node: Any, parents: Callable[[Any], Iterable[Any]] = attrgetter("parents")
+    end_node, parents: Callable[[Any], Iterable[Any]] = attrgetter("parents")
 ) -> Iterator[Any]:
     """The nodes that lead to one, each before its parents.
 
@@ -75,10 +75,10 @@ def toposort(
 
 def quick_grad_check(
     fun: Callable[..., Any],
-    arg0: Any,
+    arg0,
     extra_args: Sequence[Any] = (),
     kwargs: dict[str, Any] | None = None,
-    **_: Any,
+    **_,
 ) -> None:
     """Check the gradient of `fun` by its first argument: an old name for `test_util.check_grads`.
 
@@ -93,7 +93,7 @@ def quick_grad_check(
     )
     check_grads = importlib.import_module("wengert.compat.autograd.test_util").check_grads
 
-    def of_one(x: Any) -> Any:
+    def of_one(x) -> Any:
         return fun(x, *extra_args, **(kwargs or {}))
 
     check_grads(of_one, modes=["rev"], order=1)(arg0)

@@ -27,7 +27,7 @@ class VSpace:
     mappings: ClassVar[dict[type, Callable[[Any], Any]]] = {}
     iscomplex = False
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value) -> None:
         """Made by `vspace`, of a value."""
 
     def zeros(self) -> Any:
@@ -46,36 +46,36 @@ class VSpace:
         """A value of independent normal numbers, from NumPy's global state."""
         raise NotImplementedError(f"{type(self).__name__} defines no randn()")
 
-    def add(self, x_prev: Any, x_new: Any) -> Any:
+    def add(self, x_prev, x_new) -> Any:
         """The sum of two values."""
         return self._add(x_prev, x_new)
 
-    def mut_add(self, x_prev: Any, x_new: Any) -> Any:
+    def mut_add(self, x_prev, x_new) -> Any:
         """The sum of two values; the first may be None, for zero."""
         return x_new if x_prev is None else self._add(x_prev, x_new)
 
-    def scalar_mul(self, x: Any, a: Any) -> Any:
+    def scalar_mul(self, x, a) -> Any:
         """A value times a number."""
         return self._scalar_mul(x, a)
 
-    def inner_prod(self, x: Any, y: Any) -> Any:
+    def inner_prod(self, x, y) -> Any:
         """The real inner product of two values."""
         return self._inner_prod(x, y)
 
-    def covector(self, x: Any) -> Any:
+    def covector(self, x) -> Any:
         """A value as a cotangent, and back: the complex conjugate."""
         return self._covector(x)
 
-    def _add(self, x: Any, y: Any) -> Any:
+    def _add(self, x, y) -> Any:
         return x + y
 
-    def _scalar_mul(self, x: Any, a: Any) -> Any:
+    def _scalar_mul(self, x, a) -> Any:
         return x * a
 
-    def _inner_prod(self, x: Any, y: Any) -> Any:
+    def _inner_prod(self, x, y) -> Any:
         raise NotImplementedError(f"{type(self).__name__} defines no _inner_prod()")
 
-    def _covector(self, x: Any) -> Any:
+    def _covector(self, x) -> Any:
         return x
 
     def __eq__(self, other: object) -> bool:
@@ -93,7 +93,7 @@ class VSpace:
         VSpace.mappings[value_type] = vspace_maker or cls
 
 
-def vspace(value: Any) -> Any:
+def vspace(value) -> Any:
     """The vector space of a number, an array, or a nested container of them.
 
     Raises
@@ -127,7 +127,7 @@ def vspace(value: Any) -> Any:
 class ArrayVSpace(VSpace):
     """The space of real arrays of a shape."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value) -> None:
         value = _np.asarray(value)
         self.shape = value.shape
         self.dtype = value.dtype
@@ -161,7 +161,7 @@ class ArrayVSpace(VSpace):
     def randn(self) -> Any:
         return _np.array(_np.random.randn(*self.shape)).astype(self.dtype)
 
-    def _inner_prod(self, x: Any, y: Any) -> Any:
+    def _inner_prod(self, x, y) -> Any:
         return np.dot(np.ravel(x), np.ravel(y))
 
 
@@ -185,17 +185,17 @@ class ComplexArrayVSpace(ArrayVSpace):
         real, imaginary = _np.random.randn(*self.shape), _np.random.randn(*self.shape)
         return _np.array(real + 1.0j * imaginary).astype(self.dtype)
 
-    def _inner_prod(self, x: Any, y: Any) -> Any:
+    def _inner_prod(self, x, y) -> Any:
         return np.real(np.dot(np.conj(np.ravel(x)), np.ravel(y)))
 
-    def _covector(self, x: Any) -> Any:
+    def _covector(self, x) -> Any:
         return np.conj(x)
 
 
 class ContainerVSpace(VSpace):
     """The space of containers of a structure; ``shape`` holds the spaces of the parts."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value) -> None:
         self.shape = value
         self.shape = self._map(vspace)
 
@@ -219,29 +219,29 @@ class ContainerVSpace(VSpace):
             for vector in space.standard_basis():
                 yield self._subval(zero, place, vector)
 
-    def _add(self, x: Any, y: Any) -> Any:
+    def _add(self, x, y) -> Any:
         return self._map(lambda space, a, b: space._add(a, b), x, y)
 
-    def _scalar_mul(self, x: Any, a: Any) -> Any:
+    def _scalar_mul(self, x, a) -> Any:
         return self._map(lambda space, part: space._scalar_mul(part, a), x)
 
-    def _inner_prod(self, x: Any, y: Any) -> Any:
+    def _inner_prod(self, x, y) -> Any:
         products = self._map(lambda space, a, b: space._inner_prod(a, b), x, y)
         return reduce(lambda a, b: a + b, self._values(products), 0.0)
 
-    def _covector(self, x: Any) -> Any:
+    def _covector(self, x) -> Any:
         return self._map(lambda space, part: space._covector(part), x)
 
-    def _values(self, x: Any) -> Any:
+    def _values(self, x) -> Any:
         raise NotImplementedError
 
-    def _kv_pairs(self, x: Any) -> Any:
+    def _kv_pairs(self, x) -> Any:
         raise NotImplementedError
 
-    def _map(self, f: Callable[..., Any], *args: Any) -> Any:
+    def _map(self, f: Callable[..., Any], *args) -> Any:
         raise NotImplementedError
 
-    def _subval(self, xs: Any, place: Any, x: Any) -> Any:
+    def _subval(self, xs, place, x) -> Any:
         raise NotImplementedError
 
 
@@ -250,16 +250,16 @@ class SequenceVSpace(ContainerVSpace):
 
     seq_type: Any = tuple
 
-    def _values(self, x: Any) -> Any:
+    def _values(self, x) -> Any:
         return x
 
-    def _kv_pairs(self, x: Any) -> Any:
+    def _kv_pairs(self, x) -> Any:
         return enumerate(x)
 
-    def _map(self, f: Callable[..., Any], *args: Any) -> Any:
+    def _map(self, f: Callable[..., Any], *args) -> Any:
         return self.seq_type(map(f, self.shape, *args))
 
-    def _subval(self, xs: Any, place: Any, x: Any) -> Any:
+    def _subval(self, xs, place, x) -> Any:
         return self.seq_type(subvals(xs, [(place, x)]))
 
 
@@ -278,34 +278,34 @@ class TupleVSpace(SequenceVSpace):
 class NamedTupleVSpace(SequenceVSpace):
     """The space of named tuples."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value) -> None:
         self.seq_type = type(value)
         super().__init__(value)
 
-    def _map(self, f: Callable[..., Any], *args: Any) -> Any:
+    def _map(self, f: Callable[..., Any], *args) -> Any:
         return self.seq_type(*map(f, self.shape, *args))
 
-    def _subval(self, xs: Any, place: Any, x: Any) -> Any:
+    def _subval(self, xs, place, x) -> Any:
         return self.seq_type(*subvals(xs, [(place, x)]))
 
 
 class DictVSpace(ContainerVSpace):
     """The space of dicts with certain keys."""
 
-    def _values(self, x: Any) -> Any:
+    def _values(self, x) -> Any:
         return x.values()
 
-    def _kv_pairs(self, x: Any) -> Any:
+    def _kv_pairs(self, x) -> Any:
         return x.items()
 
-    def _map(self, f: Callable[..., Any], *args: Any) -> Any:
+    def _map(self, f: Callable[..., Any], *args) -> Any:
         return {key: f(space, *[x[key] for x in args]) for key, space in self.shape.items()}
 
-    def _subval(self, xs: Any, place: Any, x: Any) -> Any:
+    def _subval(self, xs, place, x) -> Any:
         return {**xs, place: x}
 
 
-def _of_array(value: Any) -> Any:
+def _of_array(value) -> Any:
     return ComplexArrayVSpace(value) if _np.iscomplexobj(value) else ArrayVSpace(value)
 
 

@@ -13,22 +13,20 @@ from wengert.compat.autograd.util import subvals
 __all__ = ["get_doc", "get_name", "unary_to_nary", "wrap_nary_f", "wraps"]
 
 
-def get_name(f: Any) -> str:
+def get_name(f) -> str:
     """The name of a function; a text in its place, for what has none."""
     return str(getattr(f, "__name__", "[unknown name]"))
 
 
-def get_doc(f: Any) -> str:
+def get_doc(f) -> str:
     """The docstring of a function, or an empty text."""
     return str(getattr(f, "__doc__", "") or "")
 
 
-def wraps(
-    fun: Any, namestr: str = "{fun}", docstr: str = "{doc}", **kwargs: Any
-) -> Callable[[Any], Any]:
+def wraps(fun, namestr: str = "{fun}", docstr: str = "{doc}", **kwargs) -> Callable[[Any], Any]:
     """Give a function a name and a docstring that are made from those of `fun`."""
 
-    def dress(f: Any) -> Any:
+    def dress(f) -> Any:
         try:
             f.__name__ = namestr.format(fun=get_name(fun), **kwargs)
             f.__doc__ = docstr.format(fun=get_name(fun), doc=get_doc(fun), **kwargs)
@@ -39,7 +37,7 @@ def wraps(
     return dress
 
 
-def wrap_nary_f(fun: Any, op: Any, argnum: Any) -> Callable[[Any], Any]:
+def wrap_nary_f(fun, op, argnum) -> Callable[[Any], Any]:
     """Name what an operator made of `fun`: ``grad_of_f_wrt_argnum_0``."""
     return wraps(
         fun,
@@ -51,7 +49,7 @@ def wrap_nary_f(fun: Any, op: Any, argnum: Any) -> Callable[[Any], Any]:
     )
 
 
-def _taken(args: tuple[Any, ...], number: int, op: Any) -> Any:
+def _taken(args: tuple[Any, ...], number: int, op) -> Any:
     try:
         return args[number]
     except IndexError:
@@ -86,7 +84,7 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(unary_operator)
     def nary_operator(
-        fun: Callable[..., Any], argnum: Any = 0, *nary_op_args: Any, **nary_op_kwargs: Any
+        fun: Callable[..., Any], argnum=0, *nary_op_args, **nary_op_kwargs
     ) -> Callable[..., Any]:
         if type(argnum) not in (int, tuple, list):
             raise AssertionError(
@@ -116,7 +114,7 @@ class Operated:
         maker: Callable[..., Any],
         operator: Callable[..., Any],
         fun: Callable[..., Any],
-        argnum: Any,
+        argnum,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> None:
@@ -127,7 +125,7 @@ class Operated:
         self._args = args
         self._kwargs = kwargs
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs) -> Any:
         """What the operator gives at these arguments."""
         if is_noted(args):
             return noted_call(self, args, kwargs)
@@ -137,19 +135,19 @@ class Operated:
             if len(args) == 1 and not kwargs:
                 return operator(fun, x, *self._args, **self._kwargs)
 
-            def unary_f(x: Any) -> Any:
+            def unary_f(x) -> Any:
                 return fun(*subvals(args, [(argnum, x)]), **kwargs)
 
         else:
             x = tuple(_taken(args, number, operator) for number in argnum)
 
-            def unary_f(x: Any) -> Any:
+            def unary_f(x) -> Any:
                 return fun(*subvals(args, zip(argnum, x, strict=True)), **kwargs)
 
         wraps(fun)(unary_f)
         return operator(unary_f, x, *self._args, **self._kwargs)
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance, owner=None) -> Any:
         """As a function does: a method, if it stands in a class."""
         return self if instance is None else MethodType(self, instance)
 
@@ -160,9 +158,7 @@ class Operated:
         return _made_again, (self._maker, self._fun, self._argnum, self._args, self._kwargs)
 
 
-def _made_again(
-    maker: Any, fun: Any, argnum: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def _made_again(maker, fun, argnum, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return maker(fun, argnum, *args, **kwargs)
 
 

@@ -14,8 +14,6 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.classes import (
     Array,
     WeakArray,
-    array_repr,
-    is_traced,
     made,
     of_kind,
 )
@@ -25,25 +23,10 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-__all__ = [
-    "Array",
-    "WeakArray",
-    "array_repr",
-    "asarray",
-    "convert",
-    "is_traced",
-    "is_weak",
-    "made",
-    "of_kind",
-    "promote",
-    "promote_inexact",
-    "result_type",
-]
-
 _PYTHON_KINDS = {bool: "b", int: "i", float: "f", complex: "c"}
 
 
-def _of_number(value: Any, dtype: Any) -> Any:
+def _of_number(value, dtype) -> Any:
     """A Python number as an array without dimensions."""
     kind = _PYTHON_KINDS[value.__class__]
     if kind == "i" and dtype is not None:
@@ -59,7 +42,7 @@ def _of_number(value: Any, dtype: Any) -> Any:
     return number
 
 
-def asarray(value: Any, dtype: Any = None) -> Any:
+def asarray(value, dtype=None) -> Any:
     """An array, tensor, number or nested list of these as an `Array` of JAX's dtypes.
 
     Parameters
@@ -114,7 +97,7 @@ def asarray(value: Any, dtype: Any = None) -> Any:
     return asarray(_checked(array, value), dtype)
 
 
-def _checked(array: Any, value: Any) -> Any:
+def _checked(array, value) -> Any:
     if array.dtype.kind not in "biufcV":
         raise TypeError(
             f"Value {value!r} with dtype {array.dtype} is not a valid JAX array type. Only arrays "
@@ -123,12 +106,12 @@ def _checked(array: Any, value: Any) -> Any:
     return array
 
 
-def _converted(value: Any, dtype: np.dtype[Any]) -> Any:
+def _converted(value, dtype: np.dtype[Any]) -> Any:
     with np.errstate(over="ignore", invalid="ignore"):
         return np.array(_checked(value, value), dtype)
 
 
-def _of_tensor(value: Any, kind: Any) -> Any:
+def _of_tensor(value, kind) -> Any:
     wanted = canonical_dtype(value.payload.dtype) if kind is None else kind
     if value.payload.dtype != wanted:
         return made(convert(value, wanted))
@@ -137,7 +120,7 @@ def _of_tensor(value: Any, kind: Any) -> Any:
     return of_kind(value, Array)
 
 
-def convert(x: Any, dtype: np.dtype[Any]) -> Any:
+def convert(x, dtype: np.dtype[Any]) -> Any:
     """A tensor in another dtype, recorded where both have derivatives: not yet an `Array`."""
     if x.payload.dtype == dtype:
         return x
@@ -147,7 +130,7 @@ def convert(x: Any, dtype: np.dtype[Any]) -> Any:
         return cast(x, dtype)
 
 
-def _of_list(value: Any, kind: Any) -> Any:
+def _of_list(value, kind) -> Any:
     leaves: list[Any] = []
     _leaves(value, leaves)
     if any(leaf is None for leaf in leaves):
@@ -175,7 +158,7 @@ def _of_list(value: Any, kind: Any) -> Any:
     return made(_stacked(value, kind))
 
 
-def _leaves(value: Any, found: list[Any]) -> None:
+def _leaves(value, found: list[Any]) -> None:
     for part in value:
         if isinstance(part, list | tuple):
             _leaves(part, found)
@@ -183,7 +166,7 @@ def _leaves(value: Any, found: list[Any]) -> None:
             found.append(part)
 
 
-def _stacked(value: Any, kind: Any) -> Any:
+def _stacked(value, kind) -> Any:
     parts = [
         _stacked(part, kind) if isinstance(part, list | tuple) else asarray(part, kind)
         for part in value
@@ -202,14 +185,14 @@ def _stacked(value: Any, kind: Any) -> Any:
 # -- promotion -------------------------------------------------------------------------------------
 
 
-def is_weak(value: Any) -> bool:
+def is_weak(value) -> bool:
     """Whether `value` is a Python number or an array of such: its dtype gives way to others."""
     if value.__class__ in _PYTHON_KINDS:
         return value.__class__ is not bool
     return isinstance(value, Array) and value.weak_type
 
 
-def _name(value: Any) -> str:
+def _name(value) -> str:
     """The place of an operand in the lattice of dtypes."""
     kind = _PYTHON_KINDS.get(value.__class__)
     if kind is not None:
@@ -227,7 +210,7 @@ def _name(value: Any) -> str:
 _WEAK_NAMES = {"i*": int, "f*": float, "c*": complex}
 
 
-def result_type(*values: Any) -> tuple[np.dtype[Any], bool]:
+def result_type(*values) -> tuple[np.dtype[Any], bool]:
     """The dtype that values have together, and whether it is weak.
 
     Parameters
@@ -245,7 +228,7 @@ def result_type(*values: Any) -> tuple[np.dtype[Any], bool]:
     return canonical_dtype(weak or joined), weak is not None
 
 
-def promote(*values: Any) -> list[Any]:
+def promote(*values) -> list[Any]:
     """Operands as arrays of the dtype that they have together, by JAX's rules.
 
     Parameters
@@ -272,14 +255,14 @@ def promote(*values: Any) -> list[Any]:
     return [_operand(value, dtype, weak) for value in values]
 
 
-def promote_inexact(*values: Any) -> list[Any]:
+def promote_inexact(*values) -> list[Any]:
     """As `promote`, in the dtype of fractions: integers become the default float."""
     dtype, weak = result_type(*values)
     dtype = inexact_of(dtype)
     return [_operand(value, dtype, weak) for value in values]
 
 
-def _operand(value: Any, dtype: np.dtype[Any], weak: bool) -> Any:
+def _operand(value, dtype: np.dtype[Any], weak: bool) -> Any:
     cls = WeakArray if weak else Array
     if value.__class__ is cls and value.payload.dtype == dtype:
         return value

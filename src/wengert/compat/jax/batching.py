@@ -18,12 +18,10 @@ from wengert.compat.jax.trees import PyTreeDef, children_of, tree_flatten
 from wengert.interp.levels import Level, levels_of
 from wengert.tape.modes import current_mode
 
-__all__ = ["axis_level", "is_mapped", "vmap"]
-
 _AXES: ContextVar[dict[Any, Level] | None] = ContextVar("axes", default=None)
 
 
-def axis_level(name: Any) -> Level:
+def axis_level(name) -> Level:
     """The level of the `vmap` that has this axis name.
 
     Raises
@@ -43,14 +41,14 @@ def is_mapped(level: Level) -> bool:
     return level in (_AXES.get() or {}).values()
 
 
-def _spread(axes: Any, tree: Any, name: str) -> list[Any]:
+def _spread(axes, tree, name: str) -> list[Any]:
     """The entry of `axes` for each leaf of `tree`, of whose structure it is a part from the top."""
     found: list[Any] = []
     _spread_into(axes, tree, name, found)
     return found
 
 
-def _spread_into(axes: Any, tree: Any, name: str, found: list[Any]) -> None:
+def _spread_into(axes, tree, name: str, found: list[Any]) -> None:
     if axes is None or isinstance(axes, int):
         found += [axes] * len(tree_flatten(tree)[0])
         return
@@ -68,7 +66,7 @@ def _spread_into(axes: Any, tree: Any, name: str, found: list[Any]) -> None:
         _spread_into(entry, part, name, found)
 
 
-def _check_in_axes(in_axes: Any, args: tuple[Any, ...]) -> None:
+def _check_in_axes(in_axes, args: tuple[Any, ...]) -> None:
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     if not (in_axes is None or isinstance(in_axes, int | tuple | dict)):
@@ -84,7 +82,7 @@ def _check_in_axes(in_axes: Any, args: tuple[Any, ...]) -> None:
         )
 
 
-def _mapped(leaf: Any, axis: int) -> tuple[Any, int]:
+def _mapped(leaf, axis: int) -> tuple[Any, int]:
     """A leaf that is mapped, as an array, and its axis, counted from 0."""
     array = argument(leaf)
     ndim = array.payload.ndim
@@ -132,11 +130,11 @@ def _one_size(found: list[tuple[Any, int, str]], axis_size: int | None) -> int:
 
 def vmap(
     fun: Callable[..., Any],
-    in_axes: Any = 0,
-    out_axes: Any = 0,
-    axis_name: Any = None,
+    in_axes=0,
+    out_axes=0,
+    axis_name=None,
     axis_size: int | None = None,
-    spmd_axis_name: Any = None,
+    spmd_axis_name=None,
     sum_match: bool = False,
 ) -> Callable[..., Any]:
     """The function that maps `fun` over an axis of its arguments, all at once.
@@ -174,7 +172,7 @@ def vmap(
     check_callable(fun)
 
     @functools.wraps(fun)
-    def mapped(*args: Any, **kwargs: Any) -> Any:
+    def mapped(*args, **kwargs) -> Any:
         _check_in_axes(in_axes, args)
         leaves, structure = tree_flatten((args, kwargs))
         entry = tuple(in_axes) if isinstance(in_axes, list) else in_axes
@@ -203,15 +201,15 @@ def _run(
     found: list[tuple[Any, int, str]],
     places: list[int],
     size: int,
-    out_axes: Any,
-    axis_name: Any,
+    out_axes,
+    axis_name,
 ) -> Any:
     results = Results()
     ends: list[Any] = []
     # an axis of its own, which makes the batch where no argument has it
     whole = [asarray(np.arange(size)), *(array for array, _, _ in found)]
 
-    def call(_: Any, *tensors: Any) -> Any:
+    def call(_, *tensors) -> Any:
         mode = current_mode()
         assert mode is not None
         level = mode.levels[-1]

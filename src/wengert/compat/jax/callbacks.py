@@ -20,29 +20,18 @@ from wengert.interp.levels import levels_of
 from wengert.tape.levels import move
 from wengert.tape.modes import untraced
 
-__all__ = [
-    "block_until_ready",
-    "device_get",
-    "device_put",
-    "each_of",
-    "effects_barrier",
-    "io_callback",
-    "pure_callback",
-    "values_of",
-]
 
-
-def device_put(x: Any, device: Any = None, **options: Any) -> Any:
+def device_put(x, device=None, **options) -> Any:
     """The leaves of a pytree as arrays."""
     return tree_map(argument, x)
 
 
-def device_get(x: Any) -> Any:
+def device_get(x) -> Any:
     """The arrays of a pytree as NumPy's arrays."""
     return tree_map(lambda leaf: np.asarray(leaf) if isinstance(leaf, Array) else leaf, x)
 
 
-def block_until_ready(x: Any) -> Any:
+def block_until_ready(x) -> Any:
     """The pytree itself: all of it has been computed."""
     return x
 
@@ -51,10 +40,10 @@ def effects_barrier() -> None:
     """Do nothing: effects happen at once."""
 
 
-def values_of(x: Any) -> Any:
+def values_of(x) -> Any:
     """The leaves of a pytree as NumPy's arrays, whatever transforms follow them."""
 
-    def leaf(value: Any) -> Any:
+    def leaf(value) -> Any:
         if not isinstance(value, Array):
             return np.asarray(value) if isinstance(value, int | float | complex) else value
         return np.asarray(innermost(value))
@@ -62,7 +51,7 @@ def values_of(x: Any) -> Any:
     return tree_map(leaf, x)
 
 
-def each_of(x: Any) -> Iterator[Any]:
+def each_of(x) -> Iterator[Any]:
     """`values_of` a pytree, for one element after the other of the batches that it is in."""
     leaves, structure = tree_flatten(x)
     found = levels_of(*[leaf.payload for leaf in leaves if isinstance(leaf, Array)])
@@ -83,12 +72,12 @@ def each_of(x: Any) -> Iterator[Any]:
 
 def pure_callback(
     callback: Callable[..., Any],
-    result_shape_dtypes: Any,
-    *args: Any,
-    sharding: Any = None,
+    result_shape_dtypes,
+    *args,
+    sharding=None,
     vmap_method: str | None = None,
-    vectorized: Any = None,
-    **kwargs: Any,
+    vectorized=None,
+    **kwargs,
 ) -> Any:
     """What a function of NumPy's arrays gives, as arrays: a constant to derivatives.
 
@@ -129,7 +118,7 @@ def pure_callback(
 
 
 def _batched(
-    callback: Callable[..., Any], shapes: Any, leaves: list[Any], structure: Any, method: str
+    callback: Callable[..., Any], shapes, leaves: list[Any], structure, method: str
 ) -> Any:
     """The results of a callback for a whole batch."""
     levels = [
@@ -162,7 +151,7 @@ def _batched(
     return tree_flatten(shapes)[1].unflatten(inside)
 
 
-def _results(value: Any, shapes: Any) -> Any:
+def _results(value, shapes) -> Any:
     """What a callback gave, as arrays of the shapes and dtypes that were announced."""
     wanted, structure = tree_flatten(shapes)
     found = structure.flatten_up_to(value)
@@ -179,11 +168,7 @@ def _results(value: Any, shapes: Any) -> Any:
 
 
 def io_callback(
-    callback: Callable[..., Any],
-    result_shape_dtypes: Any,
-    *args: Any,
-    ordered: bool = False,
-    **kwargs: Any,
+    callback: Callable[..., Any], result_shape_dtypes, *args, ordered: bool = False, **kwargs
 ) -> Any:
     """As `pure_callback`, of a function with effects."""
     untraced(f"it calls {name_of(callback)}()")

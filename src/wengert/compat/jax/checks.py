@@ -10,12 +10,10 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.tape.record import T
 
-__all__ = ["check_dtype", "check_shapes", "no_warnings", "quiet"]
-
 _NAMES = {"b": "bool", "i": "integer", "u": "integer", "f": "floating", "c": "complexfloating"}
 
 
-def check_shapes(name: str, *operands: Any) -> None:
+def check_shapes(name: str, *operands) -> None:
     """Refuse shapes that do not broadcast.
 
     Raises
@@ -38,7 +36,7 @@ def check_shapes(name: str, *operands: Any) -> None:
         ) from None
 
 
-def check_dtype(name: str, x: Any, kinds: str, place: int | None = None) -> None:
+def check_dtype(name: str, x, kinds: str, place: int | None = None) -> None:
     """Refuse a dtype that an operation has no meaning for.
 
     Raises

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -15,16 +14,12 @@ from wengert.compat.jax.keys import split, words_of
 from wengert.compat.jax.numpy.calling import check_arrays, shape_of, static
 from wengert.compat.jax.sampling import bits, gumbel, randint, sample, shape_for, uniform
 
-__all__ = ["categorical", "choice", "permutation"]
 
-
-def _order(words: Any, sizes: tuple[int, ...]) -> Array:
+def _order(words, sizes: tuple[int, ...]) -> Array:
     return sample("order", words, sizes, default_dtype("i"))
 
 
-def permutation(
-    key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None
-) -> Array:
+def permutation(key, x, axis: int = 0, independent: bool = False, *, out_sharding=None) -> Array:
     """An array, or the numbers below `x`, in random order.
 
     Parameters
@@ -56,7 +51,7 @@ def permutation(
     return jnp.moveaxis(jnp.take_along_axis(lines, jnp.moveaxis(orders, axis, -1), -1), -1, axis)
 
 
-def _independent(words: Any, sizes: tuple[int, ...], axis: int) -> Array:
+def _independent(words, sizes: tuple[int, ...], axis: int) -> Array:
     """The order of the elements of each line along an axis."""
     order = jnp.moveaxis(
         jnp.broadcast_to(jnp.arange(sizes[axis]), (*sizes[:axis], *sizes[axis + 1 :], sizes[axis])),
@@ -72,13 +67,7 @@ def _independent(words: Any, sizes: tuple[int, ...], axis: int) -> Array:
 
 
 def choice(
-    key: Any,
-    a: Any,
-    shape: Any = (),
-    replace: bool = True,
-    p: Any = None,
-    axis: int = 0,
-    mode: str | None = None,
+    key, a, shape=(), replace: bool = True, p=None, axis: int = 0, mode: str | None = None
 ) -> Array:
     """Elements of an array, or numbers below `a`, by chance.
 
@@ -131,14 +120,14 @@ def choice(
 
 
 def categorical(
-    key: Any,
-    logits: Any,
+    key,
+    logits,
     axis: int = -1,
-    shape: Any = None,
+    shape=None,
     replace: bool = True,
     mode: str | None = None,
     *,
-    out_sharding: Any = None,
+    out_sharding=None,
 ) -> Array:
     """The numbers of categories that have unnormalised logarithms of probabilities.
 

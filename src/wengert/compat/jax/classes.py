@@ -34,18 +34,6 @@ from wengert.tensor.copying import of_class
 from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.tensor import Tensor
 
-__all__ = [
-    "KINDS",
-    "OPERATORS",
-    "AnyArray",
-    "Array",
-    "WeakArray",
-    "array_repr",
-    "is_traced",
-    "made",
-    "of_kind",
-]
-
 _IMMUTABLE = (
     "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, "
     "use x = x.at[idx].set(y) or another .at[] method, such as x.at[idx].add(y)."
@@ -111,7 +99,7 @@ class Array(Tensor):
     weak_type = False
     """Whether the array gives way to the dtypes of others, as Python's numbers do."""
 
-    def __new__(cls, *data: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *data, **kwargs) -> Any:
         """Refused: arrays are made by functions."""
         raise TypeError("arrays are made by jnp.array, jnp.zeros, ..., not by jax.Array(...)")
 
@@ -132,7 +120,7 @@ class Array(Tensor):
 
     # -- NumPy's protocols ------------------------------------------------------------------------
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         self._check_known("np.asarray(x)")
         value = _shown(self)
         if copy or (dtype is not None and np.dtype(dtype) != value.dtype):
@@ -141,7 +129,7 @@ class Array(Tensor):
         value.flags.writeable = False
         return value
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> Any:
         if method == "__call__" and not kwargs and ufunc in _SYMBOLS:
             a, b = inputs
             if not isinstance(a, Array):
@@ -150,7 +138,7 @@ class Array(Tensor):
         return getattr(ufunc, method)(*given, **kwargs)
 
     def __array_function__(
-        self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, function, types, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         name = function.__name__
         if name in _SEEN and len(args) == 1 and not kwargs:
@@ -166,17 +154,17 @@ class Array(Tensor):
 
     # -- elements ---------------------------------------------------------------------------------
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index) -> Any:
         """The elements that an index names; where there is none, the nearest."""
         result = read(self, index)
         result.__class__ = self.__class__
         return result
 
-    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+    def __setitem__(self, index, value) -> NoReturn:
         """Refused: arrays are immutable."""
         raise TypeError(_IMMUTABLE)
 
-    def __delitem__(self, index: Any) -> NoReturn:
+    def __delitem__(self, index) -> NoReturn:
         """Refused: arrays are immutable."""
         raise TypeError("JAX arrays are immutable: write jnp.delete(x, index)")
 
@@ -194,7 +182,7 @@ class Array(Tensor):
             raise TypeError("len() of unsized object")
         return int(self.payload.shape[0])
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value) -> bool:
         return bool(innermost(self == value).any())
 
     # -- numbers ----------------------------------------------------------------------------------
@@ -259,7 +247,7 @@ class Array(Tensor):
             raise TypeError("Only integer scalar arrays can be converted to a scalar index.")
         return int(innermost(self))
 
-    def item(self, *args: Any) -> Any:
+    def item(self, *args) -> Any:
         """The value of an array of one element, or of one element of it, as a Python number."""
         value = self._single()
         if not args and value.size != 1:
@@ -288,13 +276,13 @@ KINDS: list[type] = [Array]
 
 
 class _AnyArray(type):
-    def __instancecheck__(cls, x: Any) -> bool:
+    def __instancecheck__(cls, x) -> bool:
         return isinstance(x, tuple(KINDS))
 
     def __subclasscheck__(cls, kind: type) -> bool:
         return kind is cls or issubclass(kind, tuple(KINDS))
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args, **kwargs) -> Any:
         return Array(*args, **kwargs)
 
     def __getattr__(cls, name: str) -> Any:
@@ -311,7 +299,7 @@ class AnyArray(metaclass=_AnyArray):
 AnyArray.__name__ = AnyArray.__qualname__ = "Array"
 
 
-def _of(result: Any, cls: type) -> Any:
+def _of(result, cls: type) -> Any:
     result.__class__ = cls
     return result
 
@@ -323,12 +311,12 @@ OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {}
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _shown(x: Any) -> Any:
+def _shown(x) -> Any:
     """The values of `x` as an array; of a batch, that of the whole batch."""
     return np.asarray(innermost(x))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value) -> Any:
     """`value` with NumPy's arrays in place of arrays, in containers too."""
     if isinstance(value, Array):
         return np.asarray(value)
@@ -339,14 +327,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def is_traced(x: Any) -> bool:
+def is_traced(x) -> bool:
     """Whether a transform follows `x`, here and now."""
     if not isinstance(x, TensorBase):
         return False
     return is_lifted(x.payload) or (x.edge is not None and is_recording())
 
 
-def array_repr(x: Any) -> str:
+def array_repr(x) -> str:
     """An array as text: ``Array([0., 1.], dtype=float32)``."""
     value = _shown(x)
     ending = f"dtype={value.dtype.name}{', weak_type=True' if x.weak_type else ''})"
@@ -365,7 +353,7 @@ def array_repr(x: Any) -> str:
     return f"Array({text},{gap}{ending}"
 
 
-def made(result: Any, weak: bool = False) -> Any:
+def made(result, weak: bool = False) -> Any:
     """What an operation gave, with arrays in place of tensors, in tuples and lists too.
 
     The class of a new tensor is changed in place.
@@ -401,7 +389,7 @@ def made(result: Any, weak: bool = False) -> Any:
     return result
 
 
-def of_kind(x: Any, cls: type) -> Any:
+def of_kind(x, cls: type) -> Any:
     """The same array as one of another class, of the same history."""
     if x.edge is LEAF:
         return of_class(x, cls)

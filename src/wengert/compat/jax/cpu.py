@@ -6,18 +6,6 @@ from typing import Any, ClassVar
 
 from wengert.base.sections import fill_sections
 
-__all__ = [
-    "CPU",
-    "Device",
-    "default_backend",
-    "device_count",
-    "devices",
-    "local_device_count",
-    "local_devices",
-    "process_count",
-    "process_index",
-]
-
 
 class Device:
     """The CPU."""

@@ -33,19 +33,8 @@ from wengert.interp.dual import Dual
 from wengert.ops.like import zeros_like
 from wengert.tape.modes import is_recording
 
-__all__ = [
-    "CustomVJPPrimal",
-    "SymbolicZero",
-    "custom_gradient",
-    "custom_jvp",
-    "custom_vjp",
-    "custom_vjp_primal_tree_values",
-    "is_followed",
-    "zero_from_primal",
-]
 
-
-def is_followed(x: Any) -> bool:
+def is_followed(x) -> bool:
     """Whether a derivative by `x` is under way, in either mode."""
     if x.edge is not None and is_recording():
         return True
@@ -60,7 +49,7 @@ class SymbolicZero:
     aval: Its shape and dtype.
     """
 
-    def __init__(self, aval: Any) -> None:
+    def __init__(self, aval) -> None:
         self.aval = aval
 
     def __getattr__(self, name: str) -> Any:
@@ -84,13 +73,13 @@ class CustomVJPPrimal:
     perturbed: bool
 
 
-def zero_from_primal(x: Any, symbolic_zeros: bool = False) -> Any:
+def zero_from_primal(x, symbolic_zeros: bool = False) -> Any:
     """The tangent of an array that is zero."""
     array = argument(x)
     return SymbolicZero(array.aval) if symbolic_zeros else zeros_like(array)
 
 
-def custom_vjp_primal_tree_values(tree: Any) -> Any:
+def custom_vjp_primal_tree_values(tree) -> Any:
     """The values of a pytree of `CustomVJPPrimal`."""
     is_primal = lambda leaf: isinstance(leaf, CustomVJPPrimal)  # noqa: E731
     return tree_map(lambda leaf: leaf.value, tree, is_leaf=is_primal)
@@ -142,7 +131,7 @@ class _Rule:
         moving = [arg for i, arg in enumerate(args) if i not in fixed]
         return [args[i] for i in sorted(fixed)], Leaves(moving)
 
-    def _joined(self, args: tuple[Any, ...], moving: Any) -> list[Any]:
+    def _joined(self, args: tuple[Any, ...], moving) -> list[Any]:
         """The arguments with others in place of those that have derivatives."""
         fixed = {n % len(args) for n in self.nondiff_argnums}
         new = iter(moving)
@@ -193,7 +182,7 @@ class custom_jvp(_Rule):
         if self.nondiff_argnums:
             raise TypeError("Can't use ``defjvps`` with ``nondiff_argnums``.")
 
-        def jvp(primals: Any, tangents: Any) -> Any:
+        def jvp(primals, tangents) -> Any:
             output = self(*primals)
             slopes = [
                 rule(tangent, output, *primals)
@@ -210,7 +199,7 @@ class custom_jvp(_Rule):
 
         self.defjvp(jvp)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs) -> Any:
         """The function's value."""
         jvp = self.jvp
         if jvp is None:
@@ -224,14 +213,14 @@ class custom_jvp(_Rule):
         taken: list[Results] = []
         still = [self.symbolic and not is_followed(x) for x in leaves.arrays]
 
-        def compute(*tensors: Any) -> Any:
+        def compute(*tensors) -> Any:
             value = self.fun(*self._joined(args, leaves.with_tensors(tensors)))
             results = Results()
             outputs, others = results.take(value, "Output")
             taken[:] = [results]
             return [*outputs, *others]
 
-        def rule(primals: Any, tangents: Any) -> Any:
+        def rule(primals, tangents) -> Any:
             values = tuple(leaves.with_tensors(primals))
             directions = tuple(leaves.derivatives(tangents))
             if any(still):
@@ -248,7 +237,7 @@ class custom_jvp(_Rule):
         inner.defjvp(rule)
         return self._called(inner, leaves.tensors, taken)
 
-    def _pair(self, made: Any) -> Any:
+    def _pair(self, made) -> Any:
         if not isinstance(made, list | tuple) or len(made) != 2:
             raise TypeError(
                 f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must produce a "
@@ -257,7 +246,7 @@ class custom_jvp(_Rule):
             )
         return made
 
-    def _slopes(self, output: Any, slope: Any) -> Any:
+    def _slopes(self, output, slope) -> Any:
         """The outputs and tangents of a rule, as flat lists of tensors."""
         leaves, structure = tree_flatten(output)
         slopes, other = tree_flatten(slope)
@@ -331,7 +320,7 @@ class custom_vjp(_Rule):
         """
         self.fwd, self.bwd, self.symbolic = fwd, bwd, symbolic_zeros
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs) -> Any:
         """The function's value."""
         fwd, bwd = self.fwd, self.bwd
         if fwd is None or bwd is None:
@@ -343,7 +332,7 @@ class custom_vjp(_Rule):
         if not any(map(is_followed, leaves.tensors)):
             return self.fun(*args)
 
-        def forward(*given: Any) -> Any:
+        def forward(*given) -> Any:
             if self.symbolic:
                 given = self._marked(given, leaves)
             made = fwd(*given)
@@ -356,7 +345,7 @@ class custom_vjp(_Rule):
                 )
             return made
 
-        def backward(residuals: Any, cotangent: Any) -> Any:
+        def backward(residuals, cotangent) -> Any:
             return bwd(*fixed, residuals, cotangent)
 
         return _recorded(self, args, leaves, forward, backward)
@@ -381,14 +370,14 @@ def _recorded(
     """Call a function and record a reverse rule."""
     taken: list[Results] = []
 
-    def fwd(*tensors: Any) -> Any:
+    def fwd(*tensors) -> Any:
         value, residuals = forward(*owner._joined(args, leaves.with_tensors(tensors)))
         results = Results()
         outputs, others = results.take(value, "Output")
         taken[:] = [results]
         return [*outputs, *others], (residuals, results)
 
-    def bwd(kept: Any, cotangents: Any) -> Any:
+    def bwd(kept, cotangents) -> Any:
         residuals, results = kept
         given = [conjugated(ct) for ct in cotangents[: len(results.places)]]
         cotangent = results.derivatives(given, lambda i: nothing_like(results.leaves[i]))
@@ -400,7 +389,7 @@ def _recorded(
     return owner._called(inner, leaves.tensors, taken)
 
 
-def _gradients(made: Any, leaves: Leaves) -> tuple[Any, ...]:
+def _gradients(made, leaves: Leaves) -> tuple[Any, ...]:
     """What a reverse rule returned, as gradients of the leaves with derivatives, checked."""
     parts = list(made) if isinstance(made, tuple | list) else None
     children = leaves.structure.children()
@@ -435,7 +424,7 @@ def _gradients(made: Any, leaves: Leaves) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _wrong_structure(made: Any, structure: PyTreeDef) -> str:
+def _wrong_structure(made, structure: PyTreeDef) -> str:
     return (
         "Custom VJP bwd rule must produce an output with the same container (pytree) structure as "
         "the args tuple of the primal function, and in particular must produce a tuple of length "
@@ -463,13 +452,13 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     owner = _Rule(fun)
 
     @functools.wraps(fun)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args, **kwargs) -> Any:
         given = owner._positional(args, kwargs)
         leaves = Leaves(given)
         if not any(map(is_followed, leaves.tensors)):
             return fun(*given)[0]
 
-        def backward(vjp: Any, cotangent: Any) -> Any:
+        def backward(vjp, cotangent) -> Any:
             made = vjp(cotangent)
             flat, _ = tree_flatten(made, lambda leaf: leaf is None)
             count = leaves.structure.num_leaves

@@ -56,7 +56,7 @@ class custom_vmap:
         self.vmap_rule = vmap_rule
         return vmap_rule
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args) -> Any:
         """The function's value."""
         if self.vmap_rule is None:
             raise AttributeError(
@@ -97,12 +97,12 @@ class custom_vmap:
             ]
         )
 
-    def _below(self, size: Any, batched: Any, args: Any) -> Any:
+    def _below(self, size, batched, args) -> Any:
         assert self.vmap_rule is not None
         return self.vmap_rule(size, list(batched), *args)
 
 
-def _pair(found: Any) -> Any:
+def _pair(found) -> Any:
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise TypeError(f"a rule of custom_vmap must return (output, out_batched), got {found!r}")
     return found
@@ -113,7 +113,7 @@ def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
     mapped = custom_vmap(f)
 
     @mapped.def_vmap
-    def rule(axis_size: int, in_batched: list[Any], *args: Any) -> Any:
+    def rule(axis_size: int, in_batched: list[Any], *args) -> Any:
         leaves, structure = tree_flatten(args)
         batched = structure.flatten_up_to(tuple(in_batched))
         moving = [x for x, inside in zip(leaves, batched, strict=True) if inside]

@@ -19,7 +19,7 @@ _print = print
 class _Formatter(string.Formatter):
     """Refuses arguments that the text does not use."""
 
-    def check_unused_args(self, used_args: set[int | str], args: Any, kwargs: Any) -> None:
+    def check_unused_args(self, used_args: set[int | str], args, kwargs) -> None:
         unused = [i for i in range(len(args)) if i not in used_args]
         unused_names = [name for name in kwargs if name not in used_args]
         if unused or unused_names:
@@ -29,9 +29,7 @@ class _Formatter(string.Formatter):
             )
 
 
-def print(
-    fmt: str, *args: Any, ordered: bool = False, partitioned: bool = False, **kwargs: Any
-) -> None:
+def print(fmt: str, *args, ordered: bool = False, partitioned: bool = False, **kwargs) -> None:
     """Print values: within transforms those of the arrays; within `vmap` once for each element.
 
     Parameters
@@ -51,9 +49,7 @@ def print(
         _print(_Formatter().vformat(fmt, values, named))
 
 
-def callback(
-    callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any
-) -> None:
+def callback(callback: Callable[..., Any], *args, ordered: bool = False, **kwargs) -> None:
     """Call a function with the values of arrays; what it returns is dropped."""
     if not callable(callback):
         raise TypeError("first argument to jax.debug.callback must be callable")
@@ -62,7 +58,7 @@ def callback(
         callback(*values, **named)
 
 
-def breakpoint(**options: Any) -> NoReturn:
+def breakpoint(**options) -> NoReturn:
     """Refused: functions run on values, so that Python's own `breakpoint` shows them.
 
     Raises

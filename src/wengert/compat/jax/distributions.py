@@ -29,31 +29,6 @@ from wengert.compat.jax.sampling import (
 from wengert.kernels.samplers import gamma_slope
 from wengert.tape.base import new_tensor
 
-__all__ = [
-    "ball",
-    "beta",
-    "binomial",
-    "chisquare",
-    "dirichlet",
-    "double_sided_maxwell",
-    "f",
-    "gamma",
-    "generalized_normal",
-    "geometric",
-    "loggamma",
-    "lognormal",
-    "maxwell",
-    "multinomial",
-    "pareto",
-    "poisson",
-    "rayleigh",
-    "t",
-    "triangular",
-    "wald",
-    "weibull_min",
-]
-
-
 # -- gamma -----------------------------------------------------------------------------------------
 
 
@@ -61,7 +36,7 @@ class _Slope(Function):
     """dz/da of a gamma sample, or d(ln z)/da."""
 
     @staticmethod
-    def forward(ctx: Any, alpha: Any, drawn_: Any, logs: bool) -> Any:
+    def forward(ctx, alpha, drawn_, logs: bool) -> Any:
         a, z = np.asarray(alpha.payload), np.asarray(drawn_.payload)
         if not logs:
             return new_tensor(gamma_slope(a, z))
@@ -69,14 +44,14 @@ class _Slope(Function):
         return new_tensor((gamma_slope(a, z) / z).astype(a.dtype))
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx, *grads) -> Any:
         raise NotImplementedError(
             "the second derivative of a gamma sample by its shape parameter is not there: "
             "jax.random.gamma, beta, dirichlet, t, ... are differentiable once"
         )
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, alpha: Any, drawn_: Any, logs: bool) -> Any:
+    def vmap(info, in_dims, alpha, drawn_, logs: bool) -> Any:
         return _Slope.apply(*aligned(info, in_dims[:2], (alpha, drawn_)), logs), 0
 
 
@@ -84,22 +59,22 @@ class _Sample(Function):
     """A gamma sample as a function of its shape parameter."""
 
     @staticmethod
-    def forward(ctx: Any, alpha: Any, drawn_: Any, logs: bool) -> Any:
+    def forward(ctx, alpha, drawn_, logs: bool) -> Any:
         ctx.save_for_backward(alpha, drawn_)
         ctx.logs = logs
         return drawn_.clone()
 
     @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
+    def backward(ctx, grad) -> Any:
         alpha, drawn_ = ctx.saved_tensors
         return grad * _Slope.apply(alpha, drawn_, ctx.logs), None, None
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, alpha: Any, drawn_: Any, logs: bool) -> Any:
+    def vmap(info, in_dims, alpha, drawn_, logs: bool) -> Any:
         return _Sample.apply(*aligned(info, in_dims[:2], (alpha, drawn_)), logs), 0
 
 
-def _gamma(name: str, key: Any, a: Any, shape: Any, dtype: Any) -> Array:
+def _gamma(name: str, key, a, shape, dtype) -> Array:
     words = words_of(name, key)
     kind = kind_of("gamma", dtype)
     check_arrays(name, a)
@@ -110,9 +85,7 @@ def _gamma(name: str, key: Any, a: Any, shape: Any, dtype: Any) -> Array:
     return made(_Sample.apply(plain(alpha), plain(found), name == "loggamma"))
 
 
-def gamma(
-    key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def gamma(key, a, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Numbers of the gamma distribution of shape `a` and scale 1; differentiable by `a`, once.
 
     Examples
@@ -123,16 +96,12 @@ def gamma(
     return _gamma("gamma", key, a, shape, dtype)
 
 
-def loggamma(
-    key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def loggamma(key, a, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """The logarithms of numbers of the gamma distribution: exact where `a` is tiny."""
     return _gamma("loggamma", key, a, shape, dtype)
 
 
-def beta(
-    key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def beta(key, a, b, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Numbers of the beta distribution; differentiable by `a` and `b`, once."""
     words = words_of("beta", key)
     kind = kind_of("beta", dtype)
@@ -147,9 +116,7 @@ def beta(
     return scaled_a / (scaled_a + scaled_b)
 
 
-def dirichlet(
-    key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def dirichlet(key, alpha, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Vectors of the Dirichlet distribution; differentiable by `alpha`, once."""
     words = words_of("dirichlet", key)
     kind = kind_of("dirichlet", dtype)
@@ -162,9 +129,7 @@ def dirichlet(
     return parts / parts.sum(-1, keepdims=True)
 
 
-def chisquare(
-    key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def chisquare(key, df, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Numbers of the chi-square distribution of `df` degrees of freedom."""
     kind = kind_of("chisquare", dtype)
     half = asarray(df, kind) / 2
@@ -172,15 +137,7 @@ def chisquare(
     return jnp.exp(loggamma(words_of("chisquare", key), half, sizes, kind)) * 2
 
 
-def f(
-    key: Any,
-    dfnum: Any,
-    dfden: Any,
-    shape: Any = None,
-    dtype: Any = None,
-    *,
-    out_sharding: Any = None,
-) -> Array:
+def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Numbers of the F distribution."""
     kind = kind_of("f", dtype)
     above, below = asarray(dfnum, kind), asarray(dfden, kind)
@@ -190,9 +147,7 @@ def f(
     return numerator / (chisquare(of_den, below, sizes, kind) / below)
 
 
-def t(
-    key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def t(key, df, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Numbers of Student's t distribution of `df` degrees of freedom."""
     kind = kind_of("t", dtype)
     half = asarray(df, kind) / 2
@@ -204,9 +159,7 @@ def t(
 # -- counts ----------------------------------------------------------------------------------------
 
 
-def poisson(
-    key: Any, lam: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Whole numbers of the Poisson distribution of mean `lam`."""
     words = words_of("poisson", key)
     kind = default_dtype("i") if dtype is None else requested_dtype(dtype, "poisson")
@@ -215,9 +168,7 @@ def poisson(
     return sample("poisson", words, sizes, kind, mean)
 
 
-def geometric(
-    key: Any, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def geometric(key, p, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """How many trials of probability `p` it takes to succeed."""
     words = words_of("geometric", key)
     kind = kind_of("geometric", dtype, "iu", "i")
@@ -229,7 +180,7 @@ def geometric(
     return (jnp.floor(jnp.log(u) / jnp.log1p(-chance)) + 1).astype(kind)
 
 
-def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
+def binomial(key, n, p, shape=None, dtype=None) -> Array:
     """How many of `n` trials of probability `p` succeed."""
     words = words_of("binomial", key)
     kind = kind_of("binomial", dtype)
@@ -239,9 +190,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     return sample("binomial", words, sizes, kind, count, chance)
 
 
-def multinomial(
-    key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = None, unroll: Any = 1
-) -> Array:
+def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1) -> Array:
     """How `n` trials fall into categories of probabilities `p`."""
     words = words_of("multinomial", key)
     kind = kind_of("multinomial", dtype)
@@ -262,14 +211,7 @@ def multinomial(
 # -- of standard numbers ---------------------------------------------------------------------------
 
 
-def lognormal(
-    key: Any,
-    sigma: Any = 1.0,
-    shape: Any = None,
-    dtype: Any = None,
-    *,
-    out_sharding: Any = None,
-) -> Array:
+def lognormal(key, sigma=1.0, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """The exponentials of normal numbers of deviation `sigma`."""
     kind = kind_of("lognormal", dtype, "fc")
     scale = asarray(sigma, kind)
@@ -277,9 +219,7 @@ def lognormal(
     return jnp.exp(normal(words_of("lognormal", key), sizes, kind) * scale)
 
 
-def pareto(
-    key: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def pareto(key, b, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Numbers of the Pareto distribution of exponent `b`."""
     kind = kind_of("pareto", dtype)
     power = asarray(b, kind)
@@ -287,9 +227,7 @@ def pareto(
     return jnp.exp(exponential(words_of("pareto", key), sizes, kind) / power)
 
 
-def rayleigh(
-    key: Any, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Numbers of the Rayleigh distribution."""
     kind = kind_of("rayleigh", dtype)
     width = asarray(scale, kind)
@@ -297,18 +235,14 @@ def rayleigh(
     return width * jnp.sqrt(-2 * jnp.log(uniform(words_of("rayleigh", key), sizes, kind)))
 
 
-def weibull_min(
-    key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None
-) -> Array:
+def weibull_min(key, scale, concentration, shape=(), dtype=None) -> Array:
     """Numbers of the Weibull distribution."""
     kind = kind_of("weibull_min", dtype)
     u = exponential(words_of("weibull_min", key), shape_of(shape), kind)
     return jnp.power(u, 1.0 / asarray(concentration, kind)) * asarray(scale, kind)
 
 
-def wald(
-    key: Any, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def wald(key, mean, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Numbers of the inverse normal distribution of scale 1."""
     kind = kind_of("wald", dtype)
     m = asarray(mean, kind)
@@ -320,16 +254,7 @@ def wald(
     return jnp.where(z <= m / (m + x), x, m**2 / x)
 
 
-def triangular(
-    key: Any,
-    left: Any,
-    mode: Any,
-    right: Any,
-    shape: Any = None,
-    dtype: Any = None,
-    *,
-    out_sharding: Any = None,
-) -> Array:
+def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=None) -> Array:
     """Numbers of the triangular distribution."""
     kind = kind_of("triangular", dtype)
     low, top, high = (asarray(value, kind) for value in (left, mode, right))
@@ -340,15 +265,13 @@ def triangular(
     return jnp.where(u < (top - low) / (high - low), rising, falling)
 
 
-def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
+def maxwell(key, shape=(), dtype=None, *, out_sharding=None) -> Array:
     """Numbers of the Maxwell distribution of scale 1."""
     kind = kind_of("maxwell", dtype)
     return jnp.linalg.norm(normal(words_of("maxwell", key), (*shape_of(shape), 3), kind), axis=-1)
 
 
-def double_sided_maxwell(
-    key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None
-) -> Array:
+def double_sided_maxwell(key, loc, scale, shape=(), dtype=None) -> Array:
     """Maxwell numbers of either sign, moved and stretched."""
     kind = kind_of("double_sided_maxwell", dtype)
     centre, width = asarray(loc, kind), asarray(scale, kind)
@@ -358,9 +281,7 @@ def double_sided_maxwell(
     return rademacher(second, sizes, kind) * maxwell(first, sizes, kind) * width + centre
 
 
-def generalized_normal(
-    key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None) -> Array:
     """Numbers of a density that falls with exp(-abs(x)**p)."""
     kind = kind_of("generalized_normal", dtype)
     power, sizes = asarray(p, kind), shape_of(shape)
@@ -369,9 +290,7 @@ def generalized_normal(
     return rademacher(second, sizes, kind) * size
 
 
-def ball(
-    key: Any, d: Any, p: Any = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Array:
+def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None) -> Array:
     """Vectors evenly distributed in the unit ball of the norm `p` of `d` dimensions."""
     kind = kind_of("ball", dtype)
     power, sizes = asarray(p, kind), shape_of(shape)

@@ -22,27 +22,8 @@ from wengert.base.dtypes import dtype as OurDtype
 from wengert.base.extras import bfloat16
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.settings import enable_x64
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.sites import warn
-
-__all__ = [
-    "TypePromotionError",
-    "WEAK",
-    "canonical_dtype",
-    "canonical_name",
-    "canonicalize_dtype",
-    "default_dtype",
-    "extended",
-    "finfo",
-    "float0",
-    "iinfo",
-    "inexact_of",
-    "issubdtype",
-    "join",
-    "prng_key",
-    "requested_dtype",
-    "result_type",
-    "scalar_type_of",
-]
 
 
 class extended(np.generic):
@@ -73,7 +54,7 @@ _HALVES = {
 _PYTHONS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 
 
-def _named(dtype: Any) -> np.dtype[Any]:
+def _named(dtype) -> np.dtype[Any]:
     """NumPy's object for a dtype that is named in any way."""
     if dtype.__class__ is OurDtype:
         return as_dtype(dtype).dtype
@@ -83,7 +64,7 @@ def _named(dtype: Any) -> np.dtype[Any]:
     return np.dtype(dtype)
 
 
-def canonical_dtype(dtype: Any) -> np.dtype[Any]:
+def canonical_dtype(dtype) -> np.dtype[Any]:
     """The dtype that arrays have where `dtype` is asked for (see NOTE [JAX's dtypes]).
 
     Parameters
@@ -128,12 +109,12 @@ def canonical_name(dtype: np.dtype[Any]) -> str:
     return _name_of(dtype, enable_x64.value)
 
 
-def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dtype[Any]:
+def canonicalize_dtype(dtype, allow_extended_dtype: bool = False) -> np.dtype[Any]:
     """As `canonical_dtype`: the name that JAX gives it."""
     return canonical_dtype(dtype)
 
 
-def requested_dtype(dtype: Any, function: str) -> np.dtype[Any]:
+def requested_dtype(dtype, function: str) -> np.dtype[Any]:
     """As `canonical_dtype`, of a dtype that a user asked for: warns if it is not to be had.
 
     Parameters
@@ -206,7 +187,7 @@ def join(names: frozenset[str]) -> str:
     return max(common, key=lambda name: len(_bounds(name)))
 
 
-def issubdtype(arg1: Any, arg2: Any) -> bool:
+def issubdtype(arg1, arg2) -> bool:
     """Whether a dtype is one of a kind (see `numpy.issubdtype`)."""
     if getattr(arg1, "type", None) is prng_key:
         return arg2 in (prng_key, extended, np.generic)
@@ -217,7 +198,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     return bool(np.issubdtype(first, second))
 
 
-def scalar_type_of(x: Any) -> type:
+def scalar_type_of(x) -> type:
     """The Python type of the numbers of a dtype or an array: bool, int, float or complex."""
     kind = _named(x).kind if not isinstance(x, bool | int | float | complex) else ""
     if not kind:
@@ -225,7 +206,7 @@ def scalar_type_of(x: Any) -> type:
     return {"b": bool, "i": int, "u": int, "c": complex}.get(kind, float)
 
 
-def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
+def result_type(*args, return_weak_type_flag: bool = False) -> Any:
     """The dtype that arrays, numbers and dtypes have together, with whether it is weak."""
     found = importlib.import_module("wengert.compat.jax.array").result_type(*args)
     return found if return_weak_type_flag else found[0]
@@ -236,5 +217,7 @@ def __getattr__(name: str) -> Any:
         return bfloat16().dtype.type
     raise AttributeError(f"module 'jax.dtypes' has no attribute {name!r}")
 
+
+__all__ = [*defined(globals()), *["WEAK", "finfo", "float0", "iinfo"]]
 
 fill_sections(globals())

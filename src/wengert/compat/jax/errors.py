@@ -7,20 +7,7 @@ stands for a whole batch; programs may name and catch all of them.
 
 from __future__ import annotations
 
-__all__ = [
-    "ConcretizationTypeError",
-    "InconclusiveDimensionOperation",
-    "JAXRuntimeError",
-    "JAXTypeError",
-    "JaxRuntimeError",
-    "KeyReuseError",
-    "NonConcreteBooleanIndexError",
-    "TracerArrayConversionError",
-    "TracerBoolConversionError",
-    "TracerIntegerConversionError",
-    "UnexpectedTracerError",
-    "XlaRuntimeError",
-]
+from wengert.compat.kit.namespaces import defined
 
 
 class JAXTypeError(TypeError):
@@ -64,3 +51,5 @@ class JaxRuntimeError(RuntimeError):
 
 
 JAXRuntimeError = XlaRuntimeError = JaxRuntimeError
+
+__all__ = [*defined(globals()), "JAXRuntimeError", "XlaRuntimeError"]

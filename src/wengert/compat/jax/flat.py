@@ -19,15 +19,6 @@ from wengert.compat.jax.trees import PyTreeDef, tree_flatten
 from wengert.compat.jax.values import differs
 from wengert.tape.base import TensorBase
 
-__all__ = [
-    "PartialVal",
-    "WrappedFun",
-    "flatten_fun",
-    "flatten_fun_nokwargs",
-    "trace_to_jaxpr_nounits",
-    "wrap_init",
-]
-
 
 class WrappedFun:
     """A function as `wrap_init` gives it."""
@@ -36,7 +27,7 @@ class WrappedFun:
         self.f = self.call_wrapped = f
 
 
-def wrap_init(f: Callable[..., Any], params: Any = None, *, debug_info: Any = None) -> WrappedFun:
+def wrap_init(f: Callable[..., Any], params=None, *, debug_info=None) -> WrappedFun:
     """A function for what takes functions of flat lists."""
     return WrappedFun(lambda *args: f(*args, **(params or {})))
 
@@ -44,7 +35,7 @@ def wrap_init(f: Callable[..., Any], params: Any = None, *, debug_info: Any = No
 def _flattened(f: WrappedFun, call: Callable[[Any], Any]) -> tuple[WrappedFun, Any]:
     found: list[PyTreeDef] = []
 
-    def flat(*leaves: Any) -> list[Any]:
+    def flat(*leaves) -> list[Any]:
         values, structure = tree_flatten(call(leaves))
         found[:] = [structure]
         return values
@@ -55,7 +46,7 @@ def _flattened(f: WrappedFun, call: Callable[[Any], Any]) -> tuple[WrappedFun, A
 def flatten_fun(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
     """A function of leaves that gives leaves, and what tells the structure of its result."""
 
-    def call(leaves: Any) -> Any:
+    def call(leaves) -> Any:
         args, kwargs = in_tree.unflatten(leaves)
         return f.f(*args, **kwargs) if kwargs else f.f(*args)
 
@@ -74,24 +65,24 @@ class PartialVal(NamedTuple):
     const: Any
 
     @classmethod
-    def unknown(cls, aval: Any) -> PartialVal:
+    def unknown(cls, aval) -> PartialVal:
         """One that is not known."""
         return cls(aval, None)
 
     @classmethod
-    def known(cls, const: Any) -> PartialVal:
+    def known(cls, const) -> PartialVal:
         """One that is known."""
         return cls(None, const)
 
 
 def trace_to_jaxpr_nounits(
-    fun: WrappedFun, pvals: Sequence[PartialVal], instantiate: Any = False
+    fun: WrappedFun, pvals: Sequence[PartialVal], instantiate=False
 ) -> tuple[None, list[PartialVal], list[Any]]:
     """Which results of a function are known if some arguments are not."""
     results: list[PartialVal] = []
     unknown = [pval for pval, _ in pvals if pval is not None]
 
-    def call(_: Any, *values: Any) -> Any:
+    def call(_, *values) -> Any:
         given = iter(values)
         args = [const if pval is None else next(given) for pval, const in pvals]
         for out in fun.call_wrapped(*args):

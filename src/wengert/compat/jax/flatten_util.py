@@ -15,7 +15,7 @@ from wengert.compat.jax.trees import tree_flatten
 __all__ = ["ravel_pytree"]
 
 
-def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
+def ravel_pytree(pytree) -> tuple[Any, Callable[[Any], Any]]:
     """The leaves of a pytree as one vector, and the way back.
 
     Parameters
@@ -46,7 +46,7 @@ def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
     dtypes = [x.dtype for x in arrays]
     total = flat.shape[0]
 
-    def unravel(vector: Any) -> Any:
+    def unravel(vector) -> Any:
         given = argument(vector)
         if given.shape != (total,):
             raise ValueError(

@@ -20,10 +20,8 @@ from wengert.compat.jax.tracing import (
 )
 from wengert.compat.jax.trees import tree_flatten
 
-__all__ = ["jvp", "linearize"]
 
-
-def _tangents(leaves: Leaves, tangents: Any, name: str) -> list[Any]:
+def _tangents(leaves: Leaves, tangents, name: str) -> list[Any]:
     """The tangents of those primals that have derivatives, checked."""
     given, structure = tree_flatten(tuple(tangents))
     if structure != leaves.structure:
@@ -57,18 +55,16 @@ def _tangents(leaves: Leaves, tangents: Any, name: str) -> list[Any]:
     return found
 
 
-def _shown(dtype: Any) -> str:
+def _shown(dtype) -> str:
     return "float0" if dtype == float0 else str(np.dtype(dtype).name)
 
 
-def _slopes(results: Results, slopes: Any) -> Any:
+def _slopes(results: Results, slopes) -> Any:
     shapes = [tuple(getattr(leaf, "shape", ())) for leaf in results.leaves]
     return results.derivatives(slopes, lambda place: np.zeros(shapes[place], float0))
 
 
-def jvp(
-    fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False
-) -> tuple[Any, ...]:
+def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of `fun` and its derivative in a direction, in one pass.
 
     Parameters
@@ -107,7 +103,7 @@ def jvp(
     directions = _tangents(leaves, tangents, "jax.jvp")
     results, beside = Results(), Results()
 
-    def call(*tensors: Any) -> Any:
+    def call(*tensors) -> Any:
         output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
         outputs, whole = results.take(output, "Output")
         _, others = beside.take(aux)
@@ -126,7 +122,7 @@ def jvp(
     return (value, found, beside.give((), others)) if has_aux else (value, found)
 
 
-def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
     """The value of `fun`, and its derivative as a function of the direction.
 
     `fun` is called once, and none of its decisions is made again.
@@ -148,7 +144,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     results, beside = Results(), Results()
     kept: list[Any] = []
 
-    def call(*tensors: Any) -> Any:
+    def call(*tensors) -> Any:
         output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
         outputs, whole = results.take(output, "Output")
         _, others = beside.take(aux)
@@ -164,7 +160,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     value = results.give(outputs, whole)
     zeros = [0 * x for x in outputs] if slope is None else []
 
-    def jvp_fun(*tangents: Any) -> Any:
+    def jvp_fun(*tangents) -> Any:
         """The tangent of the output in a direction."""
         directions = _tangents(leaves, tangents, "the linearized function")
         return _slopes(results, zeros if slope is None else slope(*directions))

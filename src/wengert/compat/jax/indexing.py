@@ -25,8 +25,6 @@ from wengert.ops.shape import reshape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-__all__ = ["Places", "checked_mode", "read"]
-
 _SIMPLE = frozenset({int, slice, type(None), type(Ellipsis)})
 _LISTS = (
     "Using a non-tuple sequence for multidimensional indexing is not allowed; use "
@@ -34,7 +32,7 @@ _LISTS = (
 )
 
 
-def _simple(part: Any) -> Any:
+def _simple(part) -> Any:
     """One part of an index as int, slice, None, Ellipsis, bool, or an array."""
     if part.__class__ in _SIMPLE:
         if part.__class__ is slice and not (
@@ -73,27 +71,27 @@ def _simple(part: Any) -> Any:
     return part if part.ndim else int(part)
 
 
-def _is_bound(bound: Any) -> bool:
+def _is_bound(bound) -> bool:
     return bound is None or bound.__class__ is int
 
 
-def _bound(bound: Any) -> Any:
+def _bound(bound) -> Any:
     """A bound of a slice as a number."""
     return None if bound is None else operator.index(_value(bound))
 
 
-def _value(part: Any) -> Any:
+def _value(part) -> Any:
     return part.payload if isinstance(part, TensorBase) else part
 
 
-def _taken(part: Any) -> int:
+def _taken(part) -> int:
     """The number of dimensions that a part of an index speaks of."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
     return part.ndim if isinstance(part, np.ndarray) and part.dtype.kind == "b" else 1
 
 
-def _parts(index: Any, shape: tuple[int, ...]) -> list[Any]:
+def _parts(index, shape: tuple[int, ...]) -> list[Any]:
     """The parts of an index, one for each dimension of `shape`, None and bools between them."""
     if isinstance(index, list):
         raise TypeError(_LISTS.format(index))
@@ -115,7 +113,7 @@ def _nearest(index: int, size: int) -> int:
     return max(0, min(index + size if index < 0 else index, size - 1))
 
 
-def read(x: Any, index: Any) -> Any:
+def read(x, index) -> Any:
     """``x[index]``: a tensor.
 
     Raises
@@ -149,7 +147,7 @@ def read(x: Any, index: Any) -> Any:
     return T.flip(result, dims=tuple(flips)) if flips else result
 
 
-def checked_mode(mode: Any, default: str) -> str:
+def checked_mode(mode, default: str) -> str:
     """What is done about places that do not exist: ``"clip"``, ``"fill"`` (``"drop"``).
 
     Raises
@@ -184,7 +182,7 @@ class Places:
     def __init__(
         self,
         shape: tuple[int, ...],
-        index: Any,
+        index,
         mode: str,
         wrap_negative: bool = True,
         taken_apart: bool = False,
@@ -200,7 +198,7 @@ class Places:
             dim += _taken(part)
         self._lay_out(given, shape)
 
-    def _coordinates(self, part: Any, dim: int, shape: tuple[int, ...]) -> list[Any]:
+    def _coordinates(self, part, dim: int, shape: tuple[int, ...]) -> list[Any]:
         """Pairs of a dimension (None: a new one) and a range or an array of places in it."""
         if part is None:
             return [(None, range(1))]
@@ -228,7 +226,7 @@ class Places:
             )
         return [(dim + i, found) for i, found in enumerate(part.nonzero())]
 
-    def _within(self, places: Any, size: int) -> Any:
+    def _within(self, places, size: int) -> Any:
         places = places.astype(np.intp)
         if self.mode == "wrap" and size:
             return places % size
@@ -238,7 +236,7 @@ class Places:
             return np.clip(places, 0, max(size - 1, 0))
         return np.where((places < 0) | (places >= size), -1, places)
 
-    def _within_batch(self, part: Any, size: int) -> Any:
+    def _within_batch(self, part, size: int) -> Any:
         places = T.to_copy(part, dtype=np.dtype(np.int64))
         if self.mode == "wrap":
             return T.remainder(places, size)
@@ -292,7 +290,7 @@ class Places:
         if not self.batched and self.places.size:
             self.open = bool((self.places == self.size).any()) or not self.size
 
-    def _flat(self, x: Any, last: Any) -> Any:
+    def _flat(self, x, last) -> Any:
         """`x` in one dimension, with an element after the last, if places there are named."""
         flat = reshape(x, (-1,))
         if not self.open:
@@ -300,7 +298,7 @@ class Places:
         extra = new_tensor(np.full(1, last, x.payload.dtype))
         return T.cat(flat, extra, dim=0)
 
-    def of(self, x: Any, missing: Any = 0) -> Any:
+    def of(self, x, missing=0) -> Any:
         """The elements of `x` at the places; `missing` where there is none."""
         flat = self._flat(x, missing)
         if not self.batched:
@@ -308,7 +306,7 @@ class Places:
         wide = T.expand(self.places, shape=self.shape)
         return T.index(flat, indices=(wide.payload,))
 
-    def put(self, x: Any, values: Any, accumulate: bool = False) -> Any:
+    def put(self, x, values, accumulate: bool = False) -> Any:
         """`x` with other values at the places, or with values added there."""
         flat = self._flat(x, 0)
         places = self.places
@@ -367,32 +365,32 @@ class Places:
             parts.append((part, None))
         return parts
 
-    def _only(self, chosen: Any) -> Places:
+    def _only(self, chosen) -> Places:
         part = copy.copy(self)
         part.places = self.places[chosen]
         part.shape = part.places.shape
         return part
 
 
-def _plus(total: Any, places: Any, stride: int) -> Any:
+def _plus(total, places, stride: int) -> Any:
     if isinstance(total, TensorBase) or isinstance(places, TensorBase):
         return T.add(_tensor(total), T.mul(_tensor(places), stride))
     return total + places * stride
 
 
-def _either(missing: Any, places: Any) -> Any:
+def _either(missing, places) -> Any:
     if isinstance(missing, TensorBase) or isinstance(places, TensorBase):
         return T.logical_or(_tensor(missing), T.lt(_tensor(places), 0))
     return missing | (places < 0)
 
 
-def _chosen(missing: Any, size: int, places: Any) -> Any:
+def _chosen(missing, size: int, places) -> Any:
     if isinstance(missing, TensorBase) or isinstance(places, TensorBase):
         return T.where(_tensor(missing), size, _tensor(places))
     return np.where(missing, size, places) if missing.any() else places
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value) -> Any:
     return value if isinstance(value, TensorBase) else new_tensor(np.asarray(value))
 
 

@@ -20,8 +20,6 @@ from typing import Any, NoReturn
 
 from wengert.compat.kit.namespaces import rows_of
 
-__all__ = ["Inside", "register"]
-
 _WHY = "nothing is traced, so there are no jaxprs and no primitives"
 _NAMES = {
     "_src": "",
@@ -134,17 +132,17 @@ _NAMES = {
 }
 
 
-def _nothing(*args: Any, **kwargs: Any) -> None:
+def _nothing(*args, **kwargs) -> None:
     """Do nothing."""
 
 
-def _same(value: Any = None, *args: Any, **kwargs: Any) -> Any:
+def _same(value=None, *args, **kwargs) -> Any:
     """What is given."""
     return value
 
 
 def _refused(path: str) -> Callable[..., NoReturn]:
-    def refused(*args: Any, **kwargs: Any) -> NoReturn:
+    def refused(*args, **kwargs) -> NoReturn:
         raise NotImplementedError(f"jax.{path}: {_WHY}")
 
     return refused

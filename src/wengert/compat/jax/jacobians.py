@@ -21,8 +21,6 @@ from wengert.compat.jax.tracing import (
     two_parts,
 )
 
-__all__ = ["hessian", "jacfwd", "jacobian", "jacrev"]
-
 
 def _check_forward(arrays: Sequence[Any], holomorphic: bool) -> None:
     for x in arrays:
@@ -43,7 +41,7 @@ def _check_forward(arrays: Sequence[Any], holomorphic: bool) -> None:
 
 def _jacobian(
     fun: Callable[..., Any],
-    argnums: Any,
+    argnums,
     has_aux: bool,
     holomorphic: bool,
     allow_int: bool,
@@ -52,7 +50,7 @@ def _jacobian(
     check_callable(fun)
 
     @functools.wraps(fun)
-    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+    def jacobian_of(*args, **kwargs) -> Any:
         numbers, several = numbers_of(args, argnums)
         leaves = Leaves([args[n] for n in numbers])
         if forward:
@@ -61,7 +59,7 @@ def _jacobian(
             check_inputs("jacrev", leaves.arrays, holomorphic, allow_int)
         results, beside = Results(), Results()
 
-        def call(*tensors: Any) -> Any:
+        def call(*tensors) -> Any:
             given = list(args)
             for number, value in zip(numbers, leaves.with_tensors(tensors), strict=True):
                 given[number] = value
@@ -94,7 +92,7 @@ def _jacobian(
     return jacobian_of
 
 
-def _blocks(leaves: Leaves, results: Results, place: int, row: Any, forward: bool) -> Any:
+def _blocks(leaves: Leaves, results: Results, place: int, row, forward: bool) -> Any:
     """The derivatives of one output, in the structure of the arguments: a tuple."""
     shape = tuple(results.leaves[place].payload.shape)
     blocks: list[Any] = [np.zeros((*shape, *tuple(x.payload.shape)), float0) for x in leaves.arrays]

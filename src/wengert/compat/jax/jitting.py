@@ -22,13 +22,11 @@ from wengert.compat.jax.array import Array, WeakArray, asarray
 from wengert.compat.jax.settings import WATCHED, debug_infs, debug_nans, enable_x64, without_jit
 from wengert.compat.jax.stages import Lowered, Traced
 from wengert.compat.jax.staging import eval_shape
-from wengert.compat.jax.tracing import STAGED, argument, check_callable, name_of
+from wengert.compat.jax.tracing import argument, check_callable, name_of, staged
 from wengert.compat.jax.trees import tree_flatten, tree_map
 from wengert.compiler import reset
 from wengert.compiler.api import compile
 from wengert.tape.modes import NO_GRAD, current_mode
-
-__all__ = ["Jitted", "clear_caches", "disable_jit", "jit"]
 
 _LIMIT = 64
 """How many kinds of arguments, and ways through a function, are compiled."""
@@ -37,13 +35,13 @@ _NUMBERS = frozenset({bool, int, float, complex})
 _SEQUENCES = frozenset({tuple, list})
 
 
-def _names_of(static: Any) -> tuple[str, ...]:
+def _names_of(static) -> tuple[str, ...]:
     if static is None:
         return ()
     return (static,) if isinstance(static, str) else tuple(static)
 
 
-def _numbers_of(static: Any) -> tuple[int, ...]:
+def _numbers_of(static) -> tuple[int, ...]:
     if static is None:
         return ()
     return (static,) if isinstance(static, int) else tuple(static)
@@ -54,7 +52,7 @@ class _Statics:
 
     is_fixed = True
 
-    def __init__(self, fun: Callable[..., Any], numbers: Any, names: Any) -> None:
+    def __init__(self, fun: Callable[..., Any], numbers, names) -> None:
         self.asked = numbers, names
         self.numbers = set(_numbers_of(numbers))
         self.names = set(_names_of(names))
@@ -84,7 +82,7 @@ class _Statics:
         return bool(self.numbers) and (number in self.numbers or number - count in self.numbers)
 
     def converted(
-        self, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], fresh: bool
+        self, fun, args: tuple[Any, ...], kwargs: dict[str, Any], fresh: bool
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Arrays for what is not static; in containers of their own if `fresh`."""
         given = []
@@ -106,7 +104,7 @@ class _Statics:
         return tuple(given), named
 
 
-def _check_hashable(value: Any) -> None:
+def _check_hashable(value) -> None:
     try:
         hash(value)
     except TypeError as error:
@@ -117,7 +115,7 @@ def _check_hashable(value: Any) -> None:
         ) from None
 
 
-def _dynamic(value: Any, name: str, fun: Any, fresh: bool) -> Any:
+def _dynamic(value, name: str, fun, fresh: bool) -> Any:
     """An argument that is not static, with arrays for its leaves."""
     kind = value.__class__
     if kind in _ARRAYS:
@@ -127,7 +125,7 @@ def _dynamic(value: Any, name: str, fun: Any, fresh: bool) -> Any:
     if not fresh and _is_ready(value):
         return value
 
-    def leaf(part: Any) -> Any:
+    def leaf(part) -> Any:
         try:
             return argument(part)
         except TypeError:
@@ -142,7 +140,7 @@ def _dynamic(value: Any, name: str, fun: Any, fresh: bool) -> Any:
     return tree_map(leaf, value)
 
 
-def _is_ready(value: Any) -> bool:
+def _is_ready(value) -> bool:
     """Whether the leaves of an argument are arrays, in containers as a function would get them."""
     kind = value.__class__
     if kind in _ARRAYS:
@@ -179,13 +177,14 @@ class Jitted:
 
     __slots__ = ("__dict__", "__weakref__", "_function", "_plain", "_programs", "_statics")
 
-    def __init__(self, fun: Callable[..., Any], numbers: Any, names: Any) -> None:
+    def __init__(self, fun: Callable[..., Any], numbers, names) -> None:
         self._function = fun
         self._statics = statics = _Statics(fun, numbers, names)
         functools.update_wrapper(self, fun, updated=())
         self.__wrapped__ = fun
 
-        def plain(*args: Any, **kwargs: Any) -> Any:
+        @staged
+        def plain(*args, **kwargs) -> Any:
             given, named = statics.converted(fun, args, kwargs, True)
             return _results(fun, fun(*given, **named))
 
@@ -196,18 +195,11 @@ class Jitted:
             [compile(plain, limit=_LIMIT, options=quiet) for _ in range(2)]
         )  # type: ignore[assignment]  # with numbers of at most 32 bits, and without
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args, **kwargs) -> Any:
         """What the function returns, as arrays."""
         statics = self._statics
         if kwargs or statics.numbers or not _ARRAYS.issuperset(map(type, args)):
             args, kwargs = statics.converted(self._function, args, kwargs, False)
-        token = STAGED.set(True)
-        try:
-            return self._called(args, kwargs)
-        finally:
-            STAGED.reset(token)
-
-    def _called(self, args: Any, kwargs: Any) -> Any:
         mode = current_mode()
         if (
             (mode is not None and mode is not NO_GRAD)
@@ -217,7 +209,7 @@ class Jitted:
             return _put_together(self._plain(*args, **kwargs))
         return _put_together(self._programs[enable_x64.value](*args, **kwargs))
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance, owner=None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
     def __repr__(self) -> str:
@@ -226,7 +218,7 @@ class Jitted:
     def __reduce__(self) -> Any:
         return Jitted, (self._function, *self._statics.asked)
 
-    def trace(self, /, *args: Any, **kwargs: Any) -> Traced:
+    def trace(self, /, *args, **kwargs) -> Traced:
         """The operations for arguments of these shapes (see `wengert.compat.jax.stages`).
 
         Examples
@@ -238,7 +230,7 @@ class Jitted:
         places = [i for i in range(len(args)) if not statics.has(i, len(args))]
         fixed = {key: value for key, value in kwargs.items() if key in statics.names}
 
-        def with_statics(function: Any) -> Callable[..., Any]:
+        def with_statics(function) -> Callable[..., Any]:
             def call(moving: list[Any], named: dict[str, Any]) -> Any:
                 given = list(args)
                 for i, value in zip(places, moving, strict=True):
@@ -251,11 +243,11 @@ class Jitted:
         function, moving = with_statics(self._function), [args[i] for i in places]
         return Traced(function, with_statics(self), name_of(self._function), moving, named)
 
-    def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, /, *args, **kwargs) -> Lowered:
         """The same as ``trace(*args).lower()``."""
         return self.trace(*args, **kwargs).lower()
 
-    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+    def eval_shape(self, *args, **kwargs) -> Any:
         """The shapes and dtypes of what the function returns (see `jax.eval_shape`)."""
         return eval_shape(self._function, *args, **kwargs)
 
@@ -274,12 +266,12 @@ def jit(
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
-    device: Any = None,
+    device=None,
     backend: str | None = None,
     inline: bool = False,
-    compiler_options: Any = None,
-    in_shardings: Any = None,
-    out_shardings: Any = None,
+    compiler_options=None,
+    in_shardings=None,
+    out_shardings=None,
 ) -> Any:
     """A function that is compiled as it is called; also a decorator.
 
@@ -318,18 +310,18 @@ def jit(
     return Jitted(fun, static_argnums, static_argnames)
 
 
-def _results(fun: Any, value: Any) -> Any:
+def _results(fun, value) -> Any:
     """What a function returned, as arrays; taken apart where containers are registered."""
     leaves, structure = tree_flatten(value)
     made = [_result(fun, leaf) for leaf in leaves]
     return structure.unflatten(made) if structure.is_plain else _Whole(made, structure)
 
 
-def _put_together(result: Any) -> Any:
+def _put_together(result) -> Any:
     return result.structure.unflatten(result.leaves) if result.__class__ is _Whole else result
 
 
-def _result(fun: Any, value: Any) -> Any:
+def _result(fun, value) -> Any:
     try:
         return argument(value)
     except TypeError:

@@ -28,26 +28,6 @@ from wengert.prims.record import case
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-__all__ = [
-    "PRNGKey",
-    "PRNGKeyArray",
-    "PRNGSpec",
-    "Sampler",
-    "aligned",
-    "clone",
-    "drawn",
-    "fold_in",
-    "key",
-    "key_data",
-    "key_dtype",
-    "key_impl",
-    "prng_key",
-    "sampler",
-    "split",
-    "words_of",
-    "wrap_key_data",
-]
-
 _NAME = "threefry2x32"
 
 
@@ -91,7 +71,7 @@ class PRNGKeyArray:
     __slots__ = ("words",)
     words: Any
 
-    def __init__(self, words: Any) -> None:
+    def __init__(self, words) -> None:
         self.words = words
 
     dtype = property(lambda self: _DTYPE, doc="``key<fry>``.")
@@ -113,7 +93,7 @@ class PRNGKeyArray:
             raise TypeError("iteration over a 0-d key array")
         return map(PRNGKeyArray, self.words)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index) -> Any:
         parts = index if isinstance(index, tuple) else (index,)
         if not any(part is Ellipsis for part in parts):
             parts = (*parts, Ellipsis)
@@ -129,13 +109,13 @@ class PRNGKeyArray:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         raise TypeError(
             "JAX array with PRNGKey dtype cannot be converted to a NumPy array. Use "
             "jax.random.key_data(arr) if you wish to extract the underlying integer array."
         )
 
-    def reshape(self, *shape: Any) -> PRNGKeyArray:
+    def reshape(self, *shape) -> PRNGKeyArray:
         """The keys in another shape."""
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         return PRNGKeyArray(self.words.reshape((*sizes, 2)))
@@ -156,7 +136,7 @@ class PRNGKeyArray:
 
 
 def _no_arithmetic(symbol: str) -> Callable[..., Any]:
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         raise TypeError(
             f"{symbol} does not accept dtypes key<fry>, {getattr(other, 'dtype', type(other))}: "
             "keys are split, by jax.random.split, or changed by jax.random.fold_in"
@@ -174,7 +154,7 @@ for _method, _symbol in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("xor",
 # -- drawing ---------------------------------------------------------------------------------------
 
 
-def aligned(info: Any, in_dims: Any, tensors: Any) -> list[Any]:
+def aligned(info, in_dims, tensors) -> list[Any]:
     """The arguments of a function under `vmap`, all with the batch in front."""
     moved = []
     for x, dim in zip(tensors, in_dims, strict=True):
@@ -196,7 +176,7 @@ class Sampler(NamedTuple):
     keywords: tuple[tuple[str, Any], ...]
 
 
-def sampler(function: Callable[..., Any], **keywords: Any) -> Sampler:
+def sampler(function: Callable[..., Any], **keywords) -> Sampler:
     """A function that stands in a module, with keywords that are not arrays, as a sampler."""
     return Sampler(function, tuple(keywords.items()))
 
@@ -215,7 +195,7 @@ constant(
 )
 
 
-def drawn(by: Sampler, *values: Any) -> Any:
+def drawn(by: Sampler, *values) -> Any:
     """What a sampler makes of keys and parameters, as an `Array`.
 
     Parameters
@@ -229,7 +209,7 @@ def drawn(by: Sampler, *values: Any) -> Any:
 # -- keys ------------------------------------------------------------------------------------------
 
 
-def words_of(name: str, key: Any, several: bool = False) -> Any:
+def words_of(name: str, key, several: bool = False) -> Any:
     """The words of a key as an array.
 
     Raises
@@ -263,7 +243,7 @@ def words_of(name: str, key: Any, several: bool = False) -> Any:
     return words
 
 
-def _check_impl(impl: Any) -> None:
+def _check_impl(impl) -> None:
     if impl in (None, _NAME, "fry") or isinstance(impl, PRNGSpec | _KeyDtype):
         return
     if impl in ("rbg", "unsafe_rbg"):
@@ -271,7 +251,7 @@ def _check_impl(impl: Any) -> None:
     raise ValueError(f'unrecognized PRNG implementation {impl!r}. Did you mean "{_NAME}"?')
 
 
-def _seeded(name: str, seed: Any) -> Any:
+def _seeded(name: str, seed) -> Any:
     if isinstance(seed, PRNGKeyArray):
         raise TypeError(f"{name} accepts a scalar seed, but was given a PRNG key.")
     if not isinstance(seed, int):
@@ -291,7 +271,7 @@ def _seeded(name: str, seed: Any) -> Any:
     return drawn(sampler(threefry.seeded), seed)
 
 
-def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
+def PRNGKey(seed, *, impl=None) -> Any:
     """A key from a seed, as two words.
 
     Parameters
@@ -311,7 +291,7 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
     return _seeded("PRNGKey", seed)
 
 
-def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> PRNGKeyArray:
+def key(seed, *, impl=None, dtype=None) -> PRNGKeyArray:
     """A typed key from a seed (see `PRNGKeyArray`)."""
     if impl is not None and dtype is not None:
         raise ValueError("Cannot specify both `impl` and `dtype` arguments to jax.random.key")
@@ -319,11 +299,11 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> PRNGKeyArray:
     return PRNGKeyArray(_seeded("key", seed))
 
 
-def _as_given(words: Any, key: Any) -> Any:
+def _as_given(words, key) -> Any:
     return PRNGKeyArray(words) if isinstance(key, PRNGKeyArray) else words
 
 
-def split(key: Any, num: Any = 2) -> Any:
+def split(key, num=2) -> Any:
     """New keys from one, which is not to be used again.
 
     Parameters
@@ -342,7 +322,7 @@ def split(key: Any, num: Any = 2) -> Any:
     return _as_given(drawn(sampler(threefry.split, shape=shape), words), key)
 
 
-def fold_in(key: Any, data: Any) -> Any:
+def fold_in(key, data) -> Any:
     """A new key from one and a whole number.
 
     Examples
@@ -361,30 +341,30 @@ def fold_in(key: Any, data: Any) -> Any:
     return _as_given(drawn(sampler(threefry.fold_in), words, asarray(data, np.uint32)), key)
 
 
-def key_data(keys: Any) -> Array:
+def key_data(keys) -> Array:
     """The words of keys."""
     return words_of("key_data", keys, several=True)
 
 
-def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -> PRNGKeyArray:
+def wrap_key_data(key_bits_array, *, impl=None, dtype=None) -> PRNGKeyArray:
     """Typed keys of their words."""
     _check_impl(impl if dtype is None else dtype)
     return PRNGKeyArray(words_of("wrap_key_data", key_bits_array, several=True))
 
 
-def key_impl(keys: Any) -> str:
+def key_impl(keys) -> str:
     """The name of the way in which keys make numbers."""
     words_of("key_impl", keys, several=True)
     return _NAME
 
 
-def key_dtype(impl_spec: Any = None) -> Any:
+def key_dtype(impl_spec=None) -> Any:
     """The dtype of typed keys."""
     _check_impl(impl_spec)
     return _DTYPE
 
 
-def clone(key: Any) -> Any:
+def clone(key) -> Any:
     """The same key, for programs that use one twice on purpose."""
     words_of("clone", key, several=True)
     return key

@@ -15,28 +15,26 @@ from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
 from wengert.compat.jax.lax_elementwise import same_dtypes
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.updates import Updates
+from wengert.compat.kit.namespaces import functions_of
 from wengert.ops.expand import broadcast_to
 from wengert.ops.shape import reshape as _reshape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-__all__ = ["ARRAYS", "start_index"]
-
-
 _slice: Any = slice  # whose name is that of a function below
 
 
-def _kept(result: Any, x: Any) -> Any:
+def _kept(result, x) -> Any:
     """A result as an array that is as weak as `x`."""
     return made(result, x.weak_type)
 
 
-def _dims(dimensions: Any, ndim: int) -> tuple[int, ...]:
+def _dims(dimensions, ndim: int) -> tuple[int, ...]:
     given = (dimensions,) if isinstance(dimensions, int) else dimensions
     return tuple(d % ndim if -ndim <= d < ndim else d for d in map(int, given))
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
+def full(shape, fill_value, dtype=None, *, sharding=None) -> Any:
     """An array of one value."""
     value = argument(fill_value)
     if value.payload.ndim:
@@ -49,39 +47,37 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, sharding: Any = None
     return _kept(broadcast_to(value, _sizes(shape)), value)
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Any:
+def full_like(x, fill_value, dtype=None, shape=None) -> Any:
     """An array of one value, of the shape and dtype of another."""
     like = argument(x)
     sizes = like.shape if shape is None else shape
     return full(sizes, fill_value, like.payload.dtype if dtype is None else dtype)
 
 
-def _sizes(shape: Any) -> tuple[int, ...]:
+def _sizes(shape) -> tuple[int, ...]:
     given = (shape,) if isinstance(shape, int | np.integer) else shape
     return tuple(int(size) for size in given)
 
 
-def iota(dtype: Any, size: int) -> Any:
+def iota(dtype, size: int) -> Any:
     """The numbers 0, 1, 2, ..."""
     return asarray(np.arange(int(size)), requested_dtype(dtype, "iota"))
 
 
-def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Any:
+def broadcasted_iota(dtype, shape, dimension: int) -> Any:
     """The numbers 0, 1, 2, ... along one dimension of an array."""
     sizes = _sizes(shape)
     line = [sizes[dimension] if i == dimension else 1 for i in range(len(sizes))]
     return made(broadcast_to(_reshape(iota(dtype, sizes[dimension]), line), sizes))
 
 
-def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
+def broadcast(operand, sizes: Sequence[int]) -> Any:
     """An array with new dimensions in front."""
     x = argument(operand)
     return _kept(broadcast_to(x, (*_sizes(sizes), *x.shape)), x)
 
 
-def broadcast_in_dim(
-    operand: Any, shape: Any, broadcast_dimensions: Sequence[int], **more: Any
-) -> Any:
+def broadcast_in_dim(operand, shape, broadcast_dimensions: Sequence[int], **more) -> Any:
     """An array in a larger shape; `broadcast_dimensions` says where its dimensions go."""
     x, sizes = argument(operand), _sizes(shape)
     places = tuple(map(int, broadcast_dimensions))
@@ -96,7 +92,7 @@ def broadcast_in_dim(
     return _kept(broadcast_to(_reshape(x, tuple(line)), sizes), x)
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shapes(*shapes) -> tuple[int, ...]:
     """The shape that shapes have together."""
     try:
         return np.broadcast_shapes(*shapes)
@@ -106,15 +102,13 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
         ) from None
 
 
-def broadcast_to_rank(x: Any, rank: int) -> Any:
+def broadcast_to_rank(x, rank: int) -> Any:
     """An array with dimensions of size 1 in front, up to a number of dimensions."""
     array = argument(x)
     return _kept(_reshape(array, ((1,) * (rank - array.ndim)) + array.shape), array)
 
 
-def reshape(
-    operand: Any, new_sizes: Any, dimensions: Any = None, *, out_sharding: Any = None
-) -> Any:
+def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None) -> Any:
     """The elements in another shape; with `dimensions`, transposed first."""
     x = argument(operand)
     if dimensions is not None:
@@ -122,7 +116,7 @@ def reshape(
     return x.reshape(_sizes(new_sizes))
 
 
-def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
+def collapse(operand, start_dimension: int, stop_dimension: int | None = None) -> Any:
     """Several neighbouring dimensions as one."""
     x = argument(operand)
     start, stop, _ = _slice(start_dimension, stop_dimension).indices(x.ndim)
@@ -130,22 +124,22 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     return x.reshape((*x.shape[:start], middle, *x.shape[stop:]))
 
 
-def expand_dims(array: Any, dimensions: Any) -> Any:
+def expand_dims(array, dimensions) -> Any:
     """An array with dimensions of size 1 at the places named."""
     return jnp.expand_dims(argument(array), tuple(dimensions))
 
 
-def squeeze(array: Any, dimensions: Any) -> Any:
+def squeeze(array, dimensions) -> Any:
     """An array without dimensions of size 1."""
     return jnp.squeeze(argument(array), _dims(dimensions, argument(array).ndim))
 
 
-def transpose(operand: Any, permutation: Any) -> Any:
+def transpose(operand, permutation) -> Any:
     """An array with its dimensions in another order."""
     return argument(operand).transpose(tuple(int(p) for p in permutation))
 
 
-def rev(operand: Any, dimensions: Any) -> Any:
+def rev(operand, dimensions) -> Any:
     """An array with some dimensions backwards."""
     x = argument(operand)
     return _kept(T.flip(x, dims=_dims(dimensions, x.ndim)), x)
@@ -159,13 +153,13 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     return jnp.concatenate(arrays, axis=dimension)
 
 
-def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
+def split(operand, sizes: Sequence[int], axis: int = 0) -> list[Any]:
     """Parts of an array along an axis, of given sizes."""
     ends = np.cumsum(_sizes(sizes))[:-1]
     return list(jnp.split(argument(operand), [int(end) for end in ends], axis=axis))
 
 
-def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
+def pad(operand, padding_value, padding_config: Sequence[tuple[int, int, int]]) -> Any:
     """An array with a value put around, and between, its elements.
 
     Parameters
@@ -191,7 +185,7 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     return Updates(whole)[tuple(at)].set(x)[tuple(back)]
 
 
-def slice(operand: Any, start_indices: Any, limit_indices: Any, strides: Any = None) -> Any:
+def slice(operand, start_indices, limit_indices, strides=None) -> Any:
     """A part of an array, by where it begins and ends in each dimension."""
     x = argument(operand)
     steps = (1,) * x.ndim if strides is None else strides
@@ -206,20 +200,18 @@ def slice(operand: Any, start_indices: Any, limit_indices: Any, strides: Any = N
     return x[tuple(_slice(int(a), int(b), int(c)) for a, b, c in bounds)]
 
 
-def slice_in_dim(
-    operand: Any, start_index: Any, limit_index: Any, stride: int = 1, axis: int = 0
-) -> Any:
+def slice_in_dim(operand, start_index, limit_index, stride: int = 1, axis: int = 0) -> Any:
     """A part of an array along one dimension."""
     x = argument(operand)
     return x[_along(_slice(start_index, limit_index, int(stride)), axis, x.ndim)]
 
 
-def _along(part: Any, axis: int, ndim: int) -> tuple[Any, ...]:
+def _along(part, axis: int, ndim: int) -> tuple[Any, ...]:
     axis = axis + ndim if axis < 0 else axis
     return (_slice(None),) * axis + (part,)
 
 
-def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
+def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True) -> Any:
     """What stands at one place of a dimension."""
     x = argument(operand)
     size = x.shape[axis]
@@ -229,7 +221,7 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
     return jnp.expand_dims(found, axis) if keepdims else found
 
 
-def start_index(index: Any, size: int, length: int) -> Any:
+def start_index(index, size: int, length: int) -> Any:
     """Where a part of a length begins, moved so that it lies within `size`.
 
     A number, or a tensor, if it differs within a batch.
@@ -243,7 +235,7 @@ def start_index(index: Any, size: int, length: int) -> Any:
     return max(0, min(at + size if at < 0 else at, most))
 
 
-def _window(x: Any, starts: Sequence[Any], sizes: Sequence[int]) -> tuple[Any, ...]:
+def _window(x, starts: Sequence[Any], sizes: Sequence[int]) -> tuple[Any, ...]:
     """The index of a part of `x`, of numbers or of tensors that differ within a batch."""
     if len(starts) != x.ndim or len(sizes) != x.ndim:
         raise TypeError(
@@ -270,7 +262,7 @@ def _window(x: Any, starts: Sequence[Any], sizes: Sequence[int]) -> tuple[Any, .
     return tuple(parts)
 
 
-def _starts(start_indices: Any, ndim: int) -> list[Any]:
+def _starts(start_indices, ndim: int) -> list[Any]:
     if isinstance(start_indices, int):
         return [start_indices]
     if isinstance(start_indices, TensorBase):
@@ -279,7 +271,7 @@ def _starts(start_indices: Any, ndim: int) -> list[Any]:
     return list(start_indices)
 
 
-def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Any, **more: Any) -> Any:
+def dynamic_slice(operand, start_indices, slice_sizes, **more) -> Any:
     """A part of an array of given sizes, moved so that it lies within.
 
     Examples
@@ -291,7 +283,7 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Any, **more: An
     return x[_window(x, _starts(start_indices, x.ndim), _sizes(slice_sizes))]
 
 
-def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
+def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0) -> Any:
     """A part of an array along one dimension, moved so that it lies within."""
     x = argument(operand)
     axis = axis % x.ndim
@@ -300,13 +292,13 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
     return dynamic_slice(x, starts, sizes)
 
 
-def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+def dynamic_index_in_dim(operand, index, axis: int = 0, keepdims: bool = True) -> Any:
     """What stands at one place of a dimension."""
     found = dynamic_slice_in_dim(operand, index, 1, axis)
     return found if keepdims else jnp.squeeze(found, axis)
 
 
-def dynamic_update_slice(operand: Any, update: Any, start_indices: Any, **more: Any) -> Any:
+def dynamic_update_slice(operand, update, start_indices, **more) -> Any:
     """An array with a part of it replaced."""
     x, new = same_dtypes("dynamic_update_slice", operand, update)
     if new.ndim != x.ndim:
@@ -318,14 +310,14 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any, **more: 
     return Updates(x)[index].set(new)
 
 
-def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
+def dynamic_update_slice_in_dim(operand, update, start_index, axis: int) -> Any:
     """An array with a part of it along one dimension replaced."""
     x, new = argument(operand), argument(update)
     starts = [start_index if d == axis % x.ndim else 0 for d in range(x.ndim)]
     return dynamic_update_slice(x, new.reshape(new.shape or (1,) * x.ndim), starts)
 
 
-def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
+def dynamic_update_index_in_dim(operand, update, index, axis: int) -> Any:
     """An array with what stands at one place of a dimension replaced."""
     x, new = argument(operand), argument(update)
     if new.ndim != x.ndim:
@@ -333,12 +325,12 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
     return dynamic_update_slice_in_dim(x, convert_weak(new, x), index, axis)
 
 
-def convert_weak(new: Any, x: Any) -> Any:
+def convert_weak(new, x) -> Any:
     """A weakly typed array in the dtype of `x`."""
     return made(convert(new, x.payload.dtype)) if new.weak_type else new
 
 
-def tile(operand: Any, reps: Sequence[int]) -> Any:
+def tile(operand, reps: Sequence[int]) -> Any:
     """An array repeated along its dimensions."""
     return jnp.tile(argument(operand), tuple(reps))
 
@@ -348,29 +340,29 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     return jnp.stack(same_dtypes("stack", *operands), axis=axis)
 
 
-def unstack(x: Any, axis: int = 0) -> list[Any]:
+def unstack(x, axis: int = 0) -> list[Any]:
     """The parts of an array along an axis."""
     return list(jnp.moveaxis(argument(x), axis, 0))
 
 
-def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
+def index_take(src, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     """The parts of an array at indices along some axes, one in front of the others."""
     x = argument(src)
     order = [*_dims(axes, x.ndim), *(d for d in range(x.ndim) if d not in _dims(axes, x.ndim))]
     return x.transpose(tuple(order))[tuple(idxs)]
 
 
-def empty(shape: Any, dtype: Any = None) -> Any:
+def empty(shape, dtype=None) -> Any:
     """An array of zeros."""
     return asarray(np.zeros(_sizes(shape), canonical_dtype(float if dtype is None else dtype)))
 
 
-def zeros_like_array(x: Any) -> Any:
+def zeros_like_array(x) -> Any:
     """Zeros of the shape and dtype of an array."""
     return full_like(x, 0)
 
 
-def platform_dependent(*args: Any, default: Any = None, **per_platform: Any) -> Any:
+def platform_dependent(*args, default=None, **per_platform) -> Any:
     """Call the function for the CPU, or the default."""
     function = per_platform.get("cpu", default)
     if function is None:
@@ -378,61 +370,21 @@ def platform_dependent(*args: Any, default: Any = None, **per_platform: Any) -> 
     return function(*args)
 
 
-def with_sharding_constraint(x: Any, shardings: Any = None) -> Any:
+def with_sharding_constraint(x, shardings=None) -> Any:
     """The arrays themselves: there is one device."""
     return x
 
 
-def dtype(x: Any) -> Any:
+def dtype(x) -> Any:
     """The dtype of an array or a number."""
     return argument(x).dtype
 
 
-def optimization_barrier(operand: Any) -> Any:
+def optimization_barrier(operand) -> Any:
     """The operand: nothing is reordered."""
     return operand
 
 
-ARRAYS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        broadcast,
-        broadcast_in_dim,
-        broadcast_shapes,
-        broadcast_to_rank,
-        broadcasted_iota,
-        collapse,
-        concatenate,
-        dynamic_index_in_dim,
-        dynamic_slice,
-        dynamic_slice_in_dim,
-        dynamic_update_index_in_dim,
-        dynamic_update_slice,
-        dynamic_update_slice_in_dim,
-        empty,
-        expand_dims,
-        full,
-        full_like,
-        index_in_dim,
-        index_take,
-        iota,
-        dtype,
-        optimization_barrier,
-        platform_dependent,
-        with_sharding_constraint,
-        pad,
-        reshape,
-        rev,
-        slice,
-        slice_in_dim,
-        split,
-        squeeze,
-        stack,
-        tile,
-        transpose,
-        unstack,
-        zeros_like_array,
-    )
-}
+ARRAYS: dict[str, Callable[..., Any]] = functions_of(globals(), "start_index convert_weak")
 
 fill_sections(globals())

@@ -20,19 +20,18 @@ from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.tracing import argument, name_of, staged
 from wengert.compat.jax.trees import PyTreeDef, tree_flatten, tree_leaves, tree_map
 from wengert.compat.jax.values import differs
+from wengert.compat.kit.namespaces import functions_of
 from wengert.tape.modes import decisions_taken
 from wengert.tape.record import T
 
-__all__ = ["CONTROL"]
 
-
-def _arrays(tree: Any) -> Any:
+def _arrays(tree) -> Any:
     """A tree with arrays for its leaves."""
     return tree_map(argument, tree)
 
 
-def _outputs(tree: Any, fun: Any, what: str) -> Any:
-    def leaf(value: Any) -> Any:
+def _outputs(tree, fun, what: str) -> Any:
+    def leaf(value) -> Any:
         try:
             return argument(value)
         except TypeError:
@@ -44,7 +43,7 @@ def _outputs(tree: Any, fun: Any, what: str) -> Any:
     return tree_map(leaf, tree)
 
 
-def _chosen(which: Any, on_true: Any, on_false: Any) -> Any:
+def _chosen(which, on_true, on_false) -> Any:
     """Of two trees, that which an array without dimensions chooses, element by element."""
     a, structure = tree_flatten(on_true)
     b, other = tree_flatten(on_false)
@@ -56,14 +55,14 @@ def _chosen(which: Any, on_true: Any, on_false: Any) -> Any:
     return structure.unflatten([jnp.where(which, x, y) for x, y in zip(a, b, strict=True)])
 
 
-def _predicate(pred: Any) -> Any:
+def _predicate(pred) -> Any:
     array = argument(pred, "Pred")
     if array.payload.ndim:
         raise TypeError(f"Pred must be a scalar, got {pred} of shape {tuple(array.payload.shape)}.")
     return array
 
 
-def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **more: Any) -> Any:
+def cond(pred, true_fun, false_fun, *operands, **more) -> Any:
     """What one of two functions gives, as a condition decides; only that one is called.
 
     Parameters
@@ -100,7 +99,7 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, **more: Any) 
     return _outputs(fun(*arrays), fun, "cond")
 
 
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, **more: Any) -> Any:
+def switch(index, branches: Sequence[Callable[..., Any]], *operands, **more) -> Any:
     """What one of several functions gives, by its number, which is moved into bounds.
 
     Examples
@@ -138,7 +137,7 @@ class _Carry:
     A weakly typed leaf may become another type in the first round, as it does where JAX traces.
     """
 
-    def __init__(self, value: Any, what: str) -> None:
+    def __init__(self, value, what: str) -> None:
         self.leaves, self.structure = tree_flatten(_arrays(value))
         self.what = what
         self.strong = [not leaf.weak_type for leaf in self.leaves]
@@ -148,7 +147,7 @@ class _Carry:
         """The tree."""
         return self.structure.unflatten(self.leaves)
 
-    def taken(self, value: Any) -> list[Any]:
+    def taken(self, value) -> list[Any]:
         """The leaves of the next value, checked."""
         leaves, structure = tree_flatten(_arrays(value))
         if structure != self.structure:
@@ -181,11 +180,11 @@ class _Carry:
         return made_
 
 
-def _type(x: Any) -> str:
+def _type(x) -> str:
     return f"{x.payload.dtype.name}[{','.join([str(size) for size in x.payload.shape])}]"
 
 
-def _holds(cond_fun: Callable[..., Any], value: Any) -> Any:
+def _holds(cond_fun: Callable[..., Any], value) -> Any:
     """Whether a loop goes on."""
     result = cond_fun(value)
     array = argument(result, "Output") if not isinstance(result, list | tuple | dict) else None
@@ -195,7 +194,7 @@ def _holds(cond_fun: Callable[..., Any], value: Any) -> Any:
     return array
 
 
-def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
+def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val) -> Any:
     """What a function makes of a value, called again while a condition holds.
 
     Parameters
@@ -229,14 +228,12 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
     return carry.value
 
 
-def _any(x: Any) -> bool:
+def _any(x) -> bool:
     payload = x.payload
     return bool(payload.any())
 
 
-def fori_loop(
-    lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any, *, unroll: Any = None
-) -> Any:
+def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=None) -> Any:
     """What a function makes of a value, called with the numbers from `lower` to `upper`.
 
     Parameters
@@ -294,11 +291,11 @@ def _is_simple(leaves: Sequence[Any], decisions: int | None) -> bool:
 
 def scan(
     f: Callable[..., Any],
-    init: Any,
-    xs: Any = None,
+    init,
+    xs=None,
     length: int | None = None,
     reverse: bool = False,
-    unroll: Any = 1,
+    unroll=1,
     _split_transpose: bool = False,
 ) -> Any:
     """A loop over the first axis of arrays that hands a value on, and collects results.
@@ -363,7 +360,7 @@ def _length(leaves: list[Any], length: int | None) -> int:
     return sizes[0]
 
 
-def _pair(made_: Any) -> Any:
+def _pair(made_) -> Any:
     if not isinstance(made_, list | tuple) or len(made_) != 2:
         raise TypeError(
             f"scan body output must be a pair, got {made_!r}: return (carry, y), with y None if "
@@ -372,7 +369,7 @@ def _pair(made_: Any) -> Any:
     return made_
 
 
-def _nothing(f: Callable[..., Any], carry: Any, leaves: list[Any], structure: PyTreeDef) -> Any:
+def _nothing(f: Callable[..., Any], carry, leaves: list[Any], structure: PyTreeDef) -> Any:
     """The results of no rounds: empty, of the shapes and dtypes that one would have."""
     zeros = [asarray(np.zeros(leaf.shape[1:], leaf.dtype)) for leaf in leaves]
     _, result = _pair(f(carry, structure.unflatten(zeros)))
@@ -400,7 +397,7 @@ def stacked(results: list[Any]) -> Any:
     return structure.unflatten(made_)
 
 
-def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:
+def map(f: Callable[..., Any], xs, *, batch_size: int | None = None) -> Any:
     """What a function gives for each element along the first axis, one after the other.
 
     Parameters
@@ -425,9 +422,6 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     return tree_map(lambda *rows: jnp.concatenate(rows), *parts)
 
 
-CONTROL: dict[str, Callable[..., Any]] = {
-    function.__name__: staged(function)
-    for function in (cond, fori_loop, map, scan, switch, while_loop)
-}
+CONTROL = {name: staged(function) for name, function in functions_of(globals(), "stacked").items()}
 
 fill_sections(globals())

@@ -20,13 +20,12 @@ from wengert.compat.jax.dtypes import requested_dtype
 from wengert.compat.jax.operators import absolute, negative, power
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map
+from wengert.compat.kit.namespaces import functions_of
 from wengert.ops.expand import broadcast_to
 from wengert.prims import parts as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
-
-__all__ = ["ELEMENTWISE", "RoundingMethod", "same_dtypes"]
 
 REQUIRES = (_records,)
 
@@ -41,7 +40,7 @@ class RoundingMethod(enum.Enum):
 _KIND = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
 
 
-def same_dtypes(name: str, *values: Any) -> list[Any]:
+def same_dtypes(name: str, *values) -> list[Any]:
     """Operands as arrays of one dtype, to which only Python's numbers are converted.
 
     Raises
@@ -85,7 +84,7 @@ def _documented(function: Callable[..., Any], name: str, args: str) -> Callable[
 
 
 def _unary(name: str, rule: Callable[[Any], Any], kinds: str) -> Callable[..., Any]:
-    def function(x: Any, accuracy: Any = None) -> Any:
+    def function(x, accuracy=None) -> Any:
         array = argument(x)
         check_dtype(name, array, kinds)
         with no_warnings():
@@ -95,7 +94,7 @@ def _unary(name: str, rule: Callable[[Any], Any], kinds: str) -> Callable[..., A
 
 
 def _binary(name: str, rule: Callable[[Any, Any], Any], kinds: str) -> Callable[..., Any]:
-    def function(x: Any, y: Any) -> Any:
+    def function(x, y) -> Any:
         a, b = same_dtypes(name, x, y)
         check_dtype(name, a, kinds, 0)
         _same_shapes(name, [a, b])
@@ -105,37 +104,37 @@ def _binary(name: str, rule: Callable[[Any, Any], Any], kinds: str) -> Callable[
     return _documented(function, name, "x, y")
 
 
-def _quotient(a: Any, b: Any) -> Any:
+def _quotient(a, b) -> Any:
     if a.payload.dtype.kind in "iu":
         return T.div_trunc(a, b)
     return T.div(a, b)
 
 
-def _remainder(a: Any, b: Any) -> Any:
+def _remainder(a, b) -> Any:
     return T.fmod(a, b)
 
 
-def _rounded(x: Any) -> Any:
+def _rounded(x) -> Any:
     # halves away from zero, which T.round takes to the nearest even number
     return T.copysign(T.floor(T.add(T.abs(x), 0.5)), T.clone(x))
 
 
-def _sign(x: Any) -> Any:
+def _sign(x) -> Any:
     return T.sgn(x) if x.payload.dtype.kind == "c" else T.sign(x)
 
 
-def _of_bits(x: Any, count: Callable[[Any], Any]) -> Any:
+def _of_bits(x, count: Callable[[Any], Any]) -> Any:
     return new_tensor(count(np.asarray(x)))
 
 
-def _leading_zeros(bits: Any) -> Any:
+def _leading_zeros(bits) -> Any:
     width = 8 * bits.dtype.itemsize
     unsigned = bits.view(f"u{bits.dtype.itemsize}")
     lengths = [width - int(v).bit_length() for v in unsigned.reshape(-1)]
     return np.array(lengths, bits.dtype).reshape(bits.shape)
 
 
-def _logical_shift(a: Any, b: Any) -> Any:
+def _logical_shift(a, b) -> Any:
     size = a.payload.dtype.itemsize
     bits, by = np.asarray(a), np.asarray(b)
     unsigned = bits.view(f"u{size}") >> by.astype(f"u{size}")
@@ -145,7 +144,7 @@ def _logical_shift(a: Any, b: Any) -> Any:
 def _recorded(prim: str) -> Callable[..., Any]:
     """A primitive, looked up when it is first called."""
 
-    def rule(*arrays: Any) -> Any:
+    def rule(*arrays) -> Any:
         return getattr(T, prim)(*arrays)
 
     return rule
@@ -215,7 +214,7 @@ _COMPARISONS = ("eq", "ge", "gt", "le", "lt", "ne")
 
 
 def _compared(name: str) -> Callable[..., Any]:
-    def function(x: Any, y: Any) -> Any:
+    def function(x, y) -> Any:
         a, b = same_dtypes(name, x, y)
         _same_shapes(name, [a, b])
         return made(getattr(T, name)(a, b))
@@ -223,14 +222,14 @@ def _compared(name: str) -> Callable[..., Any]:
     return _documented(function, name, "x, y")
 
 
-def abs(x: Any) -> Any:
+def abs(x) -> Any:
     """The absolute value; its derivative at 0 is 1."""
     array = argument(x)
     check_dtype("abs", array, "iufc")
     return absolute(array)
 
 
-def pow(x: Any, y: Any) -> Any:
+def pow(x, y) -> Any:
     """``x ** y``; `y` may be a whole number where `x` is none."""
     a, b = argument(x), argument(y)
     if b.payload.dtype.kind in "iu" and a.payload.dtype.kind in "fc":
@@ -239,12 +238,12 @@ def pow(x: Any, y: Any) -> Any:
     return power(a, b)
 
 
-def integer_pow(x: Any, y: int) -> Any:
+def integer_pow(x, y: int) -> Any:
     """``x ** y`` for a Python int."""
     return power(argument(x), int(y))
 
 
-def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+def round(x, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
     """The nearest whole number; halves away from zero, or to the nearest even one."""
     array = argument(x)
     check_dtype("round", array, "f")
@@ -252,7 +251,7 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
     return made(T.round(array) if even else _rounded(array), array.weak_type)
 
 
-def clamp(min: Any, x: Any, max: Any) -> Any:
+def clamp(min, x, max) -> Any:
     """`x` within bounds; the derivative is 0 at the bounds and beyond."""
     low, array, high = same_dtypes("clamp", min, x, max)
     inside = T.logical_and(T.gt(array, low), T.lt(array, high))
@@ -262,31 +261,31 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
     return made(T.where(inside, array, held), array.weak_type)
 
 
-def _is_followed(x: Any) -> bool:
+def _is_followed(x) -> bool:
     return x.edge is not None or not isinstance(x.payload, np.ndarray | np.generic)
 
 
-def complex(x: Any, y: Any) -> Any:
+def complex(x, y) -> Any:
     """The complex numbers of real and imaginary parts."""
     a, b = same_dtypes("complex", x, y)
     return made(T.complex(a, b), a.weak_type)
 
 
-def real(x: Any) -> Any:
+def real(x) -> Any:
     """The real part."""
     array = argument(x)
     check_dtype("real", array, "c")
     return made(T.real(array), array.weak_type)
 
 
-def imag(x: Any) -> Any:
+def imag(x) -> Any:
     """The imaginary part."""
     array = argument(x)
     check_dtype("imag", array, "c")
     return made(T.imag(array), array.weak_type)
 
 
-def conj(x: Any) -> Any:
+def conj(x) -> Any:
     """The complex conjugate, of real numbers too."""
     array = argument(x)
     if array.payload.dtype.kind != "c":
@@ -294,30 +293,30 @@ def conj(x: Any) -> Any:
     return made(T.conj(array), array.weak_type)
 
 
-def betainc(a: Any, b: Any, x: Any) -> Any:
+def betainc(a, b, x) -> Any:
     """The regularised incomplete beta function."""
     a, b, x = same_dtypes("betainc", a, b, x)
     return made(T.scipy_betainc(a, b, x), a.weak_type)
 
 
-def polygamma(m: Any, x: Any) -> Any:
+def polygamma(m, x) -> Any:
     """The derivatives of the digamma function; `m` is a whole number, though of floating dtype."""
     a, b = same_dtypes("polygamma", m, x)
     return made(T.polygamma(b, n=int(a)), b.weak_type)
 
 
-def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+def convert_element_type(operand, new_dtype) -> Any:
     """An array in another dtype: differentiable between floating and complex ones."""
     array = argument(operand)
     return array.astype(requested_dtype(new_dtype, "astype"))
 
 
-def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
+def bitcast_convert_type(operand, new_dtype) -> Any:
     """The bits of the elements, read as another dtype of the same size."""
     return argument(operand).view(new_dtype)
 
 
-def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
+def reduce_precision(operand, exponent_bits: int, mantissa_bits: int) -> Any:
     """Numbers rounded to a mantissa of fewer bits; the derivative is 1."""
     array = argument(operand)
     check_dtype("reduce_precision", array, "f")
@@ -332,7 +331,7 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
     return made(T.add(array, shift), array.weak_type)
 
 
-def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+def select(pred, on_true, on_false) -> Any:
     """`on_true` where `pred` is true, and `on_false` elsewhere."""
     which = argument(pred)
     a, b = same_dtypes("select", on_true, on_false)
@@ -344,7 +343,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     return made(T.where(which, a, b), a.weak_type)
 
 
-def _check_cases(which: Any, cases: list[Any]) -> None:
+def _check_cases(which, cases: list[Any]) -> None:
     shapes = {tuple(case.payload.shape) for case in cases}
     if len(shapes) > 1:
         raise TypeError(f"select cases must have the same shapes, got {sorted(shapes)}.")
@@ -356,7 +355,7 @@ def _check_cases(which: Any, cases: list[Any]) -> None:
         )
 
 
-def select_n(which: Any, *cases: Any) -> Any:
+def select_n(which, *cases) -> Any:
     """Of several arrays, the element of the one whose number `which` gives; False is the first."""
     index = argument(which)
     arrays = same_dtypes("select_n", *cases)
@@ -369,7 +368,7 @@ def select_n(which: Any, *cases: Any) -> Any:
     return made(broadcast_to(result, arrays[0].payload.shape), arrays[0].weak_type)
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x) -> Any:
     """The same values, outside of every derivative; of a pytree, of all its leaves.
 
     Examples
@@ -380,38 +379,17 @@ def stop_gradient(x: Any) -> Any:
     return tree_map(_stopped, x)
 
 
-def _stopped(x: Any) -> Any:
+def _stopped(x) -> Any:
     if not isinstance(x, Array):
         return argument(x) if isinstance(x, np.ndarray | np.generic) else x
     return made(Tensor.detach(x), x.weak_type)
 
 
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
+    **functions_of(globals(), "same_dtypes"),
     **{name: _unary(name, rule, kinds) for name, (rule, kinds) in _UNARY.items()},
     **{name: _binary(name, rule, kinds) for name, (rule, kinds) in _BINARY.items()},
     **{name: _compared(name) for name in _COMPARISONS},
-    **{
-        function.__name__: function
-        for function in (
-            abs,
-            betainc,
-            bitcast_convert_type,
-            clamp,
-            complex,
-            conj,
-            convert_element_type,
-            imag,
-            integer_pow,
-            polygamma,
-            pow,
-            real,
-            reduce_precision,
-            round,
-            select,
-            select_n,
-            stop_gradient,
-        )
-    },
 }
 
 fill_sections(globals())

@@ -17,8 +17,7 @@ import numpy as np
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.tracing import argument
-
-__all__ = ["INDEXING", "GatherDimensionNumbers", "GatherScatterMode", "ScatterDimensionNumbers"]
+from wengert.compat.kit.namespaces import functions_of
 
 
 class GatherDimensionNumbers(NamedTuple):
@@ -50,7 +49,7 @@ class GatherScatterMode(enum.Enum):
     ONE_HOT = enum.auto()
 
     @staticmethod
-    def from_any(s: Any) -> GatherScatterMode:
+    def from_any(s) -> GatherScatterMode:
         """A mode by its name; None is `FILL_OR_DROP`."""
         if isinstance(s, GatherScatterMode):
             return s
@@ -63,11 +62,11 @@ class GatherScatterMode(enum.Enum):
 
 def _places(
     shape: Sequence[int],
-    indices: Any,
+    indices,
     sizes: Sequence[int],
     mapped: Sequence[int],
     batching: Sequence[tuple[int, int]],
-    mode: Any,
+    mode,
 ) -> tuple[list[Any], Any]:
     """The places in each dimension, and which windows lie within; None if all do."""
     batch = indices.shape[:-1]
@@ -95,15 +94,15 @@ def _places(
 
 
 def gather(
-    operand: Any,
-    start_indices: Any,
+    operand,
+    start_indices,
     dimension_numbers: GatherDimensionNumbers,
     slice_sizes: Sequence[int],
     *,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
-    mode: Any = None,
-    fill_value: Any = None,
+    mode=None,
+    fill_value=None,
 ) -> Any:
     """Windows of an array, which start at given places.
 
@@ -141,7 +140,7 @@ def gather(
     return found.transpose([next(order[d in numbers.offset_dims]) for d in range(found.ndim)])
 
 
-def _fill(dtype: Any, value: Any) -> Any:
+def _fill(dtype, value) -> Any:
     if value is None:
         if dtype.kind == "b":
             value = True
@@ -154,14 +153,14 @@ def _fill(dtype: Any, value: Any) -> Any:
 
 def _scattering(name: str, update: Callable[..., Any], doc: str) -> Callable[..., Any]:
     def function(
-        operand: Any,
-        scatter_indices: Any,
-        updates: Any,
+        operand,
+        scatter_indices,
+        updates,
         dimension_numbers: ScatterDimensionNumbers,
         *,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
-        mode: Any = None,
+        mode=None,
     ) -> Any:
         x, at, values = argument(operand), argument(scatter_indices), argument(updates)
         numbers, batch = dimension_numbers, at.ndim - 1
@@ -192,13 +191,13 @@ def _scattering(name: str, update: Callable[..., Any], doc: str) -> Callable[...
 
 
 def scatter_apply(
-    operand: Any,
-    scatter_indices: Any,
+    operand,
+    scatter_indices,
     func: Callable[[Any], Any],
     dimension_numbers: ScatterDimensionNumbers,
     *,
     update_shape: Sequence[int] = (),
-    **options: Any,
+    **options,
 ) -> Any:
     """Apply a function to the elements of windows of an array."""
     apply = _scattering("scatter_apply", lambda at, _: at.apply(func), "Apply a function to")
@@ -221,12 +220,8 @@ def _by(method: str) -> Callable[..., Any]:
 
 
 INDEXING: dict[str, Any] = {
+    **functions_of(globals()),
     **{name: _scattering(name, _by(method), doc) for name, (method, doc) in _UPDATES.items()},
-    "GatherDimensionNumbers": GatherDimensionNumbers,
-    "GatherScatterMode": GatherScatterMode,
-    "ScatterDimensionNumbers": ScatterDimensionNumbers,
-    "gather": gather,
-    "scatter_apply": scatter_apply,
 }
 
 fill_sections(globals())

@@ -17,25 +17,24 @@ from wengert.compat.jax.array import asarray, made
 from wengert.compat.jax.batching import axis_level, is_mapped
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_map
+from wengert.compat.kit.namespaces import functions_of
 from wengert.interp.levels import Level
 from wengert.tape.levels import Move, move
 
-__all__ = ["PARALLEL"]
 
-
-def _levels(axis_name: Any) -> list[Level]:
+def _levels(axis_name) -> list[Level]:
     names = axis_name if isinstance(axis_name, list | tuple) else (axis_name,)
     return [axis_level(name) for name in names]
 
 
-def _refuse_groups(name: str, groups: Any) -> None:
+def _refuse_groups(name: str, groups) -> None:
     if groups is not None:
         raise NotImplementedError(
             f"lax.{name} with axis_index_groups: reshape the axis, and map over both parts of it"
         )
 
 
-def _whole(x: Any, level: Level) -> Any:
+def _whole(x, level: Level) -> Any:
     """All elements of a batch, along a new first axis, the same for each of them."""
     return made(move("unwrap", x, level, True), x.weak_type)
 
@@ -45,7 +44,7 @@ class _Collected(Move):
 
     __slots__ = ()
 
-    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The cotangents of the elements, of the `vmap` as a whole."""
         if is_mapped(self.level):
             raise NotImplementedError(
@@ -58,7 +57,7 @@ class _Collected(Move):
     apply_in = apply
 
 
-def _collected(x: Any, level: Level) -> Any:
+def _collected(x, level: Level) -> Any:
     whole = _whole(x, level)
     if whole is not x and whole.edge.__class__ is Move:
         whole.edge.__class__ = _Collected
@@ -66,11 +65,11 @@ def _collected(x: Any, level: Level) -> Any:
 
 
 def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
-    def collective(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
+    def collective(x, axis_name, *, axis_index_groups=None) -> Any:
         _refuse_groups(name, axis_index_groups)
         levels = _levels(axis_name)
 
-        def leaf(value: Any) -> Any:
+        def leaf(value) -> Any:
             result = argument(value)
             for level in levels:
                 result = rule(_collected(result, level))
@@ -85,14 +84,12 @@ def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
     return collective
 
 
-def all_gather(
-    x: Any, axis_name: Any, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False
-) -> Any:
+def all_gather(x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bool = False) -> Any:
     """All elements of the `vmap` of an axis name, along a new axis, or along `axis` if `tiled`."""
     _refuse_groups("all_gather", axis_index_groups)
     (level,) = _levels(axis_name)
 
-    def leaf(value: Any) -> Any:
+    def leaf(value) -> Any:
         whole = _collected(argument(value), level)
         if not tiled:
             return jnp.moveaxis(whole, 0, axis)
@@ -101,24 +98,24 @@ def all_gather(
     return tree_map(leaf, x)
 
 
-def axis_index(axis_name: Any) -> Any:
+def axis_index(axis_name) -> Any:
     """Which element of the `vmap` of an axis name this is."""
     (level,) = _levels(axis_name)
     line = asarray(np.arange(level.size or 0))
     return made(move("wrap", line, level, True))
 
 
-def axis_size(axis_name: Any) -> int:
+def axis_size(axis_name) -> int:
     """How many elements the `vmap` of an axis name has."""
     sizes = [level.size for level in _levels(axis_name)]
     return int(np.prod([size for size in sizes if size is not None]))
 
 
-def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
+def ppermute(x, axis_name, perm: Sequence[tuple[int, int]]) -> Any:
     """What other elements of the `vmap` of an axis name have: zeros where nothing is sent."""
     (level,) = _levels(axis_name)
 
-    def leaf(value: Any) -> Any:
+    def leaf(value) -> Any:
         whole = _whole(argument(value), level)
         sent = jnp.zeros_like(whole)
         for source, target in perm:
@@ -129,19 +126,13 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
 
 
 def all_to_all(
-    x: Any,
-    axis_name: Any,
-    split_axis: int,
-    concat_axis: int,
-    *,
-    axis_index_groups: Any = None,
-    tiled: bool = False,
+    x, axis_name, split_axis: int, concat_axis: int, *, axis_index_groups=None, tiled: bool = False
 ) -> Any:
     """Exchange parts: element i of the batch gets part i, along `split_axis`, of all elements."""
     _refuse_groups("all_to_all", axis_index_groups)
     (level,) = _levels(axis_name)
 
-    def leaf(value: Any) -> Any:
+    def leaf(value) -> Any:
         whole = _whole(argument(value), level)
         count, size = whole.shape[0], whole.shape[split_axis + 1]
         if size % count or not (tiled or size == count):
@@ -167,12 +158,7 @@ def all_to_all(
 
 
 def psum_scatter(
-    x: Any,
-    axis_name: Any,
-    *,
-    scatter_dimension: int = 0,
-    axis_index_groups: Any = None,
-    tiled: bool = False,
+    x, axis_name, *, scatter_dimension: int = 0, axis_index_groups=None, tiled: bool = False
 ) -> Any:
     """Sums over the elements of the batch, of which each gets its part."""
     parts = all_to_all(
@@ -187,7 +173,7 @@ def psum_scatter(
         return tree_map(lambda part: jnp.sum(part, axis=scatter_dimension), parts)
     count = axis_size(axis_name)
 
-    def summed(part: Any) -> Any:
+    def summed(part) -> Any:
         at, shape = scatter_dimension, part.shape
         return jnp.sum(part.reshape((*shape[:at], count, -1, *shape[at + 1 :])), axis=at)
 
@@ -195,15 +181,10 @@ def psum_scatter(
 
 
 PARALLEL: dict[str, Callable[..., Any]] = {
-    "all_gather": all_gather,
-    "all_to_all": all_to_all,
-    "axis_index": axis_index,
-    "axis_size": axis_size,
+    **functions_of(globals()),
     "pmax": _over("pmax", lambda whole: jnp.max(whole, axis=0)),
     "pmean": _over("pmean", lambda whole: jnp.mean(whole, axis=0)),
     "pmin": _over("pmin", lambda whole: jnp.min(whole, axis=0)),
-    "ppermute": ppermute,
-    "psum_scatter": psum_scatter,
     "pswapaxes": lambda x, axis_name, axis, **options: all_to_all(
         x, axis_name, axis, axis, **options
     ),

@@ -17,10 +17,9 @@ from wengert.compat.jax.lax_arrays import pad
 from wengert.compat.jax.lax_elementwise import same_dtypes
 from wengert.compat.jax.lax_reductions import padtype_to_pads
 from wengert.compat.jax.tracing import argument
+from wengert.compat.kit.namespaces import functions_of
 from wengert.tape.record import T
 from wengert.tensor.numpy.counterparts import late
-
-__all__ = ["PRODUCTS", "ConvDimensionNumbers", "Precision"]
 
 
 class Precision(enum.Enum):
@@ -31,18 +30,18 @@ class Precision(enum.Enum):
     HIGHEST = 2
 
 
-def _finished(result: Any, preferred: Any) -> Any:
+def _finished(result, preferred) -> Any:
     return result if preferred is None else result.astype(requested_dtype(preferred, "dot"))
 
 
 def dot(
-    lhs: Any,
-    rhs: Any,
+    lhs,
+    rhs,
     *,
-    dimension_numbers: Any = None,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
+    dimension_numbers=None,
+    precision=None,
+    preferred_element_type=None,
+    out_sharding=None,
 ) -> Any:
     """The product of vectors and matrices; with `dimension_numbers`, as `dot_general`."""
     if dimension_numbers is not None:
@@ -54,12 +53,7 @@ def dot(
 
 
 def dot_general(
-    lhs: Any,
-    rhs: Any,
-    dimension_numbers: Any,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
+    lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None
 ) -> Any:
     """Products of arrays, summed over some dimensions.
 
@@ -100,7 +94,7 @@ def dot_general(
     return _finished(jnp.matmul(left, right).reshape(shape), preferred_element_type)
 
 
-def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
+def batch_matmul(lhs, rhs, precision=None) -> Any:
     """The products of two batches of matrices."""
     a, b = same_dtypes("batch_matmul", lhs, rhs)
     return jnp.matmul(a, b)
@@ -123,7 +117,7 @@ def _ordered(text: str, letters: str) -> tuple[int, ...]:
 
 
 def conv_dimension_numbers(
-    lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
+    lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers
 ) -> ConvDimensionNumbers:
     """What texts like ``("NHWC", "HWIO", "NHWC")`` say of the dimensions of a convolution."""
     if isinstance(dimension_numbers, ConvDimensionNumbers):
@@ -153,18 +147,18 @@ def conv_dimension_numbers(
 
 
 def conv_general_dilated(
-    lhs: Any,
-    rhs: Any,
+    lhs,
+    rhs,
     window_strides: Sequence[int],
-    padding: Any,
+    padding,
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: Any = None,
+    dimension_numbers=None,
     feature_group_count: int = 1,
     batch_group_count: int = 1,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
+    precision=None,
+    preferred_element_type=None,
+    out_sharding=None,
 ) -> Any:
     """A convolution over one, two or three dimensions.
 
@@ -220,12 +214,7 @@ def conv_general_dilated(
 
 
 def _convolved(
-    x: Any,
-    kernel: Any,
-    strides: tuple[int, ...],
-    inner: tuple[int, ...],
-    apart: tuple[int, ...],
-    groups: int,
+    x, kernel, strides: tuple[int, ...], inner: tuple[int, ...], apart: tuple[int, ...], groups: int
 ) -> Any:
     ndim = len(strides)
     if not 1 <= ndim <= 3:
@@ -238,15 +227,15 @@ def _convolved(
 
 
 def conv_general_dilated_patches(
-    lhs: Any,
+    lhs,
     filter_shape: Sequence[int],
     window_strides: Sequence[int],
-    padding: Any,
+    padding,
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: Any = None,
-    precision: Any = None,
-    preferred_element_type: Any = None,
+    dimension_numbers=None,
+    precision=None,
+    preferred_element_type=None,
 ) -> Any:
     """The windows that a convolution goes over, each along the channels."""
     x, window = argument(lhs), tuple(map(int, filter_shape))
@@ -269,15 +258,15 @@ def conv_general_dilated_patches(
 
 
 def conv_general_dilated_local(
-    lhs: Any,
-    rhs: Any,
+    lhs,
+    rhs,
     window_strides: Sequence[int],
-    padding: Any,
+    padding,
     filter_shape: Sequence[int],
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: Any = None,
-    precision: Any = None,
+    dimension_numbers=None,
+    precision=None,
 ) -> Any:
     """A convolution with a kernel of its own at each place.
 
@@ -295,12 +284,7 @@ def conv_general_dilated_local(
 
 
 def conv(
-    lhs: Any,
-    rhs: Any,
-    window_strides: Sequence[int],
-    padding: Any,
-    precision: Any = None,
-    preferred_element_type: Any = None,
+    lhs, rhs, window_strides: Sequence[int], padding, precision=None, preferred_element_type=None
 ) -> Any:
     """A convolution of (batch, channels, ...) with (channels out, channels in, ...).
 
@@ -316,29 +300,29 @@ def conv(
 
 
 def conv_with_general_padding(
-    lhs: Any,
-    rhs: Any,
+    lhs,
+    rhs,
     window_strides: Sequence[int],
-    padding: Any,
+    padding,
     lhs_dilation: Sequence[int] | None,
     rhs_dilation: Sequence[int] | None,
-    precision: Any = None,
-    preferred_element_type: Any = None,
+    precision=None,
+    preferred_element_type=None,
 ) -> Any:
     """As `conv`, with zeros put around, and between, as one likes."""
     return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
 
 
 def conv_transpose(
-    lhs: Any,
-    rhs: Any,
+    lhs,
+    rhs,
     strides: Sequence[int],
-    padding: Any,
+    padding,
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: Any = None,
+    dimension_numbers=None,
     transpose_kernel: bool = False,
-    precision: Any = None,
-    preferred_element_type: Any = None,
+    precision=None,
+    preferred_element_type=None,
     use_consistent_padding: bool = False,
 ) -> Any:
     """The transpose of a convolution: by default of (batch, ..., channels) arrays.
@@ -383,20 +367,6 @@ def _transposed_pads(reach: int, stride: int, padding: str) -> tuple[int, int]:
     return before, total - before
 
 
-PRODUCTS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        batch_matmul,
-        conv,
-        conv_dimension_numbers,
-        conv_general_dilated,
-        conv_general_dilated_local,
-        conv_general_dilated_patches,
-        conv_transpose,
-        conv_with_general_padding,
-        dot,
-        dot_general,
-    )
-}
+PRODUCTS: dict[str, Callable[..., Any]] = functions_of(globals())
 
 fill_sections(globals())

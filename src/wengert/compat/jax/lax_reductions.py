@@ -16,10 +16,9 @@ from wengert.compat.jax.lax_arrays import pad
 from wengert.compat.jax.lax_elementwise import ELEMENTWISE, same_dtypes
 from wengert.compat.jax.tracing import argument
 from wengert.compat.jax.trees import tree_flatten, tree_map
+from wengert.compat.kit.namespaces import functions_of
 from wengert.ops.scan import logcumsumexp
 from wengert.tape.record import T
-
-__all__ = ["REDUCTIONS", "padtype_to_pads"]
 
 
 def _axis(axis: int, ndim: int) -> int:
@@ -29,7 +28,7 @@ def _axis(axis: int, ndim: int) -> int:
 
 
 def _scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    def scanned(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    def scanned(operand, axis: int = 0, reverse: bool = False) -> Any:
         x = argument(operand)
         at = _axis(axis, x.ndim)
         if reverse:
@@ -41,28 +40,28 @@ def _scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return scanned
 
 
-def _greatest(x: Any, axis: int) -> Any:
+def _greatest(x, axis: int) -> Any:
     return made(T.cummax(x, T.argcummax(x, dim=axis), dim=axis), x.weak_type)
 
 
-def _least(x: Any, axis: int) -> Any:
+def _least(x, axis: int) -> Any:
     return made(T.cummin(x, T.argcummin(x, dim=axis), dim=axis), x.weak_type)
 
 
-def _logarithms(x: Any, axis: int) -> Any:
+def _logarithms(x, axis: int) -> Any:
     check_dtype("cumlogsumexp", x, "f")
     return made(logcumsumexp(x, axis), x.weak_type)
 
 
 def _same_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
-    def scanned(x: Any, axis: int) -> Any:
+    def scanned(x, axis: int) -> Any:
         return function(x, axis=axis, dtype=x.dtype)
 
     return scanned
 
 
 def _extreme(name: str) -> Callable[..., Any]:
-    def place(operand: Any, axis: int, index_dtype: Any) -> Any:
+    def place(operand, axis: int, index_dtype) -> Any:
         found = getattr(jnp, name)(argument(operand), axis=axis)
         return found.astype(canonical_dtype(index_dtype))
 
@@ -71,7 +70,7 @@ def _extreme(name: str) -> Callable[..., Any]:
     return place
 
 
-def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+def sort(operand, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """An array in ascending order, or several in the order of the first `num_keys` of them.
 
     Examples
@@ -88,15 +87,13 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     return tuple(jnp.take_along_axis(x, order, axis=dimension) for x in arrays)
 
 
-def sort_key_val(
-    keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
-) -> tuple[Any, Any]:
+def sort_key_val(keys, values, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
     """Keys in ascending order, and values in theirs."""
     ordered, others = sort((keys, values), dimension, is_stable)
     return ordered, others
 
 
-def top_k(operand: Any, k: int, *, axis: int = -1) -> list[Any]:
+def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
     """The `k` greatest elements along an axis, in descending order, and their places."""
     x = argument(operand)
     at = _axis(axis, x.ndim) if x.ndim else 0
@@ -111,23 +108,19 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> list[Any]:
     return [jnp.take_along_axis(x, places, axis=at), places]
 
 
-def approx_max_k(
-    operand: Any, k: int, reduction_dimension: int = -1, *args: Any, **options: Any
-) -> list[Any]:
+def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
     """The `k` greatest elements along an axis, exactly, and their places."""
     return top_k(operand, k, axis=reduction_dimension)
 
 
-def approx_min_k(
-    operand: Any, k: int, reduction_dimension: int = -1, *args: Any, **options: Any
-) -> list[Any]:
+def approx_min_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
     """The `k` least elements along an axis, exactly, and their places."""
     values, places = top_k(-argument(operand), k, axis=reduction_dimension)
     return [-values, places]
 
 
 def associative_scan(
-    fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
+    fn: Callable[[Any, Any], Any], elems, reverse: bool = False, axis: int = 0
 ) -> Any:
     """All partial results of an associative operation along an axis.
 
@@ -159,7 +152,7 @@ def associative_scan(
         result = fn(structure.unflatten(a), structure.unflatten(b))
         return structure.flatten_up_to(result)
 
-    def part(rows: list[Any], *bounds: Any) -> list[Any]:
+    def part(rows: list[Any], *bounds) -> list[Any]:
         index = (Ellipsis, slice(*bounds), *(slice(None),) * (-1 - axis if axis < 0 else 0))
         if axis >= 0:
             index = (*(slice(None),) * axis, slice(*bounds))
@@ -187,7 +180,7 @@ def associative_scan(
     return structure.unflatten(results)
 
 
-def _interleaved(a: Any, b: Any, axis: int) -> Any:
+def _interleaved(a, b, axis: int) -> Any:
     """The elements of two arrays along an axis by turns; `a` may have one more."""
     count = b.shape[axis]
     axis = axis % a.ndim
@@ -206,7 +199,7 @@ _KNOWN = {"add": "sum", "mul": "prod", "max": "max", "min": "min"}
 _NUMPYS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
 
 
-def _named(computation: Any) -> str | None:
+def _named(computation) -> str | None:
     """The name of a well-known operation on two operands, of `jax.lax` or `jax.numpy`."""
     for name in _KNOWN:
         if computation is ELEMENTWISE[name]:
@@ -218,11 +211,11 @@ def _named(computation: Any) -> str | None:
 
 
 def reduce(
-    operands: Any,
-    init_values: Any,
+    operands,
+    init_values,
     computation: Callable[[Any, Any], Any],
     dimensions: Sequence[int],
-    out_sharding: Any = None,
+    out_sharding=None,
 ) -> Any:
     """What an associative operation makes of all elements along some dimensions.
 
@@ -251,7 +244,7 @@ def reduce(
     return result
 
 
-def _in_front(x: Any, dims: tuple[int, ...]) -> Any:
+def _in_front(x, dims: tuple[int, ...]) -> Any:
     """`x` with some dimensions as one, the first."""
     rest = [d for d in range(x.ndim) if d not in dims]
     moved = x.transpose((*dims, *rest))
@@ -259,7 +252,7 @@ def _in_front(x: Any, dims: tuple[int, ...]) -> Any:
 
 
 def _reduction(name: str, numpys: str) -> Callable[..., Any]:
-    def reduced(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
+    def reduced(operand, axes: Sequence[int], *, out_sharding=None) -> Any:
         x = argument(operand)
         result = getattr(jnp, numpys)(x, axis=tuple(_axis(a, x.ndim) for a in axes))
         return result.astype(x.dtype) if numpys in ("sum", "prod") else result
@@ -270,10 +263,7 @@ def _reduction(name: str, numpys: str) -> Callable[..., Any]:
 
 
 def padtype_to_pads(
-    in_shape: Sequence[int],
-    window_shape: Sequence[int],
-    window_strides: Sequence[int],
-    padding: Any,
+    in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding
 ) -> list[tuple[int, int]]:
     """How many elements ``"SAME"`` or ``"VALID"`` put before and after each dimension."""
     kind = str(padding).upper()
@@ -290,12 +280,12 @@ def padtype_to_pads(
 
 
 def reduce_window(
-    operand: Any,
-    init_value: Any,
+    operand,
+    init_value,
     computation: Callable[[Any, Any], Any],
     window_dimensions: Sequence[int],
     window_strides: Sequence[int] | None = None,
-    padding: Any = "VALID",
+    padding="VALID",
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Any:
@@ -344,6 +334,7 @@ def reduce_window(
 
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
+    **functions_of(globals()),
     **{
         name: _scan(name, function)
         for name, function in {
@@ -366,20 +357,6 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
             "prod": "prod",
             "sum": "sum",
         }.items()
-    },
-    **{
-        function.__name__: function
-        for function in (
-            associative_scan,
-            padtype_to_pads,
-            reduce,
-            reduce_window,
-            sort,
-            sort_key_val,
-            approx_max_k,
-            approx_min_k,
-            top_k,
-        )
     },
 }
 

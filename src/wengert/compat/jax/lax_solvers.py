@@ -16,14 +16,12 @@ from typing import Any
 
 from wengert.autograd.function import Function
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import is_traced
+from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.forward import jvp
 from wengert.compat.jax.lax_elementwise import ELEMENTWISE
 from wengert.compat.jax.reverse import linear_transpose
 from wengert.compat.jax.tracing import Leaves, Results, argument, conjugated
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
-
-__all__ = ["SOLVERS"]
 
 _ORDERS = 3
 _stop = ELEMENTWISE["stop_gradient"]
@@ -35,26 +33,26 @@ class _Ordered(Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(order: int, *values: Any) -> Any:
+    def forward(order: int, *values) -> Any:
         """Give the values."""
         return tuple(map(_stop, values))
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    def setup_context(ctx, inputs: tuple[Any, ...], output) -> None:
         """Keep the order."""
         ctx.order = inputs[0]
 
     @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> Any:
+    def backward(ctx, *cotangents) -> Any:
         """Give what is known up to an order less."""
         return None, *_lower(ctx.order, cotangents)
 
     @staticmethod
-    def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
+    def jvp(ctx, _, *tangents) -> Any:
         return _lower(ctx.order, tangents)
 
 
-def _lower(order: int, values: Any) -> Any:
+def _lower(order: int, values) -> Any:
     if not order:
         raise NotImplementedError(
             "custom_root and custom_linear_solve have derivatives up to the "
@@ -76,7 +74,7 @@ class _Solver:
         self.solve = solve
         self.transpose = transpose
 
-    def __call__(self, value: Any) -> Any:
+    def __call__(self, value) -> Any:
         leaves, results = Leaves((value,)), Results()
         return results.give(_Solved.apply(self, leaves, results, *leaves.tensors))
 
@@ -87,18 +85,18 @@ class _Solved(Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(solver: _Solver, leaves: Leaves, results: Results, *tensors: Any) -> Any:
+    def forward(solver: _Solver, leaves: Leaves, results: Results, *tensors) -> Any:
         """Call the solver."""
         (value,) = leaves.with_tensors(tensors)
         return tuple(results.take(_stop(solver.solve(value)), "Output")[0])
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    def setup_context(ctx, inputs: tuple[Any, ...], output) -> None:
         """Keep the solver."""
         ctx.solver, ctx.leaves, ctx.results, *_ = inputs
 
     @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> Any:
+    def backward(ctx, *cotangents) -> Any:
         """Solve the transposed equation."""
         (example,) = ctx.leaves.structure.unflatten(ctx.leaves.arrays)
         given = ctx.results.derivatives([conjugated(g) for g in cotangents], lambda _: None)
@@ -106,12 +104,12 @@ class _Solved(Function):
         return None, None, None, *map(conjugated, tree_flatten(found)[0])
 
     @staticmethod
-    def jvp(ctx: Any, solver: Any, leaves: Any, results: Any, *tangents: Any) -> Any:
+    def jvp(ctx, solver, leaves, results, *tangents) -> Any:
         (given,) = ctx.leaves.with_tensors(tangents)
         return tuple(tree_flatten(ctx.solver(given))[0])
 
 
-def _corrected(x: Any, equation: Callable[[Any], Any], inverse: Callable[[Any], Any]) -> Any:
+def _corrected(x, equation: Callable[[Any], Any], inverse: Callable[[Any], Any]) -> Any:
     """A solution with its derivatives; ``inverse(x)`` gives the solver of the linear equation."""
     x = _stop(tree_map(argument, x))
     for _ in range(_ORDERS):
@@ -127,7 +125,7 @@ def _corrected(x: Any, equation: Callable[[Any], Any], inverse: Callable[[Any], 
 
 def custom_root(
     f: Callable[..., Any],
-    initial_guess: Any,
+    initial_guess,
     solve: Callable[..., Any],
     tangent_solve: Callable[..., Any],
     has_aux: bool = False,
@@ -154,7 +152,7 @@ def custom_root(
     found = solve(f, tree_map(argument, initial_guess))
     x, aux = found if has_aux else (found, None)
 
-    def inverse(x: Any) -> _Solver:
+    def inverse(x) -> _Solver:
         slope = lambda y: jvp(f, (x,), (y,))[1]  # noqa: E731
         return _by_itself(lambda y: tangent_solve(slope, y))
 
@@ -169,7 +167,7 @@ def _by_itself(solve: Callable[[Any], Any]) -> _Solver:
 
 def custom_linear_solve(
     matvec: Callable[..., Any],
-    b: Any,
+    b,
     solve: Callable[..., Any],
     transpose_solve: Callable[..., Any] | None = None,
     symmetric: bool = False,
@@ -199,11 +197,11 @@ def custom_linear_solve(
     found = solve(matvec, _stop(right))
     x, aux = found if has_aux else (found, None)
 
-    def plain(y: Any) -> Any:
+    def plain(y) -> Any:
         found = solve(matvec, y)
         return found[0] if has_aux else found
 
-    def transposed(like: Any) -> _Solver:
+    def transposed(like) -> _Solver:
         if symmetric:
             return inverse
         if transpose_solve is None:
@@ -213,7 +211,7 @@ def custom_linear_solve(
             )
         solver, pull = transpose_solve, linear_transpose(matvec, x)
 
-        def solved(y: Any) -> Any:
+        def solved(y) -> Any:
             found = solver(lambda v: pull(v)[0], y)
             return found[0] if has_aux else found
 

@@ -24,8 +24,6 @@ from wengert.prims.record import Primitive
 from wengert.tape.modes import Mode
 from wengert.utils.dispatch import Dispatch, operation_name
 
-__all__ = ["ClosedJaxpr", "Jaxpr", "Listing", "make_jaxpr"]
-
 _SHORT = {"f": "f", "c": "c", "i": "i", "u": "u"}
 _UNSEEN = frozenset({"alias", "clone"})
 """Operations that give the same values."""
@@ -37,7 +35,7 @@ def _names() -> Iterator[str]:
             yield "".join(letters)
 
 
-def _typed(payload: Any) -> str:
+def _typed(payload) -> str:
     dtype = payload.dtype
     kind = _SHORT.get(dtype.kind)
     short = dtype.name if kind is None else f"{kind}{8 * dtype.itemsize}"
@@ -55,13 +53,13 @@ class _Writer(Dispatch):
         self._known: dict[int, str] = {}
         self._kept: list[Any] = []  # so that no other payload has the identity of one of these
 
-    def name(self, payload: Any) -> str:
+    def name(self, payload) -> str:
         """A name for a new value, with its type."""
         name = self._known[id(payload)] = next(self._names)
         self._kept.append(payload)
         return f"{name}:{_typed(payload)}"
 
-    def read(self, payload: Any) -> str:
+    def read(self, payload) -> str:
         """How a value is called that an operation uses."""
         known = self._known.get(id(payload))
         if known is not None:
@@ -72,7 +70,7 @@ class _Writer(Dispatch):
         self.values.append(payload)
         return self._known[id(payload)]
 
-    def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
+    def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params, outs) -> Any:
         operands = [self.read(tensor.payload) for tensor in tensors]
         result = self.compute(mode, prim, tensors, params, outs)
         results = result if isinstance(result, tuple) else (result,)
@@ -94,7 +92,7 @@ class _Writer(Dispatch):
         return result
 
 
-def _brief(value: Any) -> str:
+def _brief(value) -> str:
     text = (name_of(value) if callable(value) else repr(value)).replace("\n", "")
     return text if len(text) <= 40 else f"{text[:37]}..."
 
@@ -160,9 +158,9 @@ ClosedJaxpr = Jaxpr = Listing
 def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Sequence[int] = (),
-    axis_env: Any = None,
+    axis_env=None,
     return_shape: bool = False,
-    **options: Any,
+    **options,
 ) -> Callable[..., Any]:
     """The function that lists the operations that `fun` computes.
 
@@ -186,7 +184,7 @@ def make_jaxpr(
     statics = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
 
     @functools.wraps(fun)
-    def listed(*args: Any, **kwargs: Any) -> Any:
+    def listed(*args, **kwargs) -> Any:
         moving = [i for i in range(len(args)) if i not in statics]
         leaves = Leaves(tree_map(_example, [*(args[i] for i in moving), kwargs]))
         results = Results()
@@ -194,7 +192,7 @@ def make_jaxpr(
         texts: list[list[str]] = []
         avals: list[ShapedArray] = []
 
-        def call(*tensors: Any) -> Any:
+        def call(*tensors) -> Any:
             *values, named = leaves.with_tensors(tensors)
             arrays = list(leaves.arrays)
             for place, tensor in zip(leaves.places, tensors, strict=True):
@@ -215,7 +213,7 @@ def make_jaxpr(
         else:
             call()
 
-        def again(*flat: Any) -> Any:
+        def again(*flat) -> Any:
             *values, named = leaves.structure.unflatten(list(flat))
             given = list(args)
             for i, value in zip(moving, values, strict=True):
@@ -232,7 +230,7 @@ def make_jaxpr(
     return listed
 
 
-def _example(leaf: Any) -> Any:
+def _example(leaf) -> Any:
     return example(leaf) if isinstance(leaf, ShapeDtypeStruct) else leaf
 
 

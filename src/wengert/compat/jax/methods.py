@@ -20,8 +20,6 @@ from wengert.ops.shape import reshape as _reshape
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["ShapedArray"]
-
 _NAMESPACE = "wengert.compat.jax.numpy"
 _FUNCTIONS = (
     "all any argmax argmin argpartition argsort choose clip conj conjugate cumprod cumsum "
@@ -38,9 +36,7 @@ class ShapedArray:
 
     sharding = None
 
-    def __init__(
-        self, shape: tuple[int, ...], dtype: Any, weak_type: bool = False, **more: Any
-    ) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype, weak_type: bool = False, **more) -> None:
         self.shape = tuple(shape)
         self.dtype = dtype if getattr(dtype, "type", None) is prng_key else np.dtype(dtype)
         self.weak_type = weak_type
@@ -82,7 +78,7 @@ def _numpy() -> Any:
     return importlib.import_module(_NAMESPACE)
 
 
-def _same_kind(result: Any, x: Any) -> Any:
+def _same_kind(result, x) -> Any:
     result.__class__ = x.__class__
     return result
 
@@ -207,7 +203,7 @@ class ArrayMethods:
         """The address of the memory."""
         return int(np.asarray(self).ctypes.data)
 
-    def to_device(self, device: Any, *, stream: Any = None) -> Any:
+    def to_device(self, device, *, stream=None) -> Any:
         """The array itself: there is one device."""
         return self
 
@@ -215,14 +211,14 @@ class ArrayMethods:
         """The same array, in memory of its own."""
         return _same_kind(T.clone(self), self)
 
-    def astype(self, dtype: Any, copy: bool = False, device: Any = None) -> Any:
+    def astype(self, dtype, copy: bool = False, device=None) -> Any:
         """The array in another dtype: differentiable between floating and complex ones."""
         wanted = self.payload.dtype if dtype is None else requested_dtype(dtype, "astype")
         if self.payload.dtype == wanted:
             return of_kind(self, Array)
         return made(convert(self, wanted))
 
-    def view(self, dtype: Any = None, type: None = None) -> Any:
+    def view(self, dtype=None, type: None = None) -> Any:
         """The bytes of the elements, read as another dtype (see `jax.lax.bitcast_convert_type`)."""
         if dtype is None:
             return self
@@ -232,7 +228,7 @@ class ArrayMethods:
             raise ValueError(f"x.view({wanted.name}) of another item size needs a dimension")
         return _numpy().asarray(array.view(wanted))
 
-    def reshape(self, *args: Any, order: str = "C", **more: Any) -> Any:
+    def reshape(self, *args, order: str = "C", **more) -> Any:
         """The elements in another shape: sizes one by one, or as a tuple; -1 is found out."""
         given = args[0] if len(args) == 1 and not hasattr(args[0], "__index__") else args
         if isinstance(given, list | tuple) or (len(args) != 1):
@@ -254,13 +250,13 @@ class ArrayMethods:
             )
         return _same_kind(_reshape(self, sizes), self)
 
-    def ravel(self, order: str = "C", **more: Any) -> Any:
+    def ravel(self, order: str = "C", **more) -> Any:
         """The elements in one dimension."""
         return ArrayMethods.reshape(self, -1, order=order)
 
     flatten = ravel
 
-    def transpose(self, *axes: Any) -> Any:
+    def transpose(self, *axes) -> Any:
         """The array with its axes in another order: reversed, or as they are given."""
         order: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         if order is None or not axes:
@@ -273,11 +269,11 @@ class ArrayMethods:
             )
         return _same_kind(T.permute(self, dims=tuple(order)), self)
 
-    def compress(self, condition: Any, axis: int | None = None, **more: Any) -> Any:
+    def compress(self, condition, axis: int | None = None, **more) -> Any:
         """The slices along an axis that a condition chooses."""
         return _numpy().compress(condition, self, axis=axis, **more)
 
-    def tobytes(self, order: Any = "C") -> bytes:
+    def tobytes(self, order="C") -> bytes:
         """The memory of the elements, as bytes."""
         return np.asarray(self).tobytes(order)
 
@@ -290,10 +286,10 @@ class _Later:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: Any, owner: Any) -> Any:
+    def __get__(self, instance, owner) -> Any:
         function = getattr(_numpy(), self.name)
 
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def method(self, *args, **kwargs) -> Any:
             return function(self, *args, **kwargs)
 
         method.__name__ = method.__qualname__ = self.name
@@ -327,7 +323,7 @@ class _Absent:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: Any, owner: Any) -> Any:
+    def __get__(self, instance, owner) -> Any:
         raise AttributeError(_absence(self.name), name=self.name, obj=instance)
 
 
@@ -340,7 +336,7 @@ def _absence(name: str) -> str:
     return f"'Array' object has no attribute {name!r}{why}"
 
 
-def _no_attribute(self: Any, name: str) -> Any:
+def _no_attribute(self, name: str) -> Any:
     raise AttributeError(_absence(name), name=name, obj=self)
 
 

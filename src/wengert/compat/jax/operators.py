@@ -24,16 +24,14 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["absolute", "floor_quotient", "matmul", "negative", "operands", "power", "remainder"]
 
-
-def _is_operand(value: Any) -> bool:
+def _is_operand(value) -> bool:
     """Whether an operator takes `value`: arrays and numbers, but no lists."""
     plain = TensorBase | np.ndarray | np.generic | bool | int | float | complex
     return isinstance(value, plain) or hasattr(value, "__jax_array__")
 
 
-def operands(name: str, a: Any, b: Any, kinds: str = "biufc", inexact: bool = False) -> Any:
+def operands(name: str, a, b, kinds: str = "biufc", inexact: bool = False) -> Any:
     """Both operands in one dtype, checked: that it is of the kinds, and that shapes broadcast."""
     x, y = promote_inexact(a, b) if inexact else promote(a, b)
     check_dtype(name, x, kinds, 0)
@@ -44,7 +42,7 @@ def operands(name: str, a: Any, b: Any, kinds: str = "biufc", inexact: bool = Fa
 # -- rules that are more than one primitive --------------------------------------------------------
 
 
-def power(a: Any, b: Any) -> Any:
+def power(a, b) -> Any:
     """``a ** b``."""
     if b.__class__ is int and isinstance(a, Array) and a.payload.dtype.kind != "b":
         if a.payload.dtype.kind in "iu" and b < 0:
@@ -57,26 +55,26 @@ def power(a: Any, b: Any) -> Any:
     return made(quiet("pow")(x, y), x.weak_type)
 
 
-def floor_quotient(a: Any, b: Any) -> Any:
+def floor_quotient(a, b) -> Any:
     """``a // b``, rounded down."""
     x, y = operands("floor_divide", a, b, "iuf")
     return made(quiet("floor_divide")(x, y), x.weak_type)
 
 
-def remainder(a: Any, b: Any) -> Any:
+def remainder(a, b) -> Any:
     """``a % b``, of the sign of `b`."""
     x, y = operands("rem", a, b, "iuf")
     return made(quiet("remainder")(x, y), x.weak_type)
 
 
-def _divmod(a: Any, b: Any) -> Any:
+def _divmod(a, b) -> Any:
     return floor_quotient(a, b), remainder(a, b)
 
 
 _product = np.errstate(all="ignore")(_matmul)
 
 
-def matmul(a: Any, b: Any) -> Any:
+def matmul(a, b) -> Any:
     """``a @ b``."""
     x, y = promote(a, b)
     for place, operand in enumerate((x, y)):
@@ -108,7 +106,7 @@ def matmul(a: Any, b: Any) -> Any:
     return made(_product(x, y), x.weak_type)
 
 
-def negative(x: Any) -> Any:
+def negative(x) -> Any:
     """``-x``."""
     check_dtype("neg", x, "iufc")
     if x.payload.dtype.kind == "u":
@@ -116,7 +114,7 @@ def negative(x: Any) -> Any:
     return made(T.neg(x), x.weak_type)
 
 
-def absolute(x: Any) -> Any:
+def absolute(x) -> Any:
     """``abs(x)``; its derivative at 0 is 1, as in JAX."""
     kind = x.payload.dtype.kind
     if kind == "b" or kind == "u":
@@ -128,7 +126,7 @@ def absolute(x: Any) -> Any:
     return made(T.abs(x), x.weak_type)
 
 
-def _invert(x: Any) -> Any:
+def _invert(x) -> Any:
     check_dtype("not", x, "biu")
     return made(T.bitwise_not(x), x.weak_type)
 
@@ -172,13 +170,13 @@ def _named(function: Callable[..., Any], name: str) -> None:
     setattr(Array, name, function)
 
 
-def _install(symbol: str, prim: str, kinds: str, ufunc: Any) -> None:
+def _install(symbol: str, prim: str, kinds: str, ufunc) -> None:
     """Put an arithmetic operator on the class: on floats of one dtype, the primitive itself."""
     label, inexact = _LABELS.get(prim, prim), symbol == "truediv"
     with_number, of_number = f"{prim}_scalar", _OF_NUMBER.get(prim, "")
     floats = "f" in kinds
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         cls, kind = self.__class__, self.payload.dtype
         if floats and kind.kind == "f":
             same = other.__class__
@@ -201,7 +199,7 @@ def _install(symbol: str, prim: str, kinds: str, ufunc: Any) -> None:
         a, b = operands(label, self, other, kinds, inexact)
         return made(quiet(prim)(a, b), a.weak_type)
 
-    def reflected(self: Any, other: Any) -> Any:
+    def reflected(self, other) -> Any:
         same = other.__class__
         number = of_number and (same is float or same is int)
         if number and self.payload.dtype.kind == "f":
@@ -216,8 +214,8 @@ def _install(symbol: str, prim: str, kinds: str, ufunc: Any) -> None:
     OPERATORS[ufunc] = lambda a, b: operator(asarray(a), b)
 
 
-def _install_comparison(symbol: str, prim: str, ufunc: Any) -> None:
-    def operator(self: Any, other: Any) -> Any:
+def _install_comparison(symbol: str, prim: str, ufunc) -> None:
+    def operator(self, other) -> Any:
         if not _is_operand(other):
             return NotImplemented
         a, b = operands(prim, self, other)
@@ -227,11 +225,11 @@ def _install_comparison(symbol: str, prim: str, ufunc: Any) -> None:
     OPERATORS[ufunc] = lambda a, b: operator(asarray(a), b)
 
 
-def _install_other(symbol: str, rule: Callable[[Any, Any], Any], ufunc: Any) -> None:
-    def operator(self: Any, other: Any) -> Any:
+def _install_other(symbol: str, rule: Callable[[Any, Any], Any], ufunc) -> None:
+    def operator(self, other) -> Any:
         return rule(self, other) if _is_operand(other) else NotImplemented
 
-    def reflected(self: Any, other: Any) -> Any:
+    def reflected(self, other) -> Any:
         return rule(other, self) if _is_operand(other) else NotImplemented
 
     _named(operator, f"__{symbol}__")
@@ -243,7 +241,7 @@ def _rebinds(symbol: str) -> None:
     """``x += y`` makes a new array: the old one is immutable."""
     plain = getattr(Array, f"__{symbol}__")
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         return plain(self, other)
 
     _named(operator, f"__i{symbol}__")
@@ -261,7 +259,7 @@ for _symbol in (*_ARITHMETIC, *_OTHERS):
 
 
 def _unary(name: str, rule: Callable[[Any], Any]) -> None:
-    def operator(self: Any) -> Any:
+    def operator(self) -> Any:
         return rule(self)
 
     _named(operator, name)

@@ -13,23 +13,23 @@ from wengert.compat.jax.tracing import argument
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
 
-def _least(dtype: Any) -> Any:
+def _least(dtype) -> Any:
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
-def _greatest(dtype: Any) -> Any:
+def _greatest(dtype) -> Any:
     return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
 
 
 def _segments(name: str, update: str, start: Callable[[Any], Any]) -> Callable[..., Any]:
     def reduced(
-        data: Any,
-        segment_ids: Any,
+        data,
+        segment_ids,
         num_segments: int | None = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         bucket_size: int | None = None,
-        mode: Any = None,
+        mode=None,
     ) -> Any:
         x, ids = argument(data), argument(segment_ids)
         count = num_segments

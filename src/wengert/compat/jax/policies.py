@@ -17,8 +17,6 @@ from wengert.compat.jax.trees import tree_map
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
-__all__ = ["NAMED", "checkpoint_name", "checkpoint_policies", "keeper", "operation_of"]
-
 NAMED: ContextVar[list[tuple[Any, str]] | None] = ContextVar("named", default=None)
 """The values that were given names in the checkpoint that is computed."""
 
@@ -36,12 +34,12 @@ class Operation(NamedTuple):
         return self.name
 
 
-def checkpoint_name(x: Any, name: str) -> Any:
+def checkpoint_name(x, name: str) -> Any:
     """The same value, of which policies know the name."""
     return tree_map(lambda leaf: _named(argument(leaf), name), x)
 
 
-def _named(x: Any, name: str) -> Any:
+def _named(x, name: str) -> Any:
     named = NAMED.get()
     if named is None:
         return x
@@ -51,7 +49,7 @@ def _named(x: Any, name: str) -> Any:
     return result
 
 
-def operation_of(tensor: Any) -> Any:
+def operation_of(tensor) -> Any:
     """The operation whose result a tensor is, None if that is not recorded."""
     edge = tensor.edge
     found = getattr(edge, "prim", None)
@@ -62,7 +60,7 @@ def keeper(policy: Callable[..., Any], arguments: list[Any]) -> Callable[[Any], 
     """Whether a tensor that is saved in a checkpoint is kept; arguments of that always are."""
     given = [x.payload for x in arguments if isinstance(x, TensorBase)]
 
-    def keeps(tensor: Any) -> bool:
+    def keeps(tensor) -> bool:
         for payload, name in NAMED.get() or ():
             if payload is tensor.payload:
                 return bool(policy(Operation("name"), name=name))
@@ -78,19 +76,19 @@ def keeper(policy: Callable[..., Any], arguments: list[Any]) -> Callable[[Any], 
     return keeps
 
 
-def _everything(prim: Any, *_: Any, **params: Any) -> bool:
+def _everything(prim, *_, **params) -> bool:
     return True
 
 
-def _nothing(prim: Any, *_: Any, **params: Any) -> bool:
+def _nothing(prim, *_, **params) -> bool:
     return False
 
 
-def _dots(prim: Any, *_: Any, **params: Any) -> bool:
+def _dots(prim, *_, **params) -> bool:
     return str(prim) == "dot_general"
 
 
-def _plain_dots(prim: Any, *_: Any, **params: Any) -> bool:
+def _plain_dots(prim, *_, **params) -> bool:
     return str(prim) == "dot_general" and not prim.batched
 
 

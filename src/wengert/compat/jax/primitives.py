@@ -25,7 +25,6 @@ from wengert.compat.jax.custom_batching import custom_vmap
 from wengert.compat.jax.dtypes import float0
 from wengert.compat.jax.listing import Listing
 from wengert.compat.jax.methods import ShapedArray
-from wengert.compat.jax.methods import ShapedArray as AbstractValue
 from wengert.compat.jax.staging import typeof
 from wengert.compat.jax.tracing import STAGED, argument
 from wengert.compat.jax.trees import tree_map
@@ -35,48 +34,6 @@ from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import current_mode, is_recording
 
-__all__ = [
-    "AbstractValue",
-    "HiPrimitive",
-    "JVPTracer",
-    "Primitive",
-    "ShapedArray",
-    "Tracer",
-    "UndefinedPrimal",
-    "Zero",
-    "aval_property",
-    "axis_primitive_batchers",
-    "concrete_or_error",
-    "control_flow_allowed_effects",
-    "custom_partial_eval_rules",
-    "defbroadcasting",
-    "defjvp",
-    "deflinear",
-    "deflinear2",
-    "defvectorized",
-    "eval_jaxpr",
-    "fancy_primitive_batchers",
-    "find_top_trace",
-    "fun_signature",
-    "get_aval",
-    "get_opaque_trace_state",
-    "instantiate_zeros",
-    "is_concrete",
-    "is_undefined_primal",
-    "jaxpr_as_fun",
-    "mapped_aval",
-    "not_mapped",
-    "of_function",
-    "primitive_batchers",
-    "primitive_jvps",
-    "primitive_transposes",
-    "safe_map",
-    "trace_state_clean",
-    "typeof",
-    "unmapped_aval",
-    "valid_jaxtype",
-]
-
 primitive_jvps: dict[Any, Callable[..., Any]] = {}
 primitive_transposes: dict[Any, Callable[..., Any]] = {}
 primitive_batchers: dict[Any, Callable[..., Any]] = {}
@@ -84,6 +41,7 @@ axis_primitive_batchers: dict[Any, Callable[..., Any]] = {}
 fancy_primitive_batchers: dict[Any, Callable[..., Any]] = {}
 custom_partial_eval_rules: dict[Any, Any] = {}
 not_mapped = None
+AbstractValue = ShapedArray
 _INSIDE = ContextVar("inside", default=False)
 """Whether a rule of tangents runs, where an argument that is followed is a tangent."""
 
@@ -92,13 +50,13 @@ _INSIDE = ContextVar("inside", default=False)
 
 
 class _Traced(type):
-    def __instancecheck__(cls, x: Any) -> bool:
+    def __instancecheck__(cls, x) -> bool:
         if not isinstance(x, Array):
             return isinstance(x, AnyArray) and STAGED.get()
         return STAGED.get() or _is_followed(x)
 
 
-def _is_followed(x: Any) -> bool:
+def _is_followed(x) -> bool:
     return isinstance(x, Array) and (isinstance(x.payload, Lifted) or is_traced(x))
 
 
@@ -110,17 +68,17 @@ class Tracer(metaclass=_Traced):
     """
 
 
-def is_concrete(x: Any) -> bool:
+def is_concrete(x) -> bool:
     """Whether a value is known: it is, but for batches of `vmap`."""
     return not isinstance(x, Tracer)
 
 
-def concrete_or_error(typ: Any, val: Any, context: str = "") -> Any:
+def concrete_or_error(typ, val, context: str = "") -> Any:
     """A value as a Python number, or as it is; batches of `vmap` refuse."""
     return val if typ is None else typ(val)
 
 
-def valid_jaxtype(x: Any) -> bool:
+def valid_jaxtype(x) -> bool:
     """Whether a value is an array or a number."""
     numbers = TensorBase | np.ndarray | np.generic | bool | int | float | complex
     return isinstance(x, numbers) or hasattr(x, "__jax_array__")
@@ -151,7 +109,7 @@ def trace_state_clean() -> bool:
     return not STAGED.get() and (mode is None or not mode.levels)
 
 
-def get_opaque_trace_state(convention: Any = None) -> Any:
+def get_opaque_trace_state(convention=None) -> Any:
     """What tells transforms that are under way apart: nothing that is compared by value."""
     return "wengert"
 
@@ -169,13 +127,13 @@ _TRACE = _Trace()
 Array._trace = _TRACE  # type: ignore[attr-defined]
 
 
-def find_top_trace(xs: Any) -> Any:
+def find_top_trace(xs) -> Any:
     """What libraries compare ``x._trace.main`` with."""
     return _TRACE
 
 
 class _Dual(type):
-    def __instancecheck__(cls, x: Any) -> bool:
+    def __instancecheck__(cls, x) -> bool:
         return isinstance(x, Array) and any(isinstance(part, Dual) for part in layers(x.payload))
 
 
@@ -183,7 +141,7 @@ class JVPTracer(metaclass=_Dual):
     """The arrays that forward mode follows, for `isinstance`."""
 
 
-def eval_jaxpr(jaxpr: Listing, consts: Any, *args: Any) -> list[Any]:
+def eval_jaxpr(jaxpr: Listing, consts, *args) -> list[Any]:
     """What a function of `make_jaxpr` gives for other arguments: the leaves of its result."""
     return jaxpr.run(consts, args)
 
@@ -201,7 +159,7 @@ def fun_signature(fun: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
-def safe_map(fun: Callable[..., Any], *sequences: Any) -> list[Any]:
+def safe_map(fun: Callable[..., Any], *sequences) -> list[Any]:
     """A function of the elements of sequences of one length, as a list."""
     return [fun(*values) for values in zip(*sequences, strict=True)]
 
@@ -213,12 +171,12 @@ class Zero(SymbolicZero):
     """A tangent or cotangent that is known to be zero."""
 
     @staticmethod
-    def from_primal_value(value: Any) -> Zero:
+    def from_primal_value(value) -> Zero:
         """The tangent of a value that has none."""
         return Zero(get_aval(value))
 
 
-def instantiate_zeros(tangent: Any) -> Any:
+def instantiate_zeros(tangent) -> Any:
     """A tangent as an array, zeros where it is a `Zero`."""
     if not isinstance(tangent, SymbolicZero):
         return tangent
@@ -236,11 +194,11 @@ class UndefinedPrimal:
     aval: Its shape and dtype.
     """
 
-    def __init__(self, aval: Any) -> None:
+    def __init__(self, aval) -> None:
         self.aval = aval
 
 
-def is_undefined_primal(x: Any) -> bool:
+def is_undefined_primal(x) -> bool:
     """Whether this is the argument by which a rule of transposition is asked."""
     return isinstance(x, UndefinedPrimal)
 
@@ -250,7 +208,7 @@ class aval_property(property):
 
 
 class _Effects:
-    def add_type(self, effect: Any) -> None:
+    def add_type(self, effect) -> None:
         """Do nothing: effects happen at once."""
 
 
@@ -292,7 +250,7 @@ class Primitive:
 
     def_effectful_abstract_eval = def_abstract_eval
 
-    def bind(self, *args: Any, **params: Any) -> Any:
+    def bind(self, *args, **params) -> Any:
         """Compute it.
 
         Raises
@@ -325,7 +283,7 @@ class Primitive:
         mapped = custom_vmap(lambda *values: self._computed(params, values))
 
         @mapped.def_vmap
-        def rule(size: int, in_batched: list[bool], *values: Any) -> Any:
+        def rule(size: int, in_batched: list[bool], *values) -> Any:
             dims = tuple(0 if inside else None for inside in in_batched)
             if self in primitive_batchers:
                 out, ends = primitive_batchers[self](values, dims, **params)
@@ -344,7 +302,7 @@ class Primitive:
         return mapped(*args)
 
     def _linear(self, place: int) -> Callable[..., Any]:
-        def rule(primals: Any, tangents: Any, **params: Any) -> Any:
+        def rule(primals, tangents, **params) -> Any:
             given = list(primals)
             given[place] = tangents[place]
             return self.bind(*primals, **params), self.bind(*given, **params)
@@ -352,7 +310,7 @@ class Primitive:
         return rule
 
     def _transposed(self, params: dict[str, Any], args: tuple[Any, ...], places: list[int]) -> Any:
-        def with_(values: Any) -> list[Any]:
+        def with_(values) -> list[Any]:
             given = list(args)
             for place, value in zip(places, values, strict=True):
                 given[place] = value
@@ -360,7 +318,7 @@ class Primitive:
 
         call = custom_vjp(lambda *values: self._batched(params, tuple(with_(values))))
 
-        def backward(values: Any, cotangent: Any) -> Any:
+        def backward(values, cotangent) -> Any:
             found = []
             for place in places:
                 given = with_(values)
@@ -383,7 +341,7 @@ class HiPrimitive(Primitive):
 class _Function(Primitive):
     """The operation that a function of `jax.lax` is."""
 
-    def bind(self, *args: Any, **params: Any) -> Any:
+    def bind(self, *args, **params) -> Any:
         """Call the function, which has all rules."""
         return self._computed(params, args)
 
@@ -395,7 +353,7 @@ def of_function(name: str, function: Callable[..., Any]) -> Primitive:
     return made
 
 
-def _inside(rule: Callable[..., Any], *args: Any, **params: Any) -> Any:
+def _inside(rule: Callable[..., Any], *args, **params) -> Any:
     token = _INSIDE.set(True)
     try:
         return rule(*args, **params)
@@ -403,11 +361,11 @@ def _inside(rule: Callable[..., Any], *args: Any, **params: Any) -> Any:
         _INSIDE.reset(token)
 
 
-def _in_front(x: Any, axis: int | None) -> Any:
+def _in_front(x, axis: int | None) -> Any:
     return x if not axis else argument(x).swapaxes(0, axis) if axis == 1 else _moved(x, axis)
 
 
-def _moved(x: Any, axis: int) -> Any:
+def _moved(x, axis: int) -> Any:
     array = argument(x)
     return array.transpose(axis, *(i for i in range(array.ndim) if i != axis))
 
@@ -415,7 +373,7 @@ def _moved(x: Any, axis: int) -> Any:
 def _with_zeros(rule: Callable[..., Any], params: dict[str, Any]) -> Callable[..., Any]:
     """A rule of tangents as one of `custom_jvp`: its zeros are of JAX's class, and back."""
 
-    def jvp(primals: Any, tangents: Any) -> Any:
+    def jvp(primals, tangents) -> Any:
         given = [
             Zero(t.aval)
             if isinstance(t, SymbolicZero)
@@ -430,14 +388,14 @@ def _with_zeros(rule: Callable[..., Any], params: dict[str, Any]) -> Callable[..
     return jvp
 
 
-def _like(slopes: Any, out: Any) -> Any:
+def _like(slopes, out) -> Any:
     return type(out)(slopes) if type(out) in (list, tuple) else slopes
 
 
-def defjvp(primitive: Primitive, *rules: Any) -> None:
+def defjvp(primitive: Primitive, *rules) -> None:
     """Give a rule of tangents for each argument: ``rule(tangent, *primals)``, None for zero."""
 
-    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    def jvp(primals, tangents, **params) -> Any:
         parts = [
             rule(t, *primals, **params)
             for rule, t in zip(rules, tangents, strict=True)
@@ -453,7 +411,7 @@ def deflinear2(primitive: Primitive, rule: Callable[..., Any]) -> None:
     """Give the transposition of what is linear in all of its arguments."""
     primitive_transposes[primitive] = rule
 
-    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+    def jvp(primals, tangents, **params) -> Any:
         given = [instantiate_zeros(t) for t in tangents]
         return primitive.bind(*primals, **params), primitive.bind(*given, **params)
 
@@ -468,7 +426,7 @@ def deflinear(primitive: Primitive, rule: Callable[..., Any]) -> None:
 def defvectorized(primitive: Primitive) -> None:
     """Say that it computes whole batches as it computes one element."""
 
-    def rule(values: Any, dims: Any, **params: Any) -> Any:
+    def rule(values, dims, **params) -> Any:
         return primitive.bind(*values, **params), dims[0]
 
     primitive_batchers[primitive] = rule
@@ -477,7 +435,7 @@ def defvectorized(primitive: Primitive) -> None:
 def defbroadcasting(primitive: Primitive) -> None:
     """Say that it computes element by element, and broadcasts."""
 
-    def rule(values: Any, dims: Any, **params: Any) -> Any:
+    def rule(values, dims, **params) -> Any:
         rank = max(np.ndim(x) - (d is not None) for x, d in zip(values, dims, strict=True))
         given = [
             x if d is None else x.reshape(x.shape[:1] + (1,) * (rank + 1 - x.ndim) + x.shape[1:])

@@ -18,27 +18,13 @@ from wengert.compat.jax import choices as _choices
 from wengert.compat.jax import distributions as _distributions
 from wengert.compat.jax import keys as _keys
 from wengert.compat.jax import sampling as _sampling
+from wengert.compat.kit.namespaces import functions_of as _functions_of
 
 _NAMES = {
-    **{name: getattr(_sampling, name) for name in _sampling.__all__},
-    **{name: getattr(_choices, name) for name in _choices.__all__},
-    **{name: getattr(_distributions, name) for name in _distributions.__all__},
-    **{
-        name: getattr(_keys, name)
-        for name in (
-            [
-                "PRNGKey",
-                "clone",
-                "fold_in",
-                "key",
-                "key_data",
-                "key_dtype",
-                "key_impl",
-                "split",
-                "wrap_key_data",
-            ]
-        )
-    },
+    **_functions_of(vars(_sampling), "kind_of sample shape_for"),
+    **_functions_of(vars(_choices)),
+    **_functions_of(vars(_distributions)),
+    **_functions_of(vars(_keys), "PRNGKeyArray PRNGSpec Sampler aligned drawn sampler words_of"),
 }
 globals().update(_NAMES)
 _CURES = {

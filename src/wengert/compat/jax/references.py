@@ -11,8 +11,6 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.classes import Array
 
-__all__ = ["Ref", "addupdate", "freeze", "get", "new_ref", "set", "swap"]
-
 
 class Ref:
     """A box of an array: ``ref[...]`` reads, ``ref[...] = x`` writes.
@@ -26,7 +24,7 @@ class Ref:
     Array([ 1., 11.], dtype=float32)
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value) -> None:
         self._value: Any = value
 
     def _held(self) -> Any:
@@ -34,17 +32,17 @@ class Ref:
             raise ValueError("the Ref has been frozen: it holds no array any more")
         return self._value
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index) -> Any:
         return self._held()[index]
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index, value) -> None:
         self._value = self._held().at[index].set(value)
 
     def get(self) -> Any:
         """The whole array."""
         return self._held()
 
-    def set(self, value: Any) -> None:
+    def set(self, value) -> None:
         """Write the whole array."""
         self[...] = value
 
@@ -60,7 +58,7 @@ class Ref:
         return f"Ref({self._value!r})"
 
 
-def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Ref:
+def new_ref(init_val, *, memory_space=None, kind=None) -> Ref:
     """A box that holds an array."""
     if isinstance(init_val, Ref):
         raise TypeError("new_ref: a Ref does not hold a Ref")
@@ -74,24 +72,24 @@ def freeze(ref: Ref) -> Any:
     return value
 
 
-def get(ref: Ref, idx: Any = ..., **options: Any) -> Any:
+def get(ref: Ref, idx=..., **options) -> Any:
     """``ref[idx]``."""
     return ref[... if idx is None else idx]
 
 
-def set(ref: Ref, idx: Any = ..., value: Any = None, **options: Any) -> None:
+def set(ref: Ref, idx=..., value=None, **options) -> None:
     """``ref[idx] = value``."""
     ref[... if idx is None else idx] = value
 
 
-def swap(ref: Ref, idx: Any = ..., value: Any = None, **options: Any) -> Any:
+def swap(ref: Ref, idx=..., value=None, **options) -> Any:
     """Write, and give what was there."""
     before = get(ref, idx)
     set(ref, idx, value)
     return before
 
 
-def addupdate(ref: Ref, idx: Any = ..., value: Any = None, **options: Any) -> None:
+def addupdate(ref: Ref, idx=..., value=None, **options) -> None:
     """Add to what is there: an element that is named twice gets both."""
     ref._value = ref._held().at[... if idx is None else idx].add(value)
 

@@ -12,10 +12,8 @@ from wengert.compat.jax.reverse import vjp
 from wengert.compat.jax.tracing import short
 from wengert.compat.jax.trees import tree_leaves
 
-__all__ = ["print_saved_residuals"]
 
-
-def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+def print_saved_residuals(f: Callable[..., Any], *args, **kwargs) -> None:
     """Print what the backward pass of a function keeps, and which operations made it.
 
     Parameters
@@ -31,10 +29,10 @@ def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> N
     kept: list[Any] = []
     known: list[Any] = []
 
-    def called(*given: Any) -> Any:
+    def called(*given) -> Any:
         known.extend(leaf.payload for leaf in tree_leaves(given))
 
-        def pack(tensor: Any) -> Any:
+        def pack(tensor) -> Any:
             kept.append(tensor)
             return tensor
 

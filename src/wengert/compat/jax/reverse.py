@@ -27,18 +27,8 @@ from wengert.compat.jax.tracing import (
 from wengert.compat.jax.trees import tree_flatten
 from wengert.ops.like import ones_like
 
-__all__ = [
-    "check_inputs",
-    "check_outputs",
-    "grad",
-    "linear_transpose",
-    "numbers_of",
-    "value_and_grad",
-    "vjp",
-]
 
-
-def numbers_of(args: Sequence[Any], argnums: Any) -> tuple[tuple[int, ...], bool]:
+def numbers_of(args: Sequence[Any], argnums) -> tuple[tuple[int, ...], bool]:
     """The positions that `argnums` names, and whether as a tuple.
 
     Raises
@@ -115,7 +105,7 @@ def check_outputs(name: str, arrays: Sequence[Any], holomorphic: bool) -> None:
             )
 
 
-def _scalar(output: Any, holomorphic: bool) -> Any:
+def _scalar(output, holomorphic: bool) -> Any:
     """The output of a function whose gradient is wanted, as an array without dimensions."""
     if isinstance(output, list | tuple | dict) or output is None:
         raise TypeError(
@@ -133,7 +123,7 @@ def _scalar(output: Any, holomorphic: bool) -> Any:
 
 def _differentiated(
     fun: Callable[..., Any],
-    argnums: Any,
+    argnums,
     has_aux: bool,
     holomorphic: bool,
     allow_int: bool,
@@ -147,7 +137,7 @@ def _differentiated(
     classes: list[type] = []
     beside = Results()
 
-    def call(*tensors: Any) -> Any:
+    def call(*tensors) -> Any:
         given = list(args)
         for number, value in zip(numbers, leaves.with_tensors(tensors), strict=True):
             given[number] = value
@@ -198,7 +188,7 @@ def value_and_grad(
     check_callable(fun)
 
     @functools.wraps(fun)
-    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+    def value_and_gradient(*args, **kwargs) -> Any:
         value, aux, grads = _differentiated(
             fun, argnums, has_aux, holomorphic, allow_int, args, kwargs
         )
@@ -247,7 +237,7 @@ def grad(
     check_callable(fun)
 
     @functools.wraps(fun)
-    def gradient(*args: Any, **kwargs: Any) -> Any:
+    def gradient(*args, **kwargs) -> Any:
         _, aux, grads = _differentiated(fun, argnums, has_aux, holomorphic, allow_int, args, kwargs)
         return (grads, aux) if has_aux else grads
 
@@ -255,10 +245,7 @@ def grad(
 
 
 def vjp(
-    fun: Callable[..., Any],
-    *primals: Any,
-    has_aux: bool = False,
-    reduce_axes: Sequence[Any] = (),
+    fun: Callable[..., Any], *primals, has_aux: bool = False, reduce_axes: Sequence[Any] = ()
 ) -> tuple[Any, ...]:
     """The value of `fun`, and the function that multiplies its transposed Jacobian.
 
@@ -283,7 +270,7 @@ def vjp(
     leaves = Leaves(primals)
     results, beside = Results(), Results()
 
-    def call(*tensors: Any) -> Any:
+    def call(*tensors) -> Any:
         output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
         outputs, whole = results.take(output, "Output")
         _, others = beside.take(aux)
@@ -299,7 +286,7 @@ def vjp(
     metadata = [argument(leaf).aval for leaf in expected]
     results.let_go()
 
-    def vjp_fun(cotangent: Any) -> tuple[Any, ...]:
+    def vjp_fun(cotangent) -> tuple[Any, ...]:
         """The cotangents of the primals from the cotangent of the output."""
         given = _cotangents(cotangent, results, metadata, fun)
         if pull is None:
@@ -312,7 +299,7 @@ def vjp(
     return (value, vjp_fun, beside.give((), others)) if has_aux else (value, vjp_fun)
 
 
-def _cotangents(cotangent: Any, results: Results, metadata: list[Any], fun: Any) -> list[Any]:
+def _cotangents(cotangent, results: Results, metadata: list[Any], fun) -> list[Any]:
     """The cotangents of those outputs that have derivatives, checked."""
     leaves, structure = tree_flatten(cotangent)
     if structure != results.structure:
@@ -345,7 +332,7 @@ def _cotangents(cotangent: Any, results: Results, metadata: list[Any], fun: Any)
 
 
 def linear_transpose(
-    fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()
+    fun: Callable[..., Any], *primals, reduce_axes: Sequence[Any] = ()
 ) -> Callable[..., Any]:
     """The transpose of a linear function.
 
@@ -369,7 +356,7 @@ def linear_transpose(
     return vjp(fun, *structure.unflatten(zeros))[1]
 
 
-def _zeros(like: Any) -> Any:
+def _zeros(like) -> Any:
     if isinstance(like, Array | bool | int | float | complex):
         return asarray(like) * 0
     return asarray(np.zeros(tuple(like.shape), canonical_dtype(like.dtype)))

@@ -18,21 +18,19 @@ from wengert.compat.jax import single
 from wengert.compat.jax.threefry import random_bits, split, uniforms
 from wengert.kernels import normal
 
-__all__ = ["SAMPLERS", "between", "integers"]
-
 Shape = tuple[int, ...]
 _LOG_FACTORIALS = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, 20)))])
 
 
-def _log(x: Any) -> Any:
+def _log(x) -> Any:
     return single.log(x) if x.dtype == np.float32 else np.log(x)
 
 
-def _log1p(x: Any) -> Any:
+def _log1p(x) -> Any:
     return single.log1p(x) if x.dtype == np.float32 else np.log1p(x)
 
 
-def between(key: Any, shape: Shape, kind: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
+def between(key, shape: Shape, kind, low=0.0, high=1.0) -> Any:
     """Numbers that are evenly distributed in [low, high)."""
     kind = np.dtype(kind)
     low, high = kind.type(low), kind.type(high)
@@ -46,21 +44,21 @@ def between(key: Any, shape: Shape, kind: Any, low: Any = 0.0, high: Any = 1.0) 
     return np.maximum(low, spread)
 
 
-def _normal(key: Any, shape: Shape, kind: Any) -> Any:
+def _normal(key, shape: Shape, kind) -> Any:
     u = between(key, shape, kind, np.nextafter(kind.type(-1), kind.type(0)), 1)
     inverse = single.erfinv(u) if kind == np.float32 else normal.erfinv(u)
     return (kind.type(math.sqrt(2)) * inverse).astype(kind, copy=False)
 
 
-def _exponential(key: Any, shape: Shape, kind: Any) -> Any:
+def _exponential(key, shape: Shape, kind) -> Any:
     return -_log1p(-uniforms(key, shape, kind))
 
 
-def _gumbel(key: Any, shape: Shape, kind: Any) -> Any:
+def _gumbel(key, shape: Shape, kind) -> Any:
     return -_log(-_log(between(key, shape, kind, np.finfo(kind).tiny, 1)))
 
 
-def _fine_gumbel(key: Any, shape: Shape, kind: Any) -> Any:
+def _fine_gumbel(key, shape: Shape, kind) -> Any:
     """As `_gumbel`, from twice as many bits, so that large values are as fine as small ones."""
     both = uniforms(key, (2, *shape), kind)
     lead = key.ndim - 1
@@ -70,26 +68,26 @@ def _fine_gumbel(key: Any, shape: Shape, kind: Any) -> Any:
     return -_log(-_log1p(-np.where(high >= 0.5, high, small)))
 
 
-def _laplace(key: Any, shape: Shape, kind: Any) -> Any:
+def _laplace(key, shape: Shape, kind) -> Any:
     u = between(key, shape, kind, -1 + np.finfo(kind).epsneg, 1)
     return np.sign(u) * _log1p(-np.abs(u))
 
 
-def _logistic(key: Any, shape: Shape, kind: Any) -> Any:
+def _logistic(key, shape: Shape, kind) -> Any:
     u = between(key, shape, kind, np.finfo(kind).tiny, 1)
     return _log(u) - _log1p(-u)
 
 
-def _cauchy(key: Any, shape: Shape, kind: Any) -> Any:
+def _cauchy(key, shape: Shape, kind) -> Any:
     u = between(key, shape, kind, np.finfo(kind).eps, 1)
     return np.tan(kind.type(np.pi) * (u - kind.type(0.5)))
 
 
-def _bits(key: Any, shape: Shape, kind: Any) -> Any:
+def _bits(key, shape: Shape, kind) -> Any:
     return random_bits(key, shape, 8 * kind.itemsize)
 
 
-def integers(key: Any, shape: Shape, kind: Any, low: Any, high: Any, whole: Any) -> Any:
+def integers(key, shape: Shape, kind, low, high, whole) -> Any:
     """Whole numbers in [low, high); `whole` says where `high` is the next after the last of all."""
     unsigned: Any = np.dtype(f"u{kind.itemsize}").type
     keys = split(key, (2,))
@@ -100,7 +98,7 @@ def integers(key: Any, shape: Shape, kind: Any, low: Any, high: Any, whole: Any)
     # a span of 2**32 has wrapped to 0: then the remainder is the number itself
     safe = np.where(span == 0, unsigned(1), span)
 
-    def rest(x: Any) -> Any:
+    def rest(x) -> Any:
         return np.where(span == 0, x, x % safe)
 
     factor = rest(unsigned(2 ** (4 * kind.itemsize)))
@@ -108,7 +106,7 @@ def integers(key: Any, shape: Shape, kind: Any, low: Any, high: Any, whole: Any)
     return low + rest(rest(first) * factor + rest(second)).astype(kind)
 
 
-def _order(key: Any, shape: Shape, kind: Any) -> Any:
+def _order(key, shape: Shape, kind) -> Any:
     """The positions of a shuffled array, along the last axis of `shape`."""
     axis = key.ndim - 2 + len(shape)
     full = key.shape[:-1] + shape
@@ -125,7 +123,7 @@ def _order(key: Any, shape: Shape, kind: Any) -> Any:
 # -- by rejection ----------------------------------------------------------------------------------
 
 
-def _gammas(key: Any, shape: Shape, kind: Any, alpha: Any, logs: bool) -> Any:
+def _gammas(key, shape: Shape, kind, alpha, logs: bool) -> Any:
     """Gamma numbers by Marsaglia and Tsang's method; their logarithms for `logs`."""
     keys = split(key, shape).reshape(-1, 2)
     alpha = np.ravel(np.broadcast_to(alpha, key.shape[:-1] + shape))
@@ -163,7 +161,7 @@ def _gammas(key: Any, shape: Shape, kind: Any, alpha: Any, logs: bool) -> Any:
     return result.reshape(key.shape[:-1] + shape)
 
 
-def _of_normals(keys: Any, c: Any, kind: Any) -> tuple[Any, Any]:
+def _of_normals(keys, c, kind) -> tuple[Any, Any]:
     """Normal numbers x for which ``1 + c * x`` is positive, and that."""
     x, v = np.zeros_like(c), np.full_like(c, -1)
     left = np.arange(len(c))
@@ -179,7 +177,7 @@ def _of_normals(keys: Any, c: Any, kind: Any) -> tuple[Any, Any]:
 def _for_each(sampler: Callable[..., Any]) -> Callable[..., Any]:
     """A sampler of one key as one of keys of any shape."""
 
-    def several(key: Any, shape: Shape, kind: Any, *parameters: Any) -> Any:
+    def several(key, shape: Shape, kind, *parameters) -> Any:
         lead = key.shape[:-1]
         result = np.empty(lead + shape, kind)
         given = [np.broadcast_to(p, lead + shape) for p in parameters]
@@ -190,7 +188,7 @@ def _for_each(sampler: Callable[..., Any]) -> Callable[..., Any]:
     return several
 
 
-def _log_factorial(k: Any) -> Any:
+def _log_factorial(k) -> Any:
     """ln k!, for whole k that are not negative."""
     few = k < len(_LOG_FACTORIALS)
     n = np.where(few, 1.0, k) + 1.0
@@ -198,7 +196,7 @@ def _log_factorial(k: Any) -> Any:
     return np.where(few, _LOG_FACTORIALS[np.where(few, k, 0).astype(int)], large)
 
 
-def _poisson_by_products(key: Any, shape: Shape, lam: Any) -> Any:
+def _poisson_by_products(key, shape: Shape, lam) -> Any:
     """Knuth's method: how many numbers in (0, 1) have a product above exp(-lam)."""
     count, total = np.zeros(shape, np.int64), np.zeros(shape, np.float32)
     while (total > -lam).any():
@@ -209,7 +207,7 @@ def _poisson_by_products(key: Any, shape: Shape, lam: Any) -> Any:
     return count - 1
 
 
-def _poisson_by_rejection(key: Any, shape: Shape, lam: Any) -> Any:
+def _poisson_by_rejection(key, shape: Shape, lam) -> Any:
     """Hörmann's transformed rejection, for means above 10."""
     b = 0.931 + 2.53 * np.sqrt(lam)
     a = -0.059 + 0.02483 * b
@@ -233,7 +231,7 @@ def _poisson_by_rejection(key: Any, shape: Shape, lam: Any) -> Any:
 
 
 @_for_each
-def _poisson(key: Any, shape: Shape, kind: Any, lam: Any) -> Any:
+def _poisson(key, shape: Shape, kind, lam) -> Any:
     lam = lam.astype(np.float32)
     few = np.isnan(lam) | (lam < 10)
     result = np.zeros(shape, np.int64)
@@ -246,7 +244,7 @@ def _poisson(key: Any, shape: Shape, kind: Any, lam: Any) -> Any:
 
 
 @_for_each
-def _binomial(key: Any, shape: Shape, kind: Any, count: Any, p: Any) -> Any:
+def _binomial(key, shape: Shape, kind, count, p) -> Any:
     """Sums of geometric numbers where few successes are expected; else of NumPy, so seeded."""
     q = np.where(p < 0.5, p, 1 - p)
     bad = np.isnan(count) | (count < 0) | np.isnan(q) | (q < 0)

@@ -17,25 +17,8 @@ from wengert.compat.jax.samplers import SAMPLERS
 from wengert.ops import special
 from wengert.tape.base import TensorBase
 
-__all__ = [
-    "bernoulli",
-    "bits",
-    "cauchy",
-    "exponential",
-    "gumbel",
-    "laplace",
-    "logistic",
-    "multivariate_normal",
-    "normal",
-    "orthogonal",
-    "rademacher",
-    "randint",
-    "truncated_normal",
-    "uniform",
-]
 
-
-def kind_of(name: str, dtype: Any, kinds: str = "f", default: str = "f") -> np.dtype[Any]:
+def kind_of(name: str, dtype, kinds: str = "f", default: str = "f") -> np.dtype[Any]:
     """The dtype to draw in.
 
     Raises
@@ -55,7 +38,7 @@ def kind_of(name: str, dtype: Any, kinds: str = "f", default: str = "f") -> np.d
     return kind
 
 
-def shape_for(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
+def shape_for(name: str, shape, *parameters) -> tuple[int, ...]:
     """The shape to draw: that of the parameters together, if it is not given.
 
     Raises
@@ -76,20 +59,20 @@ def shape_for(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
     return wanted
 
 
-def sample(name: str, words: Any, shape: Any, kind: np.dtype[Any], *parameters: Any) -> Any:
+def sample(name: str, words, shape, kind: np.dtype[Any], *parameters) -> Any:
     """What the sampler of a name draws; the parameters are brought to the shape."""
     wide = [jnp.broadcast_to(p, shape) for p in parameters]
     return drawn(sampler(_sampled, name=name, shape=shape, kind=kind), words, *wide)
 
 
-def _sampled(key: Any, *given: Any, name: str, shape: Any, kind: Any) -> Any:
+def _sampled(key, *given, name: str, shape, kind) -> Any:
     return SAMPLERS[name](key, shape, kind, *given)
 
 
 # -- numbers of one kind ---------------------------------------------------------------------------
 
 
-def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def bits(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
     """Whole numbers of random bits.
 
     Parameters
@@ -102,15 +85,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
     return sample("bits", words, shape_of(shape), kind_of("bits", dtype, "u", "u"))
 
 
-def uniform(
-    key: Any,
-    shape: Any = (),
-    dtype: Any = None,
-    minval: Any = 0.0,
-    maxval: Any = 1.0,
-    *,
-    out_sharding: Any = None,
-) -> Any:
+def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=None) -> Any:
     """Evenly distributed numbers in [minval, maxval).
 
     Parameters
@@ -136,9 +111,7 @@ def uniform(
     return jnp.maximum(low, spread * (high - low) + low)
 
 
-def randint(
-    key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None) -> Any:
     """Evenly distributed whole numbers in [minval, maxval).
 
     Examples
@@ -167,12 +140,12 @@ def randint(
     return asarray(drawn(by, words, *given), kind)
 
 
-def _whole_numbers(words: Any, low: Any, high: Any, *, shape: Any, kind: Any, beyond: bool) -> Any:
+def _whole_numbers(words, low, high, *, shape, kind, beyond: bool) -> Any:
     low, high = low.astype(kind), high.astype(kind)
     return SAMPLERS["integers"](words, shape, kind, low, high, np.bool_(beyond))
 
 
-def _whole(value: Any, limits: Any) -> Any:
+def _whole(value, limits) -> Any:
     """A bound as an array of integers within what the dtype can hold."""
     if isinstance(value, int):
         return asarray(min(max(value, int(limits.min)), int(limits.max)))
@@ -180,7 +153,7 @@ def _whole(value: Any, limits: Any) -> Any:
     return bound if bound.dtype.kind in "iu" else bound.astype(int)
 
 
-def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def normal(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
     """Numbers of the standard normal distribution.
 
     Parameters
@@ -204,7 +177,7 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
 
 
 def _standard(name: str, text: str) -> Any:
-    def function(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    def function(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
         words = words_of(name, key)
         return sample(name, words, shape_of(shape), kind_of(name, dtype))
 
@@ -228,14 +201,7 @@ laplace = _standard("laplace", "standard Laplace distribution")
 logistic = _standard("logistic", "standard logistic distribution")
 
 
-def gumbel(
-    key: Any,
-    shape: Any = (),
-    dtype: Any = None,
-    mode: str | None = None,
-    *,
-    out_sharding: Any = None,
-) -> Any:
+def gumbel(key, shape=(), dtype=None, mode: str | None = None, *, out_sharding=None) -> Any:
     """Numbers of the standard Gumbel distribution; ``mode="high"`` draws large ones finely."""
     words = words_of("gumbel", key)
     if mode not in (None, "low", "high", "highest"):
@@ -244,15 +210,7 @@ def gumbel(
     return sample("gumbel" if mode in (None, "low") else "fine_gumbel", words, sizes, kind)
 
 
-def truncated_normal(
-    key: Any,
-    lower: Any,
-    upper: Any,
-    shape: Any = None,
-    dtype: Any = None,
-    *,
-    out_sharding: Any = None,
-) -> Any:
+def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=None) -> Any:
     """Numbers of the standard normal distribution between two bounds; differentiable by these."""
     words = words_of("truncated_normal", key)
     kind = kind_of("truncated_normal", dtype)
@@ -269,9 +227,7 @@ def truncated_normal(
     return jnp.clip(found, above, below)
 
 
-def bernoulli(
-    key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None
-) -> Any:
+def bernoulli(key, p=0.5, shape=None, mode: str = "low", *, out_sharding=None) -> Any:
     """True with probability `p`."""
     words = words_of("bernoulli", key)
     if mode not in ("high", "low"):
@@ -288,7 +244,7 @@ def bernoulli(
     return second * 2.0 ** -np.finfo(given.dtype).nmant < given - first
 
 
-def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def rademacher(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
     """1 or -1, each with probability 1/2."""
     kind = default_dtype("i") if dtype is None else requested_dtype(dtype, "rademacher")
     words = words_of("rademacher", key)
@@ -299,14 +255,7 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
 
 
 def multivariate_normal(
-    key: Any,
-    mean: Any,
-    cov: Any,
-    shape: Any = None,
-    dtype: Any = None,
-    method: str = "cholesky",
-    *,
-    out_sharding: Any = None,
+    key, mean, cov, shape=None, dtype=None, method: str = "cholesky", *, out_sharding=None
 ) -> Any:
     """Normal vectors of a mean and a covariance matrix; differentiable by both.
 
@@ -348,9 +297,7 @@ def multivariate_normal(
     return centre.astype(kind) + jnp.einsum("...ij,...j->...i", factor.astype(kind), noise)
 
 
-def orthogonal(
-    key: Any, n: Any, shape: Any = (), dtype: Any = None, m: Any = None, *, out_sharding: Any = None
-) -> Any:
+def orthogonal(key, n, shape=(), dtype=None, m=None, *, out_sharding=None) -> Any:
     """Orthogonal matrices, evenly distributed."""
     words = words_of("orthogonal", key)
     rows = static(n, "n of orthogonal")

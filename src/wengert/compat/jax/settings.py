@@ -14,18 +14,6 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.tape.modes import untraced
 
-__all__ = [
-    "WATCHED",
-    "Config",
-    "Switch",
-    "check_finite",
-    "config",
-    "debug_infs",
-    "debug_nans",
-    "enable_x64",
-    "without_jit",
-]
-
 _TRUE = frozenset({"1", "true", "yes", "on", "y", "t"})
 _FALSE = frozenset({"0", "false", "no", "off", "n", "f", ""})
 
@@ -100,7 +88,7 @@ def _watch(switch: Switch, value: bool) -> None:
         WATCHED.append(switch.name)
 
 
-def check_finite(result: Any, where: str) -> None:
+def check_finite(result, where: str) -> None:
     """Refuse what is not a number, or infinite, if these are looked for.
 
     Raises
@@ -158,7 +146,7 @@ class Config:
     def __init__(self) -> None:
         self._values = dict(_IGNORED)
 
-    def update(self, name: str, val: Any) -> None:
+    def update(self, name: str, val) -> None:
         """Set one option for the whole process.
 
         Parameters
@@ -205,7 +193,7 @@ class Config:
             raise AttributeError(name)
         return self.read(name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value) -> None:
         if name.startswith("_"):
             object.__setattr__(self, name, value)
         else:

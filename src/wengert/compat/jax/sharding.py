@@ -14,25 +14,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.cpu import CPU
 from wengert.compat.jax.trees import tree_map
-
-__all__ = [
-    "AbstractMesh",
-    "AxisType",
-    "Mesh",
-    "NamedSharding",
-    "P",
-    "PartitionSpec",
-    "Shard",
-    "Sharding",
-    "SingleDeviceSharding",
-    "auto_axes",
-    "get_abstract_mesh",
-    "make_mesh",
-    "reshard",
-    "set_mesh",
-    "shard_map",
-    "smap",
-]
+from wengert.compat.kit.namespaces import defined
 
 
 class Sharding:
@@ -58,7 +40,7 @@ class Sharding:
 class SingleDeviceSharding(Sharding):
     """The whole array lies on one device."""
 
-    def __init__(self, device: Any = CPU, *, memory_kind: str = "device") -> None:
+    def __init__(self, device=CPU, *, memory_kind: str = "device") -> None:
         self._device = device
         self.memory_kind = memory_kind
 
@@ -69,7 +51,7 @@ class SingleDeviceSharding(Sharding):
 class PartitionSpec(tuple[Any, ...]):
     """The axes of a mesh that divide the dimensions of an array; None for those of no axis."""
 
-    def __new__(cls, *partitions: Any) -> PartitionSpec:
+    def __new__(cls, *partitions) -> PartitionSpec:
         """Make one of the entries of the dimensions."""
         return super().__new__(cls, partitions)
 
@@ -98,7 +80,7 @@ class Mesh:
     {'x': 1}
     """
 
-    def __init__(self, devices: Any, axis_names: Any, **options: Any) -> None:
+    def __init__(self, devices, axis_names, **options) -> None:
         self.devices = np.asarray(devices)
         self.axis_names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
         if self.devices.size != 1:
@@ -147,7 +129,7 @@ class AbstractMesh:
     axis_names : tuple of str. The names of the axes.
     """
 
-    def __init__(self, axis_sizes: Any, axis_names: Any = (), **options: Any) -> None:
+    def __init__(self, axis_sizes, axis_names=(), **options) -> None:
         self.axis_sizes, self.axis_names = tuple(axis_sizes), tuple(axis_names)
 
     @property
@@ -172,7 +154,7 @@ def get_abstract_mesh() -> AbstractMesh:
 class NamedSharding(Sharding):
     """The dimensions of an array divided among the axes of a mesh: here each into one part."""
 
-    def __init__(self, mesh: Mesh, spec: Any, *, memory_kind: str | None = None) -> None:
+    def __init__(self, mesh: Mesh, spec, *, memory_kind: str | None = None) -> None:
         self.mesh, self.spec, self.memory_kind = mesh, spec, memory_kind
 
     def __repr__(self) -> str:
@@ -186,38 +168,28 @@ class Shard:
     """The class of a part of an array, of which there are none."""
 
 
-def make_mesh(
-    axis_shapes: Any, axis_names: Any, *args: Any, devices: Any = None, **options: Any
-) -> Mesh:
+def make_mesh(axis_shapes, axis_names, *args, devices=None, **options) -> Mesh:
     """The one device as a mesh of axes of size one."""
     return Mesh(np.full(tuple(axis_shapes), CPU), axis_names)
 
 
 @contextlib.contextmanager
-def set_mesh(mesh: Any) -> Iterator[Any]:
+def set_mesh(mesh) -> Iterator[Any]:
     """A context that changes nothing: there is one device."""
     yield mesh
 
 
-def reshard(x: Any, out_sharding: Any = None) -> Any:
+def reshard(x, out_sharding=None) -> Any:
     """The arrays themselves, which are whole."""
     return x
 
 
-def auto_axes(fun: Any = None, **options: Any) -> Any:
+def auto_axes(fun=None, **options) -> Any:
     """The function itself."""
     return fun or (lambda function: function)
 
 
-def shard_map(
-    f: Any = None,
-    /,
-    *,
-    mesh: Any = None,
-    in_specs: Any = None,
-    out_specs: Any = None,
-    **options: Any,
-) -> Any:
+def shard_map(f=None, /, *, mesh=None, in_specs=None, out_specs=None, **options) -> Any:
     """A function of the parts of arrays that a device has: of the whole arrays.
 
     Parameters
@@ -232,7 +204,7 @@ def shard_map(
         )
 
     @functools.wraps(f)
-    def mapped(*args: Any) -> Any:
+    def mapped(*args) -> Any:
         call = lambda: f(*args)  # noqa: E731
         for name in () if mesh is None else mesh.axis_names:
             call = functools.partial(_alone, vmap(call, axis_size=1, axis_name=name))
@@ -244,7 +216,7 @@ def shard_map(
 smap = shard_map
 
 
-def _alone(call: Any) -> Any:
+def _alone(call) -> Any:
     return tree_map(lambda x: x[0], call())
 
 
@@ -254,5 +226,7 @@ _ABSENT = "there is one device, and arrays are whole"
 def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'jax.sharding' has no attribute {name!r}: {_ABSENT}")
 
+
+__all__ = [*defined(globals()), "P", "smap"]
 
 fill_sections(globals())

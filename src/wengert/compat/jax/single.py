@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["erfinv", "log", "log1p"]
-
 _BLOCK = 16384
 _LOG = (
     (7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1),
@@ -54,21 +52,21 @@ _ABOVE, _BELOW = (np.array(text.split(), np.float32) for text in _LOG1P)
 _PAIRS = [np.array(text.split(), np.float32) for text in _ERFINV]
 
 
-def _fused(a: Any, b: Any, c: Any) -> Any:
+def _fused(a, b, c) -> Any:
     """``a * b + c``, rounded once."""
     product = np.multiply(a, b, dtype=np.float64)
     product += c
     return product.astype(np.float32)
 
 
-def _polynomial(coefficients: Any, x: Any) -> Any:
+def _polynomial(coefficients, x) -> Any:
     result = np.full_like(x, coefficients[0])
     for c in coefficients[1:]:
         result = _fused(result, x, np.float32(c))
     return result
 
 
-def _log(x: Any) -> Any:
+def _log(x) -> Any:
     bits = x.view(np.uint32)
     power = (bits >> np.uint32(23)).astype(np.float32) - np.float32(126)
     m = ((bits & np.uint32(0x807FFFFF)) | np.uint32(0x3F000000)).view(np.float32)
@@ -83,7 +81,7 @@ def _log(x: Any) -> Any:
     return _fused(power, _LOG_2[0], _fused(square, np.float32(-0.5), m) + tail)
 
 
-def _log1p(x: Any) -> Any:
+def _log1p(x) -> Any:
     square = x * x
     ratio = _polynomial(_ABOVE, x) / _polynomial(_BELOW, x)
     near = x + _fused(np.float32(-0.5), square, x * square * ratio)
@@ -91,7 +89,7 @@ def _log1p(x: Any) -> Any:
     return np.where(np.abs(x) < _SMALL, near, far)
 
 
-def _erfinv(x: Any) -> Any:
+def _erfinv(x) -> Any:
     w = -_log1p(-x * x)
     near = w < 5
     w = np.where(near, w - np.float32(2.5), np.sqrt(np.abs(w)) - np.float32(3))
@@ -102,7 +100,7 @@ def _erfinv(x: Any) -> Any:
     return result * x
 
 
-def _in_blocks(function: Any, x: Any) -> Any:
+def _in_blocks(function, x) -> Any:
     """`function` of an array, part by part: what it needs in between stays in the cache."""
     if x.size <= _BLOCK:
         return function(x)
@@ -113,16 +111,16 @@ def _in_blocks(function: Any, x: Any) -> Any:
     return result
 
 
-def log(x: Any) -> Any:
+def log(x) -> Any:
     """The natural logarithm of positive, finite numbers."""
     return _in_blocks(_log, x)
 
 
-def log1p(x: Any) -> Any:
+def log1p(x) -> Any:
     """ln(1 + x), for x > -1."""
     return _in_blocks(_log1p, x)
 
 
-def erfinv(x: Any) -> Any:
+def erfinv(x) -> Any:
     """The inverse of the error function, between -1 and 1."""
     return _in_blocks(_erfinv, x)

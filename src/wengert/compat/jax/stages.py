@@ -70,7 +70,7 @@ class Lowered:
         """The operations, in the one dialect that there is."""
         return repr(self._traced.jaxpr)
 
-    def compile(self, compiler_options: Any = None) -> Compiled:
+    def compile(self, compiler_options=None) -> Compiled:
         """The function for arguments of these shapes."""
         return Compiled(self._traced)
 
@@ -93,7 +93,7 @@ class Compiled:
         """The operations."""
         return repr(self._traced.jaxpr)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs) -> Any:
         """What the function returns.
 
         Raises

@@ -25,30 +25,8 @@ from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 from wengert.tape.modes import is_grad_enabled
 from wengert.utils.recompute import Region
 
-__all__ = [
-    "ShapeDtypeStruct",
-    "check_tracer_leaks",
-    "checking_leaks",
-    "checkpoint",
-    "closure_convert",
-    "collected_into",
-    "default_device",
-    "default_matmul_precision",
-    "ensure_compile_time_eval",
-    "eval_shape",
-    "example",
-    "named_call",
-    "named_scope",
-    "numpy_dtype_promotion",
-    "numpy_rank_promotion",
-    "pmap",
-    "remat",
-    "replaced",
-    "typeof",
-]
 
-
-def pmap(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., NoReturn]:
+def pmap(fun: Callable[..., Any], *args, **kwargs) -> Callable[..., NoReturn]:
     """Refused where it is called: there is one device.
 
     Raises
@@ -58,7 +36,7 @@ def pmap(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., No
     check_callable(fun)
 
     @functools.wraps(fun)
-    def mapped(*args: Any, **kwargs: Any) -> NoReturn:
+    def mapped(*args, **kwargs) -> NoReturn:
         raise NotImplementedError(
             "jax.pmap needs several devices, and there is one: write jax.vmap, with the same "
             "in_axes, out_axes and axis_name"
@@ -83,15 +61,7 @@ class ShapeDtypeStruct:
 
     __slots__ = ("dtype", "shape", "sharding", "weak_type")
 
-    def __init__(
-        self,
-        shape: Any,
-        dtype: Any,
-        *,
-        sharding: Any = None,
-        weak_type: bool = False,
-        **more: Any,
-    ) -> None:
+    def __init__(self, shape, dtype, *, sharding=None, weak_type: bool = False, **more) -> None:
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be specified.")
         self.shape = tuple(int(size) for size in shape)
@@ -122,14 +92,14 @@ class ShapeDtypeStruct:
         return hash((self.shape, self.dtype))
 
 
-def example(leaf: Any) -> Any:
+def example(leaf) -> Any:
     """Zeros of the shape and dtype that an array has, or anything else that has these."""
     if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
         return asarray(np.zeros(tuple(leaf.shape), canonical_dtype(leaf.dtype)))
     return asarray(leaf) * 0
 
 
-def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def eval_shape(fun: Callable[..., Any], *args, **kwargs) -> Any:
     """The shapes and dtypes of what a function returns, found by calling it on zeros.
 
     Parameters
@@ -144,7 +114,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     check_callable(fun)
 
-    def shape(leaf: Any) -> ShapeDtypeStruct:
+    def shape(leaf) -> ShapeDtypeStruct:
         if isinstance(leaf, ShapeDtypeStruct):
             return leaf
         array = argument(leaf)
@@ -154,7 +124,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return tree_map(shape, staged(fun)(*given, **named))
 
 
-def typeof(x: Any) -> ShapedArray:
+def typeof(x) -> ShapedArray:
     """The shape and dtype of an array or a number."""
     found: ShapedArray = (x if hasattr(x, "aval") else argument(x)).aval
     return found
@@ -164,7 +134,7 @@ def checkpoint(
     fun: Callable[..., Any] | None = None,
     *,
     prevent_cse: bool = True,
-    policy: Any = None,
+    policy=None,
     static_argnums: int | Sequence[int] = (),
     concrete: bool = False,
 ) -> Any:
@@ -188,7 +158,7 @@ def checkpoint(
     statics = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
     @functools.wraps(fun)
-    def computed(*args: Any, **kwargs: Any) -> Any:
+    def computed(*args, **kwargs) -> Any:
         token = NAMED.set([])
         try:
             return fun(*args, **kwargs)
@@ -196,7 +166,7 @@ def checkpoint(
             NAMED.reset(token)
 
     @functools.wraps(fun)
-    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+    def checkpointed(*args, **kwargs) -> Any:
         given, named = tree_map(_array_or_same, (list(args), kwargs))
         for place in statics:
             given[place] = args[place]
@@ -215,7 +185,7 @@ def checkpoint(
 remat = checkpoint
 
 
-def _array_or_same(value: Any) -> Any:
+def _array_or_same(value) -> Any:
     numbers = np.ndarray | np.generic | bool | int | float | complex
     return asarray(value) if isinstance(value, numbers) else value
 
@@ -247,19 +217,19 @@ def checking_leaks() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def default_device(new_val: Any = None) -> Iterator[None]:
+def default_device(new_val=None) -> Iterator[None]:
     """A context that changes nothing: there is one device."""
     yield
 
 
 @contextlib.contextmanager
-def default_matmul_precision(new_val: Any = None) -> Iterator[None]:
+def default_matmul_precision(new_val=None) -> Iterator[None]:
     """A context that changes nothing: products are computed in the dtype of the operands."""
     yield
 
 
 @contextlib.contextmanager
-def numpy_dtype_promotion(new_val: Any = None) -> Iterator[None]:
+def numpy_dtype_promotion(new_val=None) -> Iterator[None]:
     """A context that changes nothing: dtypes meet by the standard rules."""
     yield
 
@@ -268,7 +238,7 @@ numpy_rank_promotion = numpy_dtype_promotion
 check_tracer_leaks = checking_leaks
 
 
-def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, list[Any]]:
+def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[Any]]:
     """A function that takes as arguments what it used from outside and is differentiated by.
 
     Parameters
@@ -285,7 +255,7 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, l
     found: list[Any] = []
     collected_into(fun, found)
 
-    def converted(*args: Any) -> Any:
+    def converted(*args) -> Any:
         count = len(args) - len(found)
         new = {id(old): value for old, value in zip(found, args[count:], strict=True)}
         return replaced(fun, new)(*args[:count])
@@ -293,7 +263,7 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, l
     return converted, list(found)
 
 
-def collected_into(value: Any, found: list[Any]) -> None:
+def collected_into(value, found: list[Any]) -> None:
     """Add the arrays that a transform follows and that `value` holds."""
     for leaf in tree_leaves(value):
         if isinstance(leaf, Array):
@@ -307,10 +277,10 @@ def collected_into(value: Any, found: list[Any]) -> None:
                     collected_into(cell.cell_contents, found)
 
 
-def replaced(value: Any, new: dict[int, Any]) -> Any:
+def replaced(value, new: dict[int, Any]) -> Any:
     """`value` with other arrays in place of some that it holds."""
 
-    def leaf(part: Any) -> Any:
+    def leaf(part) -> Any:
         if isinstance(part, Array):
             return new.get(id(part), part)
         if isinstance(part, functools.partial):

@@ -21,17 +21,17 @@ _TOLERANCE = {"float16": 1e-1, "float32": 2e-2, "float64": 1e-5}
 _STEP = {"float16": 1e-1, "float32": 1e-2, "float64": 1e-4}
 
 
-def _kind(tree: Any) -> str:
+def _kind(tree) -> str:
     """The narrowest real dtype among the leaves of a tree."""
     found = [argument(leaf).dtype for leaf in tree_leaves(tree)]
     sizes = [d.itemsize // (2 if d.kind == "c" else 1) for d in found if d.kind in "fc"]
     return {2: "float16", 4: "float32"}.get(min(sizes, default=8), "float64")
 
 
-def _drawn(rng: Any, like: Any) -> Any:
+def _drawn(rng, like) -> Any:
     """A direction: of the structure and dtypes of `like`, without bytes where it is of integers."""
 
-    def leaf(value: Any) -> Any:
+    def leaf(value) -> Any:
         x = argument(value)
         if not is_inexact(x):
             return np.zeros(x.shape, float0)
@@ -43,7 +43,7 @@ def _drawn(rng: Any, like: Any) -> Any:
     return tree_map(leaf, like)
 
 
-def _product(a: Any, b: Any) -> Any:
+def _product(a, b) -> Any:
     """The sum of the products of the leaves of two trees, as a real number."""
     total = 0.0
     for x, y in zip(tree_leaves(a), tree_leaves(b), strict=True):
@@ -52,16 +52,16 @@ def _product(a: Any, b: Any) -> Any:
     return total
 
 
-def _moved(args: Any, directions: Any, step: float) -> Any:
-    def leaf(value: Any, direction: Any) -> Any:
+def _moved(args, directions, step: float) -> Any:
+    def leaf(value, direction) -> Any:
         x = argument(value)
         return x + (step * direction).astype(x.dtype) if is_inexact(x) else value
 
     return tree_map(leaf, args, directions)
 
 
-def _differences(above: Any, below: Any, step: float) -> Any:
-    def leaf(a: Any, b: Any) -> Any:
+def _differences(above, below, step: float) -> Any:
+    def leaf(a, b) -> Any:
         if not is_inexact(argument(a)):
             return a
         return (np.asarray(a, complex) - np.asarray(b, complex)) / step
@@ -69,13 +69,13 @@ def _differences(above: Any, below: Any, step: float) -> Any:
     return tree_map(leaf, above, below)
 
 
-def _check_close(found: Any, expected: Any, atol: float, rtol: float, what: str) -> None:
+def _check_close(found, expected, atol: float, rtol: float, what: str) -> None:
     for a, b in zip(tree_leaves(found), tree_leaves(expected), strict=True):
         if np.asarray(a).dtype.kind in "fc":
             np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol, atol, err_msg=what)
 
 
-def _options(args: Any, atol: Any, rtol: Any, eps: Any) -> tuple[float, float, float]:
+def _options(args, atol, rtol, eps) -> tuple[float, float, float]:
     kind = _kind(args)
     tolerance = _TOLERANCE[kind]
     return (
@@ -186,7 +186,7 @@ def check_grads(
         check_vjp(f, lambda *primals: vjp(f, *primals), args, atol, rtol, eps)
         if order > 1:
 
-            def pulled(*args: Any) -> Any:
+            def pulled(*args) -> Any:
                 output, pull = vjp(f, *args)
                 return output, pull(_drawn(np.random.default_rng(3), output))
 

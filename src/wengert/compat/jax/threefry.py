@@ -22,8 +22,6 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 
-__all__ = ["fold_in", "hashed", "random_bits", "seeded", "split", "uniforms"]
-
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
 _BLOCK = 16384
@@ -33,7 +31,7 @@ _UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 Words = tuple[Any, Any]
 
 
-def hashed(key: Any, high: Any, low: Any) -> Words:
+def hashed(key, high, low) -> Words:
     """Two words for each counter.
 
     Parameters
@@ -55,7 +53,7 @@ def hashed(key: Any, high: Any, low: Any) -> Words:
     return first.reshape(shape), second.reshape(shape)
 
 
-def _block(words: list[Any], x: Any, y: Any) -> None:
+def _block(words: list[Any], x, y) -> None:
     """The hash of a counter's two words by a key's two words into `x` and `y`."""
     k0, k1, high, low = words
     keys = (k0, k1, k0 ^ k1 ^ _PARITY)
@@ -74,7 +72,7 @@ def _block(words: list[Any], x: Any, y: Any) -> None:
         np.add(y, np.uint32(step + 1), out=y)
 
 
-def _counters(key: Any, shape: tuple[int, ...]) -> Words:
+def _counters(key, shape: tuple[int, ...]) -> Words:
     """The words of the hash for each position in `shape`, for each key."""
     size = math.prod(shape)
     low = np.arange(size, dtype=np.uint64)
@@ -84,7 +82,7 @@ def _counters(key: Any, shape: tuple[int, ...]) -> Words:
     return first.reshape(given + shape), second.reshape(given + shape)
 
 
-def seeded(seed: Any) -> Any:
+def seeded(seed) -> Any:
     """The keys of whole numbers: their two words, the higher one first."""
     seed = np.asarray(seed)
     wide = seed.dtype.itemsize == 8
@@ -93,18 +91,18 @@ def seeded(seed: Any) -> Any:
     return np.stack([high, bits & np.uint64(0xFFFFFFFF)], -1).astype(np.uint32)
 
 
-def split(key: Any, shape: tuple[int, ...]) -> Any:
+def split(key, shape: tuple[int, ...]) -> Any:
     """Keys of shape ``(..., *shape, 2)``."""
     return np.stack(_counters(key, shape), -1)
 
 
-def fold_in(key: Any, data: Any) -> Any:
+def fold_in(key, data) -> Any:
     """The key of `key` and a word of data."""
     low = np.asarray(data, np.uint32)
     return np.stack(hashed(key, np.zeros_like(low), low), -1)
 
 
-def random_bits(key: Any, shape: tuple[int, ...], width: int) -> Any:
+def random_bits(key, shape: tuple[int, ...], width: int) -> Any:
     """Whole numbers of `width` random bits each: 8, 16, 32 or 64."""
     first, second = _counters(key, shape)
     if width == 64:
@@ -112,7 +110,7 @@ def random_bits(key: Any, shape: tuple[int, ...], width: int) -> Any:
     return (first ^ second).astype(_UNSIGNED[width])
 
 
-def uniforms(key: Any, shape: tuple[int, ...], kind: Any) -> Any:
+def uniforms(key, shape: tuple[int, ...], kind) -> Any:
     """Numbers of the floating dtype `kind` in [0, 1), from the bits of their fractions."""
     kind = np.dtype(kind)
     width, digits = 8 * kind.itemsize, np.finfo(kind).nmant

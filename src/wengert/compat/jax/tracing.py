@@ -30,23 +30,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
 
-__all__ = [
-    "STAGED",
-    "Leaves",
-    "Results",
-    "argument",
-    "check_callable",
-    "conjugated",
-    "is_inexact",
-    "labelled",
-    "name_of",
-    "nothing_like",
-    "short",
-    "staged",
-    "two_parts",
-]
-
-
 STAGED: ContextVar[bool] = ContextVar("staged", default=False)
 """Whether a function runs that JAX would trace: its values are known, but count as unknown."""
 
@@ -55,19 +38,19 @@ def staged(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that JAX would trace what it calls for (see `STAGED`)."""
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args, **kwargs) -> Any:
         if STAGED.get():
             return function(*args, **kwargs)
-        token = STAGED.set(True)
+        STAGED.set(True)  # without its token: states of Python are told apart by what frames hold
         try:
             return function(*args, **kwargs)
         finally:
-            STAGED.reset(token)
+            STAGED.set(False)
 
     return call
 
 
-def check_callable(fun: Any) -> None:
+def check_callable(fun) -> None:
     """Refuse what is not a function.
 
     Raises
@@ -78,12 +61,12 @@ def check_callable(fun: Any) -> None:
         raise TypeError(f"Expected a callable value, got {fun}")
 
 
-def name_of(fun: Any) -> str:
+def name_of(fun) -> str:
     """What a function is called."""
     return str(getattr(fun, "__name__", fun.__class__.__name__))
 
 
-def argument(value: Any, what: str = "Argument") -> Any:
+def argument(value, what: str = "Argument") -> Any:
     """A leaf among arguments as an array.
 
     Raises
@@ -98,7 +81,7 @@ def argument(value: Any, what: str = "Argument") -> Any:
     raise TypeError(f"{what} {value!r} of type {type(value)} is not a valid JAX type.")
 
 
-def labelled(result: Any, cls: type) -> Any:
+def labelled(result, cls: type) -> Any:
     """A tensor as an array of the class `cls`."""
     if result.__class__ is Tensor:
         if WATCHED:
@@ -108,25 +91,25 @@ def labelled(result: Any, cls: type) -> Any:
     return result if result.__class__ is cls else of_kind(result, cls)
 
 
-def conjugated(x: Any) -> Any:
+def conjugated(x) -> Any:
     """The conjugate of a complex tensor; any other itself."""
     if x.payload.dtype.kind != "c":
         return x
     return T.add(T.conj(x), 0)  # not -0 where nothing was conjugated
 
 
-def is_inexact(x: Any) -> bool:
+def is_inexact(x) -> bool:
     """Whether an array has derivatives."""
     dtype = x.payload.dtype
     return dtype.kind in "fc" or (dtype.kind == "V" and dtype != float0)
 
 
-def nothing_like(x: Any) -> Any:
+def nothing_like(x) -> Any:
     """What stands for a derivative by integers: an array of no bytes."""
     return np.zeros(tuple(x.payload.shape), float0)
 
 
-def short(x: Any) -> str:
+def short(x) -> str:
     """The dtype and shape of an array: ``float32[2,3]``."""
     return f"{x.payload.dtype.name}[{','.join(map(str, x.payload.shape))}]"
 
@@ -179,7 +162,7 @@ class Results:
         self.tensor_places: list[int] = []
         self.leaves: list[Any] = []
 
-    def take(self, value: Any, what: str | None = None) -> tuple[list[Any], list[Any]]:
+    def take(self, value, what: str | None = None) -> tuple[list[Any], list[Any]]:
         """The tensors of `value` with derivatives, and those without.
 
         Parameters
@@ -224,7 +207,7 @@ class Results:
         return self.structure.unflatten(made)
 
 
-def two_parts(result: Any, has_aux: bool) -> tuple[Any, Any]:
+def two_parts(result, has_aux: bool) -> tuple[Any, Any]:
     """What a function returned, parted into its output and what else it has to say."""
     if not has_aux:
         return result, None

@@ -9,7 +9,7 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax import trees
-from wengert.compat.jax.trees import (
+from wengert.compat.jax.trees import (  # noqa: F401  names of this module
     DictKey,
     FlattenedIndexKey,
     GetAttrKey,
@@ -22,68 +22,30 @@ from wengert.compat.jax.trees import (
     opaque,
     register,
 )
-
-__all__ = [
-    "DictKey",
-    "FlattenedIndexKey",
-    "GetAttrKey",
-    "KeyEntry",
-    "KeyPath",
-    "Partial",
-    "PyTreeDef",
-    "SequenceKey",
-    "all_leaves",
-    "flatten_one_level",
-    "is_tree_node",
-    "keystr",
-    "register_dataclass",
-    "register_pytree_node",
-    "register_pytree_node_class",
-    "register_pytree_with_keys",
-    "register_pytree_with_keys_class",
-    "register_static",
-    "tree_all",
-    "tree_broadcast",
-    "tree_flatten",
-    "tree_flatten_with_path",
-    "tree_leaves",
-    "tree_leaves_with_path",
-    "tree_map",
-    "tree_map_with_path",
-    "tree_reduce",
-    "tree_reduce_associative",
-    "tree_structure",
-    "tree_transpose",
-    "tree_unflatten",
-    "treedef_children",
-    "treedef_is_leaf",
-    "treedef_tuple",
-]
+from wengert.compat.kit.namespaces import defined
 
 KeyEntry = Any
 KeyPath = tuple[Any, ...]
 _NONE: Any = object()
 
 
-def tree_flatten(
-    tree: Any, is_leaf: Callable[[Any], bool] | None = None
-) -> tuple[list[Any], PyTreeDef]:
+def tree_flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree, and its structure: random keys are leaves, too."""
     return trees.tree_flatten(tree, opaque(is_leaf))
 
 
-def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+def tree_leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
     """The leaves of a tree."""
     return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
+def tree_structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
     """The structure of a tree."""
     return tree_flatten(tree, is_leaf)[1]
 
 
 def tree_map(
-    f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None
+    f: Callable[..., Any], tree, *rest, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
     """A tree of what a function gives for the leaves of a tree, and of others like it."""
     return trees.tree_map(f, tree, *rest, is_leaf=opaque(is_leaf))
@@ -107,8 +69,8 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 
 def tree_reduce(
     function: Callable[[Any, Any], Any],
-    tree: Any,
-    initializer: Any = _NONE,
+    tree,
+    initializer=_NONE,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
     """What is left of the leaves, two of which a function makes one, from the left.
@@ -126,16 +88,16 @@ def tree_reduce(
 
 def tree_reduce_associative(
     operation: Callable[[Any, Any], Any],
-    tree: Any,
+    tree,
     *,
-    identity: Any = _NONE,
+    identity=_NONE,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
     """As `tree_reduce`, of an operation for which the order does not matter."""
     return tree_reduce(operation, tree, identity, is_leaf)
 
 
-def tree_all(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+def tree_all(tree, is_leaf: Callable[[Any], bool] | None = None) -> bool:
     """Whether all leaves are true.
 
     Examples
@@ -147,7 +109,7 @@ def tree_all(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
 
 
 def tree_transpose(
-    outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any
+    outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose
 ) -> Any:
     """A tree of trees, turned inside out.
 
@@ -173,9 +135,7 @@ def tree_transpose(
     return inner_treedef.unflatten([outer_treedef.unflatten(column) for column in columns])
 
 
-def tree_broadcast(
-    prefix_tree: Any, full_tree: Any, is_leaf: Callable[[Any], bool] | None = None
-) -> Any:
+def tree_broadcast(prefix_tree, full_tree, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """A tree of the structure of `full_tree`, with each leaf of `prefix_tree` as often as needed.
 
     Examples
@@ -193,7 +153,7 @@ def tree_broadcast(
 
 
 def tree_flatten_with_path(
-    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+    tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """The leaves of a tree with the steps that lead to them, and its structure.
 
@@ -207,7 +167,7 @@ def tree_flatten_with_path(
 
 
 def tree_leaves_with_path(
-    tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
+    tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> list[tuple[KeyPath, Any]]:
     """The leaves of a tree with the steps that lead to them."""
     return leaves_with_paths(tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path)[0]
@@ -215,8 +175,8 @@ def tree_leaves_with_path(
 
 def tree_map_with_path(
     f: Callable[..., Any],
-    tree: Any,
-    *rest: Any,
+    tree,
+    *rest,
     is_leaf: Callable[..., bool] | None = None,
     is_leaf_takes_path: bool = False,
 ) -> Any:
@@ -247,7 +207,7 @@ def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
     return separator.join(_simple(key) if simple else str(key) for key in keys)
 
 
-def _simple(key: Any) -> str:
+def _simple(key) -> str:
     return str(key[0]) if isinstance(key, tuple) else str(key)
 
 
@@ -257,12 +217,12 @@ def all_leaves(iterable: Iterable[Any], is_leaf: Callable[[Any], bool] | None = 
     return all(kind_of(value) is None or (leaf and leaf(value)) for value in iterable)
 
 
-def is_tree_node(value: Any) -> bool:
+def is_tree_node(value) -> bool:
     """Whether `value` is a container."""
     return kind_of(value) is not None and not is_opaque(value)
 
 
-def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
+def flatten_one_level(tree) -> tuple[Iterable[Any], Any]:
     """The children and the metadata of a container.
 
     Raises
@@ -344,7 +304,7 @@ def register_pytree_node(
     )
 
 
-def register_pytree_node_class(cls: Any) -> Any:
+def register_pytree_node_class(cls) -> Any:
     """A class with `tree_flatten` and a class method `tree_unflatten`, as a container: a decorator.
 
     Examples
@@ -373,7 +333,7 @@ def register_pytree_with_keys(
 ) -> None:
     """As `register_pytree_node`, of a function that gives pairs of a key and a child."""
 
-    def apart(value: Any) -> tuple[Iterable[Any], Any]:
+    def apart(value) -> tuple[Iterable[Any], Any]:
         if flatten_func is not None:
             children, data = flatten_func(value)
             return children, data
@@ -388,7 +348,7 @@ def register_pytree_with_keys(
     )
 
 
-def register_pytree_with_keys_class(cls: Any) -> Any:
+def register_pytree_with_keys_class(cls) -> Any:
     """A class with `tree_flatten_with_keys` and `tree_unflatten`, as a container: a decorator."""
     register_pytree_with_keys(
         cls,
@@ -400,7 +360,7 @@ def register_pytree_with_keys_class(cls: Any) -> Any:
 
 
 def register_dataclass(
-    nodetype: Any,
+    nodetype,
     data_fields: Sequence[str] | None = None,
     meta_fields: Sequence[str] | None = None,
     drop_fields: Sequence[str] = (),
@@ -453,7 +413,7 @@ def register_dataclass(
                 f"only those: missing {sorted(missing)}, unexpected {sorted(named - known)}"
             )
 
-    def together(metadata: Any, children: Any) -> Any:
+    def together(metadata, children) -> Any:
         return nodetype(
             **dict(zip(meta, metadata, strict=True)), **dict(zip(data, children, strict=True))
         )
@@ -470,7 +430,7 @@ def register_dataclass(
     return nodetype
 
 
-def register_static(cls: Any) -> Any:
+def register_static(cls) -> Any:
     """A class whose instances are containers without children: a decorator."""
     register(cls, lambda value: ((), value), lambda data, parts: data)
     return cls
@@ -494,5 +454,8 @@ register_pytree_with_keys(
     ),
     lambda func, parts: Partial(func, *parts[0], **parts[1]),
 )
+
+_OTHERS = "DictKey FlattenedIndexKey GetAttrKey KeyEntry KeyPath PyTreeDef SequenceKey"
+__all__ = [*defined(globals()), *_OTHERS.split()]
 
 fill_sections(globals())

@@ -17,27 +17,6 @@ from typing import Any, NamedTuple
 from wengert.base.containers import Structure
 from wengert.base.sections import fill_sections
 
-__all__ = [
-    "LEAF",
-    "OPAQUE",
-    "DictKey",
-    "FlattenedIndexKey",
-    "GetAttrKey",
-    "Kind",
-    "PyTreeDef",
-    "SequenceKey",
-    "children_of",
-    "is_opaque",
-    "kind_of",
-    "leaves_with_paths",
-    "opaque",
-    "register",
-    "tree_flatten",
-    "tree_leaves",
-    "tree_map",
-    "tree_structure",
-]
-
 
 class SequenceKey(NamedTuple):
     """A step into a list or tuple."""
@@ -90,15 +69,15 @@ class Kind(NamedTuple):
     keys: Callable[[Any, int], list[Any]]
 
 
-def _indices(value: Any, count: int) -> list[Any]:
+def _indices(value, count: int) -> list[Any]:
     return [SequenceKey(i) for i in range(count)]
 
 
-def _flat_indices(value: Any, count: int) -> list[Any]:
+def _flat_indices(value, count: int) -> list[Any]:
     return [FlattenedIndexKey(i) for i in range(count)]
 
 
-def _sorted_keys(value: Any) -> list[Any]:
+def _sorted_keys(value) -> list[Any]:
     try:
         return sorted(value)
     except TypeError as error:
@@ -108,22 +87,22 @@ def _sorted_keys(value: Any) -> list[Any]:
         ) from error
 
 
-def _dict_apart(value: Any) -> tuple[Iterable[Any], Any]:
+def _dict_apart(value) -> tuple[Iterable[Any], Any]:
     keys = tuple(_sorted_keys(value))
     return [value[key] for key in keys], keys
 
 
-def _default_apart(value: Any) -> tuple[Iterable[Any], Any]:
+def _default_apart(value) -> tuple[Iterable[Any], Any]:
     children, keys = _dict_apart(value)
     return children, (value.default_factory, keys)
 
 
-def _dict_keys(value: Any, count: int) -> list[Any]:
+def _dict_keys(value, count: int) -> list[Any]:
     keys = list(value) if isinstance(value, OrderedDict) else _sorted_keys(value)
     return [DictKey(key) for key in keys]
 
 
-def _attributes(value: Any, count: int) -> list[Any]:
+def _attributes(value, count: int) -> list[Any]:
     return [GetAttrKey(name) for name in value._fields]
 
 
@@ -167,7 +146,7 @@ def register(
     _KINDS[cls] = Kind(apart, together, keys)
 
 
-def kind_of(value: Any) -> Kind | None:
+def kind_of(value) -> Kind | None:
     """How `value` is taken apart; None for a leaf."""
     return kind_of_class(value.__class__)
 
@@ -180,7 +159,7 @@ def kind_of_class(cls: type) -> Kind | None:
     return found
 
 
-def children_of(value: Any) -> tuple[list[Any], Any, Kind] | None:
+def children_of(value) -> tuple[list[Any], Any, Kind] | None:
     """The children of a container, its metadata and its kind; None for a leaf."""
     kind = kind_of(value)
     if kind is None:
@@ -203,9 +182,7 @@ class PyTreeDef(Structure):
 
     __slots__ = ("_children", "_data", "_kind", "_type", "num_leaves", "num_nodes")
 
-    def __init__(
-        self, type_: Any, kind: Kind | None, data: Any, children: tuple[PyTreeDef, ...]
-    ) -> None:
+    def __init__(self, type_, kind: Kind | None, data, children: tuple[PyTreeDef, ...]) -> None:
         self._type = type_
         self._kind = kind
         self._data = data
@@ -246,7 +223,7 @@ class PyTreeDef(Structure):
             return next(leaves)
         return self._kind.together(self._data, [child._made(leaves) for child in self._children])
 
-    def flatten_up_to(self, tree: Any, name: str = "tree") -> list[Any]:
+    def flatten_up_to(self, tree, name: str = "tree") -> list[Any]:
         """What stands in `tree`, which has this structure at least, where this one has leaves.
 
         Raises
@@ -257,7 +234,7 @@ class PyTreeDef(Structure):
         self._matched(tree, name, found)
         return found
 
-    def _matched(self, tree: Any, path: str, found: list[Any]) -> None:
+    def _matched(self, tree, path: str, found: list[Any]) -> None:
         if self._kind is None:
             found.append(tree)
             return
@@ -344,7 +321,7 @@ class PyTreeDef(Structure):
 LEAF = PyTreeDef(None, None, None, ())
 
 
-def _structure(type_: Any, data: Any, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
+def _structure(type_, data, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
     """A structure again, in a process where the class is registered, too."""
     if type_ is None:
         return LEAF
@@ -354,7 +331,7 @@ def _structure(type_: Any, data: Any, children: tuple[PyTreeDef, ...]) -> PyTree
     return PyTreeDef(type_, kind, data, children)
 
 
-def is_opaque(value: Any) -> bool:
+def is_opaque(value) -> bool:
     """Whether a container is a leaf to programs."""
     return type(value) in OPAQUE
 
@@ -368,9 +345,7 @@ def opaque(is_leaf: Callable[..., bool] | None, with_path: bool = False) -> Any:
     return lambda *value: is_opaque(value[-1]) or is_leaf(*value)
 
 
-def tree_flatten(
-    tree: Any, is_leaf: Callable[[Any], bool] | None = None
-) -> tuple[list[Any], PyTreeDef]:
+def tree_flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree, and its structure.
 
     Parameters
@@ -387,7 +362,7 @@ def tree_flatten(
     return leaves, _flattened(tree, is_leaf, leaves)
 
 
-def _flattened(tree: Any, is_leaf: Callable[[Any], bool] | None, leaves: list[Any]) -> PyTreeDef:
+def _flattened(tree, is_leaf: Callable[[Any], bool] | None, leaves: list[Any]) -> PyTreeDef:
     there = None if is_leaf is not None and is_leaf(tree) else children_of(tree)
     if there is None:
         leaves.append(tree)
@@ -397,7 +372,7 @@ def _flattened(tree: Any, is_leaf: Callable[[Any], bool] | None, leaves: list[An
     return PyTreeDef(tree.__class__, kind, data, parts)
 
 
-def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+def tree_leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
     """The leaves of a tree.
 
     Examples
@@ -408,7 +383,7 @@ def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list
     return tree_flatten(tree, is_leaf)[0]
 
 
-def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
+def tree_structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
     """The structure of a tree.
 
     Examples
@@ -420,10 +395,7 @@ def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> P
 
 
 def tree_map(
-    f: Callable[..., Any],
-    tree: Any,
-    *rest: Any,
-    is_leaf: Callable[[Any], bool] | None = None,
+    f: Callable[..., Any], tree, *rest, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
     """A tree of what a function gives for the leaves of a tree.
 
@@ -448,12 +420,12 @@ def tree_map(
 
 
 def leaves_with_paths(
-    tree: Any, is_leaf: Callable[..., bool] | None, with_path: bool
+    tree, is_leaf: Callable[..., bool] | None, with_path: bool
 ) -> tuple[list[tuple[tuple[Any, ...], Any]], PyTreeDef]:
     """The leaves with the steps that lead to them, and the structure."""
     found: list[tuple[tuple[Any, ...], Any]] = []
 
-    def walk(value: Any, path: tuple[Any, ...]) -> PyTreeDef:
+    def walk(value, path: tuple[Any, ...]) -> PyTreeDef:
         stop = False
         if is_leaf is not None:
             stop = is_leaf(path, value) if with_path else is_leaf(value)

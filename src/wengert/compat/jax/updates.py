@@ -19,18 +19,16 @@ from wengert.ops.like import ones_like
 from wengert.tape.record import T
 from wengert.tape.sites import warn
 
-__all__ = ["Updates"]
-
 
 class Updates:
     """``x.at``: takes an index."""
 
     __slots__ = ("array",)
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array) -> None:
         self.array = array
 
-    def __getitem__(self, index: Any) -> Update:
+    def __getitem__(self, index) -> Update:
         return Update(self.array, index)
 
     def __repr__(self) -> str:
@@ -52,14 +50,14 @@ class Update:
 
     __slots__ = ("array", "index")
 
-    def __init__(self, array: Any, index: Any) -> None:
+    def __init__(self, array, index) -> None:
         self.array = array
         self.index = index
 
     def __repr__(self) -> str:
         return f"_IndexUpdateRef({self.array!r}, {self.index!r})"
 
-    def _places(self, mode: Any, default: str, wrap_negative: bool) -> Places:
+    def _places(self, mode, default: str, wrap_negative: bool) -> Places:
         shape = self.array.payload.shape
         return Places(shape, self.index, checked_mode(mode, default), wrap_negative)
 
@@ -68,10 +66,10 @@ class Update:
         *,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
-        mode: Any = None,
-        fill_value: Any = None,
+        mode=None,
+        fill_value=None,
         wrap_negative_indices: bool = True,
-        out_sharding: Any = None,
+        out_sharding=None,
     ) -> Any:
         """The elements there; with ``mode="fill"``, `fill_value` (NaN) where there is none."""
         x = self.array
@@ -83,11 +81,11 @@ class Update:
         result.__class__ = x.__class__
         return result
 
-    def set(self, values: Any, **options: Any) -> Any:
+    def set(self, values, **options) -> Any:
         """With `values` there; of elements named twice, one of them."""
         return self._written(values, options, None)
 
-    def add(self, values: Any, **options: Any) -> Any:
+    def add(self, values, **options) -> Any:
         """With `values` added there, once for each time that an element is named."""
         x = self.array
         if x.payload.dtype.kind == "b":
@@ -95,38 +93,38 @@ class Update:
         places = self._located(options)
         return _as(places.put(x, _fitting(values, x, places.shape), True), x)
 
-    def subtract(self, values: Any, **options: Any) -> Any:
+    def subtract(self, values, **options) -> Any:
         """With `values` subtracted there."""
         x, places = self.array, self._located(options)
         return _as(places.put(x, T.neg(_fitting(values, x, places.shape)), True), x)
 
     sub = subtract
 
-    def multiply(self, values: Any, **options: Any) -> Any:
+    def multiply(self, values, **options) -> Any:
         """With the elements there multiplied by `values`."""
         return self._written(values, options, T.mul)
 
     mul = multiply
 
-    def divide(self, values: Any, **options: Any) -> Any:
+    def divide(self, values, **options) -> Any:
         """With the elements there divided by `values`."""
         ones = _as(ones_like(self.array), self.array)
         return self.array / Update(ones, self.index).multiply(values, **options)
 
-    def power(self, values: Any, **options: Any) -> Any:
+    def power(self, values, **options) -> Any:
         """With the elements there raised to `values`."""
         ones = _as(ones_like(self.array), self.array)
         return power(self.array, Update(ones, self.index).multiply(values, **options))
 
-    def min(self, values: Any, **options: Any) -> Any:
+    def min(self, values, **options) -> Any:
         """With `values` where they are less than the elements there."""
         return self._written(values, options, T.minimum)
 
-    def max(self, values: Any, **options: Any) -> Any:
+    def max(self, values, **options) -> Any:
         """With `values` where they are greater than the elements there."""
         return self._written(values, options, T.maximum)
 
-    def apply(self, func: Callable[[Any], Any], **options: Any) -> Any:
+    def apply(self, func: Callable[[Any], Any], **options) -> Any:
         """With what `func` gives for the elements there."""
         return self._written(None, options, lambda there, _: func(made(there)))
 
@@ -139,7 +137,7 @@ class Update:
         return self._places(options.get("mode"), "fill", options.get("wrap_negative_indices", True))
 
     def _written(
-        self, values: Any, options: dict[str, Any], rule: Callable[[Any, Any], Any] | None
+        self, values, options: dict[str, Any], rule: Callable[[Any, Any], Any] | None
     ) -> Any:
         """The array with what `rule` makes of the elements there and `values`, one by one."""
         x = self.array
@@ -159,13 +157,13 @@ _OPTIONS = frozenset(
 )
 
 
-def _as(result: Any, x: Any) -> Any:
+def _as(result, x) -> Any:
     """A result as an array of the class of `x`."""
     result.__class__ = x.__class__
     return result
 
 
-def _chosen(values: Any, mask: Any) -> Any:
+def _chosen(values, mask) -> Any:
     return T.index(values, indices=(mask,))
 
 
@@ -178,7 +176,7 @@ def _missing(dtype: np.dtype[Any]) -> Any:
     return np.iinfo(dtype).max if dtype.kind == "u" else True
 
 
-def _fitting(values: Any, x: Any, shape: tuple[int, ...]) -> Any:
+def _fitting(values, x, shape: tuple[int, ...]) -> Any:
     """Values to be written, in the dtype of `x` and of the shape of the places."""
     given = asarray(values)
     dtype = x.payload.dtype
@@ -204,7 +202,7 @@ def _fitting(values: Any, x: Any, shape: tuple[int, ...]) -> Any:
         ) from None
 
 
-def _at(self: Any) -> Updates:
+def _at(self) -> Updates:
     """``x.at[index].set(y)``, ``add``, ``multiply``, ...: new arrays with other elements."""
     return Updates(self)
 

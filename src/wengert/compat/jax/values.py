@@ -11,10 +11,8 @@ from typing import Any
 
 from wengert.interp.levels import Lifted
 
-__all__ = ["differs", "innermost", "is_lifted", "layers"]
 
-
-def layers(payload: Any) -> Iterator[Any]:
+def layers(payload) -> Iterator[Any]:
     """A value of transforms, and what it wraps, down to the array or the value of a trace."""
     while is_lifted(payload):
         yield payload
@@ -22,18 +20,18 @@ def layers(payload: Any) -> Iterator[Any]:
     yield payload
 
 
-def is_lifted(payload: Any) -> bool:
+def is_lifted(payload) -> bool:
     """Whether a payload is the value of a transform, not of a trace, which is an array to us."""
     return isinstance(payload, Lifted) and not payload.traced
 
 
-def innermost(x: Any) -> Any:
+def innermost(x) -> Any:
     """The values of `x`, of a batch those of all of it; where a trace follows them, its value."""
     *_, payload = layers(x.payload)
     return payload
 
 
-def differs(payload: Any) -> bool:
+def differs(payload) -> bool:
     """Whether a value of transforms stands for a whole batch."""
     return is_lifted(payload) and any(
         is_lifted(part) and part.owner.size is not None for part in layers(payload)

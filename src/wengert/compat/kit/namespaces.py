@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["defined", "gathered", "lazy", "rows_of"]
+__all__ = ["defined", "functions_of", "gathered", "lazy", "offered", "rows_of"]
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -30,18 +30,29 @@ def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
         yield home, names
 
 
-def defined(namespace: dict[str, Any]) -> list[str]:
+def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:
     """The classes and functions that a module defines, but for those with an underscore in front.
 
     It stands at the end of a module, ``__all__ = defined(globals())``: what is public there is said
-    where it is defined.
+    where it is defined. Names that are defined elsewhere, and those of numbers, are `more`; those
+    for other modules of the idiom are left out by `without`.
     """
     home = namespace["__name__"]
-    return [
-        name
-        for name, value in namespace.items()
-        if not name.startswith("_") and getattr(value, "__module__", None) == home
-    ]
+    names = [name for name, value in namespace.items() if getattr(value, "__module__", "") == home]
+    chosen = {name for name in names if not name.startswith("_")}
+    return sorted(chosen - {*without.split()} | {*more.split()})
+
+
+def offered(namespace: dict[str, Any], root: str, more: str = "") -> list[str]:
+    """What a module has imported of a package for its users, and `more`: modules and constants."""
+    homes = {name: getattr(value, "__module__", "") for name, value in namespace.items()}
+    found = {name for name, home in homes.items() if str(home).startswith(root) and name[0] != "_"}
+    return sorted(found | {*more.split()})
+
+
+def functions_of(namespace: dict[str, Any], but: str = "") -> dict[str, Any]:
+    """The functions and classes that `defined` lists, by name, without those that are named."""
+    return {name: namespace[name] for name in defined(namespace) if name not in but.split()}
 
 
 def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:

@@ -2,19 +2,22 @@
 
 NOTE [functions of rows]
 Functions of a family differ in a few words: which operation they call, which dtypes they take, a
-line of documentation, an example. Each is a row, ``name | argument | argument ...``, of what the
-maker of the family takes. A cell is text, but for ``=wg.cos``, which begins with one of the values
-that are given by name, and for ``.``, which stands for the name of the function. A line that begins
-with ``|`` goes on with the row above it.
+line of documentation, an example. Each is a row, ``path | argument | argument ...``, of what the
+maker of the family takes. A cell is text, but for ``=wg.cos``, which begins with a name of the
+module or with `wg`. A line that begins with ``|`` goes on with the row above it. The maker has a
+function with the docstring of them all, and `shaped` gives each its name, parameters and words.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["of_rows"]
+import wengert as wg
+
+__all__ = ["of_rows", "shaped"]
 
 
 def of_rows(
@@ -25,27 +28,57 @@ def of_rows(
     Parameters
     ----------
     namespace : dict
-        The ``globals()`` of a module.
+        The ``globals()`` of a module. What cells name is looked up there, and where `make` is.
     make : callable
-        What makes a function of the arguments of a row.
+        What makes a function of the cells of a row.
     text : str
         The rows (see NOTE [functions of rows]).
     **values
-        What cells may begin with.
+        What else cells name.
     """
+    known = {"wg": wg} | make.__globals__ | namespace | values
     joined = text.strip().replace("\n    |", " |").replace("\n        |", " |")
     names = []
     for line in joined.splitlines():
-        name, *cells = (cell.strip() for cell in line.split(" | "))
-        namespace[name] = make(*(_value(cell, name, values) for cell in cells))
-        names.append(name)
+        made = make(*(_value(cell.strip(), known) for cell in line.split(" | ")))
+        made.__module__ = namespace["__name__"]
+        namespace[made.__name__] = made
+        names.append(made.__name__)
     return names
 
 
-def _value(cell: str, name: str, values: dict[str, Any]) -> Any:
-    if cell == ".":
-        return name
+def _value(cell: str, known: dict[str, Any]) -> Any:
     if not cell.startswith("="):
         return cell
     first, *rest = cell[1:].split(".")
-    return functools.reduce(getattr, rest, values[first])
+    return functools.reduce(getattr, rest, known[first])
+
+
+def shaped(function: Any, path: str, **words: Any) -> Any:
+    """Give a function that was made for a row its name, parameters and documentation.
+
+    Parameters
+    ----------
+    function : callable
+        The function, which a decorator may have wrapped. No function in it uses its parameters.
+    path : str
+        Where users find it, and its parameters, if they are others than it was written with:
+        ``"math.igamma(a, x)"``, ``"nn.conv1d(input, filters, stride, data_format='NWC')"``. Those
+        behind them stay. ``{path}`` and ``{name}`` stand for it in the docstring, ``{0}``, ``{1}``
+        for the parameters.
+    **words
+        What stands for ``{word}`` in the docstring.
+    """
+    path, _, parameters = path.partition("(")
+    inner = getattr(function, "__wrapped__", function)
+    if parameters:
+        pattern = eval(f"lambda {parameters[:-1]}: None")
+        first, code = pattern.__code__.co_varnames, inner.__code__
+        inner.__code__ = code.replace(co_varnames=(*first, *code.co_varnames[len(first) :]))
+        inner.__defaults__ = pattern.__defaults__ or inner.__defaults__
+    name, given = path.rpartition(".")[2], inner.__code__.co_varnames
+    told = inspect.cleandoc(inner.__doc__ or "").format(*given, path=path, name=name, **words)
+    for one in (inner, function):
+        one.__name__ = one.__qualname__ = name
+        one.__doc__ = told
+    return function

@@ -16,19 +16,19 @@ import numpy as np
 __all__ = ["adadelta", "adagrad", "adam", "adamax", "kept", "momentum", "rmsprop"]
 
 
-def kept(weight: Any, *names: str, value: float = 0.0) -> dict[str, Any]:
+def kept(weight, *names: str, value: float = 0.0) -> dict[str, Any]:
     """What a rule begins with: arrays like a weight, of zeros or of another number."""
     return {name: np.full_like(weight, value) for name in names}
 
 
-def _mean(state: dict[str, Any], name: str, value: Any, share: float) -> Any:
+def _mean(state: dict[str, Any], name: str, value, share: float) -> Any:
     """A running mean, of which `share` stays."""
     kind = value.dtype.type
     state[name] = state[name] + (value - state[name]) * kind(1 - share)
     return state[name]
 
 
-def momentum(g: Any, state: dict[str, Any], lr: Any, share: float, nesterov: bool) -> Any:
+def momentum(g, state: dict[str, Any], lr, share: float, nesterov: bool) -> Any:
     """Gradient descent with momentum, and Nesterov's way; without, if `share` is 0."""
     if not share:
         return lr * g
@@ -38,13 +38,7 @@ def momentum(g: Any, state: dict[str, Any], lr: Any, share: float, nesterov: boo
 
 
 def adam(
-    g: Any,
-    state: dict[str, Any],
-    lr: Any,
-    beta1: float,
-    beta2: float,
-    epsilon: float,
-    amsgrad: bool = False,
+    g, state: dict[str, Any], lr, beta1: float, beta2: float, epsilon: float, amsgrad: bool = False
 ) -> Any:
     """Kingma and Ba (2014); `lr` is corrected for the first steps by who calls."""
     m = _mean(state, "momentum", g, beta1)
@@ -54,9 +48,7 @@ def adam(
     return m * lr / (np.sqrt(v) + g.dtype.type(epsilon))
 
 
-def adamax(
-    g: Any, state: dict[str, Any], lr: Any, beta1: float, beta2: float, epsilon: float
-) -> Any:
+def adamax(g, state: dict[str, Any], lr, beta1: float, beta2: float, epsilon: float) -> Any:
     """`adam` with the greatest gradient instead of the mean of squares."""
     kind = g.dtype.type
     m = _mean(state, "momentum", g, beta1)
@@ -64,16 +56,16 @@ def adamax(
     return lr * m / (u + kind(epsilon))
 
 
-def adagrad(g: Any, state: dict[str, Any], lr: Any, epsilon: float) -> Any:
+def adagrad(g, state: dict[str, Any], lr, epsilon: float) -> Any:
     """Duchi and others (2011)."""
     total = state["accumulator"] = state["accumulator"] + np.square(g)
     return lr * g / np.sqrt(total + g.dtype.type(epsilon))
 
 
 def rmsprop(
-    g: Any,
+    g,
     state: dict[str, Any],
-    lr: Any,
+    lr,
     rho: float,
     epsilon: float,
     share: float = 0.0,
@@ -93,7 +85,7 @@ def rmsprop(
     return step
 
 
-def adadelta(g: Any, state: dict[str, Any], rho: float, epsilon: float) -> Any:
+def adadelta(g, state: dict[str, Any], rho: float, epsilon: float) -> Any:
     """Zeiler (2012); the learning rate is applied by who calls."""
     stays, eps = g.dtype.type(rho), g.dtype.type(epsilon)
     squares = stays * state["accumulated_grad"] + (1 - stays) * np.square(g)

@@ -115,11 +115,11 @@ class NDArray(wnp.ndarray):
         return bool(vars(self).get("_fresh_grad", False))
 
     @_fresh_grad.setter
-    def _fresh_grad(self, value: Any) -> None:
+    def _fresh_grad(self, value) -> None:
         vars(self)["_fresh_grad"] = bool(value)
 
     def backward(  # type: ignore[override]
-        self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True
+        self, out_grad=None, retain_graph: bool = False, train_mode: bool = True
     ) -> None:
         """Compute gradients of this array by all arrays with an attached gradient.
 
@@ -207,7 +207,7 @@ class NDArray(wnp.ndarray):
             "use (x > 0).sum() or x.asnumpy().any()."
         )
 
-    def _scalar(self, kind: Any) -> Any:
+    def _scalar(self, kind) -> Any:
         if self.payload.size != 1:
             raise TypeError(
                 "only size-1 arrays can be converted to Python scalars, and this one has shape "
@@ -235,7 +235,7 @@ class NDArray(wnp.ndarray):
             note(".asnumpy()", self)
         return np.array(self.payload)
 
-    def numpy(self, **options: Any) -> Any:
+    def numpy(self, **options) -> Any:
         """As `asnumpy`."""
         return self.asnumpy()
 
@@ -245,7 +245,7 @@ class NDArray(wnp.ndarray):
             raise ValueError("The current array is not a scalar")
         return self.asnumpy().reshape(-1)[0]
 
-    def item(self, *args: Any) -> Any:
+    def item(self, *args) -> Any:
         """One element, as a Python number: the only one, or the one at an index."""
         return self.asnumpy().item(*args)
 
@@ -253,7 +253,7 @@ class NDArray(wnp.ndarray):
         """The elements in nested lists."""
         return self.payload.tolist()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         if self.edge is not None and RECORDING.get():
             return super().__array__(dtype)  # which raises, and says what to write
         return self.asnumpy() if dtype is None else self.asnumpy().astype(dtype)
@@ -274,7 +274,7 @@ class NDArray(wnp.ndarray):
         """A copy; recorded."""
         return adopt(T.clone(operand(self)), _class_of(self))
 
-    def copyto(self, other: Any) -> Any:
+    def copyto(self, other) -> Any:
         """Copy into another array, or to a context.
 
         Raises
@@ -292,14 +292,14 @@ class NDArray(wnp.ndarray):
         checked(other)
         return self.copy()
 
-    def as_in_context(self, context: Any) -> Any:
+    def as_in_context(self, context) -> Any:
         """The array itself: there is one context that holds arrays."""
         checked(context)
         return self
 
     as_in_ctx = as_in_context
 
-    def astype(self, dtype: Any, *args: Any, copy: bool = True, **more: Any) -> Any:
+    def astype(self, dtype, *args, copy: bool = True, **more) -> Any:
         """The array in another dtype; recorded. With ``copy=False`` maybe the array itself."""
         kind = np.dtype(dtype)
         if not copy and kind == self.payload.dtype:
@@ -323,12 +323,12 @@ class NDArray(wnp.ndarray):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return memo.setdefault(id(self), adopt(new_tensor(self.asnumpy()), _class_of(self)))
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol) -> tuple[Any, ...]:
         return _rebuilt, (_class_of(self), self.asnumpy())
 
     # -- elements ---------------------------------------------------------------------------------
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index) -> Any:
         """The elements that an index names, as an array."""
         place = index_of(index)
         if type(self) is NDArray:
@@ -336,7 +336,7 @@ class NDArray(wnp.ndarray):
         given = (self, place)
         return computed(_class_of(self), wnp.ndarray.__getitem__, given, {}, views=True)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index, value) -> None:
         """Write to the elements that an index names; recorded inside of ``record()``."""
         target = operand(self, writes=True)
         if isinstance(value, list | tuple) and not holds_array(value):
@@ -355,10 +355,10 @@ class NDArray(wnp.ndarray):
 
     # -- NumPy ------------------------------------------------------------------------------------
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> Any:
         """NumPy's own ufuncs give arrays of ours, and are recorded as operations are."""
 
-        def apply(*given: Any, **named: Any) -> Any:
+        def apply(*given, **named) -> Any:
             return wnp.ndarray.__array_ufunc__(self, ufunc, method, *given, **named)
 
         out = kwargs.pop("out", None)
@@ -367,9 +367,9 @@ class NDArray(wnp.ndarray):
         return computed(_class_of(self), apply, inputs, kwargs)
 
     def __array_function__(
-        self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, function, types, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        def apply(*given: Any, **named: Any) -> Any:
+        def apply(*given, **named) -> Any:
             return wnp.ndarray.__array_function__(self, function, types, given, named)
 
         return computed(_class_of(self), apply, args, kwargs)
@@ -378,7 +378,7 @@ class NDArray(wnp.ndarray):
 CLASSES["nd"] = NDArray
 
 
-def _with_a_dimension(index: Any, shape: tuple[int, ...]) -> Any:
+def _with_a_dimension(index, shape: tuple[int, ...]) -> Any:
     """An index of one element as one of a view of shape (1,), which legacy arrays give."""
     parts = index if isinstance(index, tuple) else (index,)
     if len(parts) != len(shape) or not all(isinstance(part, int) for part in parts):
@@ -389,11 +389,11 @@ def _with_a_dimension(index: Any, shape: tuple[int, ...]) -> Any:
     return (*front, slice(last % shape[-1], last % shape[-1] + 1))
 
 
-def _class_of(array: Any) -> Any:
+def _class_of(array) -> Any:
     return array.__class__
 
 
-def _rebuilt(cls: type, array: Any) -> Any:
+def _rebuilt(cls: type, array) -> Any:
     result = new_tensor(array)
     result.__class__ = cls
     return result

@@ -14,6 +14,7 @@ from typing import Any
 
 from wengert.autograd import Function as _TapeFunction
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import backprop
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, absent, converted, is_own, shown
@@ -21,25 +22,6 @@ from wengert.compat.mxnet.results import adopt, mark, operand
 from wengert.compat.mxnet.state import RECORDING, TRAINING
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import no_grad
-
-__all__ = [
-    "Function",
-    "NDArray",
-    "Recorded",
-    "backward",
-    "get_symbol",
-    "grad",
-    "is_recording",
-    "is_training",
-    "mark_variables",
-    "pause",
-    "predict_mode",
-    "record",
-    "set_recording",
-    "set_training",
-    "train_mode",
-]
-
 
 # -- modes -----------------------------------------------------------------------------------------
 
@@ -126,7 +108,7 @@ def set_training(train_mode: bool) -> bool:
 # -- gradients -------------------------------------------------------------------------------------
 
 
-def _listed(value: Any, name: str) -> list[Any]:
+def _listed(value, name: str) -> list[Any]:
     if isinstance(value, NDArray):
         return [value]
     if not isinstance(value, list | tuple):
@@ -137,7 +119,7 @@ def _listed(value: Any, name: str) -> list[Any]:
     return list(value)
 
 
-def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> None:
+def mark_variables(variables, gradients, grad_reqs="write") -> None:
     """Attach arrays of one's own for the gradients (see `NDArray.attach_grad`).
 
     Parameters
@@ -179,7 +161,7 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: Any = "write") -> 
         mark(array, buffer, request)
 
 
-def _heads(heads: Any, head_grads: Any) -> tuple[list[Any], list[Any]]:
+def _heads(heads, head_grads) -> tuple[list[Any], list[Any]]:
     arrays = _listed(heads, "heads")
     if head_grads is None:
         return arrays, [None] * len(arrays)
@@ -189,9 +171,7 @@ def _heads(heads: Any, head_grads: Any) -> tuple[list[Any], list[Any]]:
     return arrays, grads
 
 
-def backward(
-    heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
-) -> None:
+def backward(heads, head_grads=None, retain_graph: bool = False, train_mode: bool = True) -> None:
     """Compute the gradients of arrays by all arrays with an attached gradient.
 
     Parameters
@@ -212,9 +192,9 @@ def backward(
 
 
 def grad(
-    heads: Any,
-    variables: Any,
-    head_grads: Any = None,
+    heads,
+    variables,
+    head_grads=None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     train_mode: bool = True,
@@ -278,7 +258,7 @@ class Recorded(_TapeFunction):
     """What records a `Function`; each class of these has a subclass of its own, with its name."""
 
     @staticmethod
-    def forward(ctx: Any, function: Any, *inputs: Any) -> Any:
+    def forward(ctx, function, *inputs) -> Any:
         """Compute by the instance's `forward`."""
         ctx.instance = function
         outputs = function.forward(*inputs)
@@ -288,7 +268,7 @@ class Recorded(_TapeFunction):
         return outputs
 
     @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> Any:
+    def backward(ctx, *cotangents) -> Any:
         """The gradients by the instance's `backward`."""
         function = ctx.instance
         cls = function._class
@@ -335,7 +315,7 @@ class Function:
 
     _recorder: Any = Recorded
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs) -> None:
         super().__init_subclass__(**kwargs)
         cls._recorder = type(cls.__name__, (Recorded,), {})
 
@@ -345,15 +325,15 @@ class Function:
     _class: Any = NDArray
     _count = 0
 
-    def forward(self, *inputs: Any) -> Any:
+    def forward(self, *inputs) -> Any:
         """Compute the results; to be defined by a subclass."""
         raise NotImplementedError
 
-    def backward(self, *output_grads: Any) -> Any:
+    def backward(self, *output_grads) -> Any:
         """The gradients by the arguments of `forward`; to be defined by a subclass."""
         raise NotImplementedError
 
-    def save_for_backward(self, *args: Any) -> None:
+    def save_for_backward(self, *args) -> None:
         """Keep arrays for `backward`, which finds them in `saved_tensors`."""
         self._saved = args
 
@@ -364,12 +344,12 @@ class Function:
             return tuple(self._saved)
         return tuple(self._shown(value) for value in self._ctx.saved_tensors)
 
-    def _shown(self, value: Any) -> Any:
+    def _shown(self, value) -> Any:
         if not isinstance(value, TensorBase) or isinstance(value, NDArray):
             return value
         return adopt(value, self._class)
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs) -> Any:
         """Compute `forward` on arrays; recorded as one operation inside of ``record()``."""
         if self._used:
             raise AssertionError(
@@ -397,7 +377,7 @@ class Function:
 class _Graph:
     """What an array was computed from."""
 
-    def __init__(self, head: Any) -> None:
+    def __init__(self, head) -> None:
         self._head = head
 
     def list_arguments(self) -> list[str]:
@@ -428,7 +408,7 @@ class _Graph:
         )
 
 
-def get_symbol(x: Any) -> Any:
+def get_symbol(x) -> Any:
     """The graph that an array was computed by: its ``list_arguments``.
 
     Raises
@@ -450,7 +430,7 @@ def get_symbol(x: Any) -> Any:
     return _Graph(head)
 
 
-def _outside(value: Any) -> Any:
+def _outside(value) -> Any:
     """An argument as an operation outside of the Function would get it."""
     token = RECORDING.set(True)
     try:
@@ -463,4 +443,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.autograd", name, {})
 
 
+__all__ = defined(globals(), "NDArray")
 fill_sections(globals())

@@ -23,7 +23,7 @@ _UNRECORDED = (
 )
 
 
-def _unrecorded(head: Any, index: int) -> MXNetError:
+def _unrecorded(head, index: int) -> MXNetError:
     what = f"heads[{index}] is an array of shape {tuple(head.payload.shape)}"
     if head.edge is not None and cleared(head.edge):
         why = (
@@ -55,7 +55,7 @@ def _walked(heads: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     return list(leaves), list(nodes)
 
 
-def _seed(head: Any, given: Any, index: int) -> Any:
+def _seed(head, given, index: int) -> Any:
     payload = head.payload
     if given is None:
         return new_tensor(np.ones_like(payload))
@@ -129,7 +129,7 @@ def backward(
             _deliver(leaf, g.payload)
 
 
-def _deliver(leaf: Any, g: Any) -> None:
+def _deliver(leaf, g) -> None:
     request = vars(leaf).get("_grad_req", "add")
     if request == "null":
         return

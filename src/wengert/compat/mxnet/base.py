@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from wengert.base.sections import fill_sections
 
 __all__ = ["MXNetError", "absent", "converted", "is_own"]
@@ -47,7 +45,7 @@ def absent(module: str, name: str, cures: dict[str, str]) -> AttributeError:
     return AttributeError(f"module {module!r} has no attribute {name!r}{why}")
 
 
-def shown(value: Any) -> str:
+def shown(value) -> str:
     """A type's name, for messages."""
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.base import MXNetError, shown
@@ -32,7 +31,7 @@ class Context:
 
     devtype2num = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}  # noqa: RUF012
 
-    def __init__(self, device_type: Any, device_id: int = 0) -> None:
+    def __init__(self, device_type, device_id: int = 0) -> None:
         if isinstance(device_type, Context):
             device_type, device_id = device_type.device_type, device_type.device_id
         self.device_typeid = self.devtype2num[device_type]
@@ -101,7 +100,7 @@ def current_context() -> Context:
     return entered[-1] if entered else Context("cpu")
 
 
-def checked(ctx: Any) -> None:
+def checked(ctx) -> None:
     """Raise if `ctx` is not a place for an array.
 
     Raises

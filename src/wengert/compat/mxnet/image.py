@@ -20,7 +20,7 @@ from wengert.compat.mxnet.results import computed
 from wengert.numpy import random as _random
 
 
-def _resized(image: Any, w: int, h: int, nearest: bool) -> Any:
+def _resized(image, w: int, h: int, nearest: bool) -> Any:
     """A picture, or several of them, in another size; whole numbers stay whole."""
     kind = image.dtype
     flat = image if image.ndim == 4 else wnp.expand_dims(image, 0)
@@ -32,14 +32,14 @@ def _resized(image: Any, w: int, h: int, nearest: bool) -> Any:
     return (wnp.clip(wnp.round(found), 0, 255) if kind.kind in "iu" else found).astype(kind)
 
 
-def imresize(src: Any, w: int, h: int, interp: int = 1) -> Any:
+def imresize(src, w: int, h: int, interp: int = 1) -> Any:
     """A picture in another size, by bilinear interpolation, or (0) by the nearest pixel."""
     if interp not in (0, 1):
         raise ValueError(f"interp={interp} is not offered here: 0 is nearest, 1 is bilinear")
     return computed(type(src), _resized, (src, w, h, interp == 0), {})
 
 
-def resize_short(src: Any, size: int, interp: int = 1) -> Any:
+def resize_short(src, size: int, interp: int = 1) -> Any:
     """A picture whose shorter edge is `size`."""
     height, width = src.shape[:2]
     if height > width:
@@ -47,7 +47,7 @@ def resize_short(src: Any, size: int, interp: int = 1) -> Any:
     return imresize(src, size * width // height, size, interp)
 
 
-def resize(data: Any, size: Any, keep_ratio: bool = False, interp: int = 1) -> Any:
+def resize(data, size, keep_ratio: bool = False, interp: int = 1) -> Any:
     """Pictures in another size: ``(width, height)``, or one number."""
     if isinstance(size, int):
         if keep_ratio:
@@ -56,9 +56,7 @@ def resize(data: Any, size: Any, keep_ratio: bool = False, interp: int = 1) -> A
     return imresize(data, size[0], size[1], interp)
 
 
-def fixed_crop(
-    src: Any, x0: int, y0: int, w: int, h: int, size: Any = None, interp: int = 1
-) -> Any:
+def fixed_crop(src, x0: int, y0: int, w: int, h: int, size=None, interp: int = 1) -> Any:
     """A part of a picture, in another size if `size` says so."""
     part = src[..., y0 : y0 + h, x0 : x0 + w, :]
     if size is None or (w, h) == tuple(size):
@@ -66,12 +64,12 @@ def fixed_crop(
     return imresize(part, size[0], size[1], interp)
 
 
-def crop(data: Any, x: int, y: int, width: int, height: int) -> Any:
+def crop(data, x: int, y: int, width: int, height: int) -> Any:
     """A part of pictures."""
     return fixed_crop(data, x, y, width, height)
 
 
-def center_crop(src: Any, size: Any, interp: int = 1) -> Any:
+def center_crop(src, size, interp: int = 1) -> Any:
     """The middle of a picture, and where it is."""
     height, width = src.shape[-3:-1]
     w, h = min(size[0], width), min(size[1], height)
@@ -79,7 +77,7 @@ def center_crop(src: Any, size: Any, interp: int = 1) -> Any:
     return fixed_crop(src, x, y, w, h, size, interp), (x, y, w, h)
 
 
-def random_crop(src: Any, size: Any, interp: int = 1) -> Any:
+def random_crop(src, size, interp: int = 1) -> Any:
     """A part of a picture at a place by chance, and where it is."""
     height, width = src.shape[-3:-1]
     w, h = min(size[0], width), min(size[1], height)
@@ -88,37 +86,37 @@ def random_crop(src: Any, size: Any, interp: int = 1) -> Any:
     return fixed_crop(src, x, y, w, h, size, interp), (x, y, w, h)
 
 
-def color_normalize(src: Any, mean: Any, std: Any = None) -> Any:
+def color_normalize(src, mean, std=None) -> Any:
     """A picture without its mean, divided by the standard deviation."""
     return src - mean if std is None else (src - mean) / std
 
 
-def to_tensor(data: Any) -> Any:
+def to_tensor(data) -> Any:
     """Pictures of bytes as numbers in [0, 1), with the channels in front."""
 
-    def moved(x: Any) -> Any:
+    def moved(x) -> Any:
         order = (2, 0, 1) if x.ndim == 3 else (0, 3, 1, 2)
         return wnp.transpose(x, order).astype("float32") / np.float32(255)
 
     return computed(type(data), moved, (data,), {})
 
 
-def normalize(data: Any, mean: Any = 0.0, std: Any = 1.0) -> Any:
+def normalize(data, mean=0.0, std=1.0) -> Any:
     """Pictures with the channels in front, less `mean` and divided by `std`, for each channel."""
 
-    def scaled(x: Any) -> Any:
+    def scaled(x) -> Any:
         low, wide = (np.asarray(value, np.float32).reshape(-1, 1, 1) for value in (mean, std))
         return (x - low) / wide
 
     return computed(type(data), scaled, (data,), {})
 
 
-def flip_left_right(data: Any) -> Any:
+def flip_left_right(data) -> Any:
     """Pictures, left and right exchanged."""
     return computed(type(data), wnp.flip, (data, -2), {})
 
 
-def flip_top_bottom(data: Any) -> Any:
+def flip_top_bottom(data) -> Any:
     """Pictures, top and bottom exchanged."""
     return computed(type(data), wnp.flip, (data, -3), {})
 

@@ -25,14 +25,14 @@ class InitDesc(str):
 
     attrs: dict[str, Any]
 
-    def __new__(cls, name: str, attrs: Any = None, global_init: Any = None) -> Any:
+    def __new__(cls, name: str, attrs=None, global_init=None) -> Any:
         """A name with attributes."""
         made = super().__new__(cls, name)
         made.attrs = attrs or {}
         return made
 
 
-def register(cls: Any) -> Any:
+def register(cls) -> Any:
     """Let `create` find a class by its name in lower case; a decorator."""
     _REGISTRY[cls.__name__.lower()] = cls
     return cls
@@ -53,14 +53,14 @@ class Initializer:
     array([2., 2.])
     """
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs) -> None:
         self._kwargs = kwargs
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self._kwargs.items())
         return f"{type(self).__name__}({given})"
 
-    def __call__(self, desc: str, arr: Any) -> None:
+    def __call__(self, desc: str, arr) -> None:
         """Fill `arr`, by what the end of its name says it is."""
         name = str(desc)
         if name.endswith(("bias", "beta", "running_mean", "moving_mean")):
@@ -70,13 +70,13 @@ class Initializer:
         else:
             self._init_weight(desc, arr)
 
-    def _init_zero(self, name: str, arr: Any) -> None:
+    def _init_zero(self, name: str, arr) -> None:
         arr[:] = 0.0
 
-    def _init_one(self, name: str, arr: Any) -> None:
+    def _init_one(self, name: str, arr) -> None:
         arr[:] = 1.0
 
-    def _init_weight(self, name: str, arr: Any) -> None:
+    def _init_weight(self, name: str, arr) -> None:
         raise NotImplementedError(f"{type(self).__name__} must define _init_weight(name, arr)")
 
 
@@ -87,7 +87,7 @@ class Zero(Initializer):
     def __init__(self) -> None:
         super().__init__()
 
-    def _init_weight(self, name: str, arr: Any) -> None:
+    def _init_weight(self, name: str, arr) -> None:
         arr[:] = 0.0
 
 
@@ -98,7 +98,7 @@ class One(Initializer):
     def __init__(self) -> None:
         super().__init__()
 
-    def _init_weight(self, name: str, arr: Any) -> None:
+    def _init_weight(self, name: str, arr) -> None:
         arr[:] = 1.0
 
 
@@ -111,11 +111,11 @@ class Constant(Initializer):
     value : float or array_like
     """
 
-    def __init__(self, value: Any = 0.0) -> None:
+    def __init__(self, value=0.0) -> None:
         super().__init__(value=value)
         self.value = value
 
-    def _init_weight(self, name: str, arr: Any) -> None:
+    def _init_weight(self, name: str, arr) -> None:
         arr[:] = self.value
 
 
@@ -132,7 +132,7 @@ class Uniform(Initializer):
         super().__init__(scale=scale)
         self.scale = scale
 
-    def _init_weight(self, name: str, arr: Any) -> None:
+    def _init_weight(self, name: str, arr) -> None:
         arr[:] = _drawn("uniform", -self.scale, self.scale, arr.shape)
 
 
@@ -149,7 +149,7 @@ class Normal(Initializer):
         super().__init__(sigma=sigma)
         self.sigma = sigma
 
-    def _init_weight(self, name: str, arr: Any) -> None:
+    def _init_weight(self, name: str, arr) -> None:
         arr[:] = _drawn("normal", 0.0, self.sigma, arr.shape)
 
 
@@ -173,7 +173,7 @@ class Xavier(Initializer):
         self.factor_type = factor_type
         self.magnitude = float(magnitude)
 
-    def _init_weight(self, name: str, arr: Any) -> None:
+    def _init_weight(self, name: str, arr) -> None:
         shape = arr.shape
         if len(shape) < 2:
             raise ValueError(
@@ -210,7 +210,7 @@ class Orthogonal(Initializer):
         super().__init__(scale=scale, rand_type=rand_type)
         self.scale, self.rand_type = scale, rand_type
 
-    def _init_weight(self, name: str, arr: Any) -> None:
+    def _init_weight(self, name: str, arr) -> None:
         rows, columns = arr.shape[0], math.prod(arr.shape[1:])
         bounds = (-1.0, 1.0) if self.rand_type == "uniform" else (0.0, 1.0)
         kind = "uniform" if self.rand_type == "uniform" else "normal"
@@ -219,14 +219,14 @@ class Orthogonal(Initializer):
         arr[:] = (self.scale * chosen).reshape(arr.shape)
 
 
-def _drawn(name: str, a: float, b: float, shape: Any) -> Any:
+def _drawn(name: str, a: float, b: float, shape) -> Any:
     return np.asarray(getattr(_random, name)(a, b, shape).payload)
 
 
 _REGISTRY |= {"zeros": Zero, "ones": One, "gaussian": Normal}
 
 
-def create(init: Any, **kwargs: Any) -> Any:
+def create(init, **kwargs) -> Any:
     """An initializer from its name, or itself.
 
     Raises

@@ -18,11 +18,11 @@ from wengert.compat.mxnet.base import absent
 __all__ = ["MAE", "MSE", "Accuracy", "EvalMetric", "Loss"]
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value) -> Any:
     return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
 
 
@@ -38,14 +38,14 @@ class EvalMetric:
         self.num_inst = 0
         self.sum_metric = 0.0
 
-    def update(self, labels: Any, preds: Any) -> None:
+    def update(self, labels, preds) -> None:
         """Take a batch into account."""
         for label, pred in zip(_listed(labels), _listed(preds), strict=True):
             total, count = self._measure(_plain(label), _plain(pred))
             self.sum_metric += float(total)
             self.num_inst += int(count)
 
-    def _measure(self, label: Any, pred: Any) -> tuple[Any, int]:
+    def _measure(self, label, pred) -> tuple[Any, int]:
         raise NotImplementedError
 
     def get(self) -> tuple[str, float]:
@@ -60,7 +60,7 @@ class Accuracy(EvalMetric):
         self.axis = axis
         super().__init__(name)
 
-    def _measure(self, label: Any, pred: Any) -> tuple[Any, int]:
+    def _measure(self, label, pred) -> tuple[Any, int]:
         if pred.ndim > label.ndim:
             pred = pred.argmax(self.axis)
         same = pred.astype(np.int64).ravel() == label.astype(np.int64).ravel()
@@ -73,7 +73,7 @@ class MSE(EvalMetric):
     def __init__(self, name: str = "mse") -> None:
         super().__init__(name)
 
-    def _measure(self, label: Any, pred: Any) -> tuple[Any, int]:
+    def _measure(self, label, pred) -> tuple[Any, int]:
         return ((label.reshape(pred.shape) - pred) ** 2).mean(), 1
 
 
@@ -83,7 +83,7 @@ class MAE(EvalMetric):
     def __init__(self, name: str = "mae") -> None:
         super().__init__(name)
 
-    def _measure(self, label: Any, pred: Any) -> tuple[Any, int]:
+    def _measure(self, label, pred) -> tuple[Any, int]:
         return np.abs(label.reshape(pred.shape) - pred).mean(), 1
 
 
@@ -93,7 +93,7 @@ class Loss(EvalMetric):
     def __init__(self, name: str = "loss") -> None:
         super().__init__(name)
 
-    def update(self, labels: Any, preds: Any) -> None:
+    def update(self, labels, preds) -> None:
         """Take a batch of losses into account."""
         for pred in map(_plain, _listed(preds)):
             self.sum_metric += float(pred.sum())

@@ -34,7 +34,7 @@ __all__ = ["FUNCTIONS", "Deferred", "known"]
 class Deferred:
     """Stands for a parameter whose shape is not known: a function that knows it finds it out."""
 
-    def __init__(self, parameter: Any) -> None:
+    def __init__(self, parameter) -> None:
         self.parameter = parameter
 
     def __getattr__(self, name: str) -> Any:
@@ -58,23 +58,23 @@ def known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
     return tuple(v.parameter.data() if isinstance(v, Deferred) else v for v in args)
 
 
-def _whole(x: Any) -> Any:
+def _whole(x) -> Any:
     """Positions, which are floats in MXNet, as whole numbers."""
     array = x.payload if isinstance(x, TensorBase) else np.asarray(x)
     return new_tensor(np.asarray(array).astype(np.int64))
 
 
-def relu(data: Any) -> Any:
+def relu(data) -> Any:
     """max(data, 0)."""
     return F.relu(data)
 
 
-def sigmoid(data: Any) -> Any:
+def sigmoid(data) -> Any:
     """1 / (1 + exp(-data))."""
     return F.sigmoid(data)
 
 
-def _valid(data: Any, length: Any, axis: int) -> Any:
+def _valid(data, length, axis: int) -> Any:
     """Where positions along `axis` are below `length`."""
     places = np.arange(data.payload.shape[axis])
     limit = np.expand_dims(np.asarray(length.payload), axis if axis >= 0 else -1)
@@ -84,12 +84,12 @@ def _valid(data: Any, length: Any, axis: int) -> Any:
 
 
 def softmax(
-    data: Any,
-    length: Any = None,
+    data,
+    length=None,
     axis: int = -1,
     temperature: float | None = None,
     use_length: bool = False,
-    dtype: Any = None,
+    dtype=None,
 ) -> Any:
     """exp(data) divided by its sum along `axis`; beyond `length` 0, if that is to be used."""
     x = data if temperature in (None, 1.0) else data / temperature
@@ -103,11 +103,7 @@ def softmax(
 
 
 def log_softmax(
-    data: Any,
-    axis: int = -1,
-    temperature: float | None = None,
-    dtype: Any = None,
-    use_length: bool = False,
+    data, axis: int = -1, temperature: float | None = None, dtype=None, use_length: bool = False
 ) -> Any:
     """The logarithm of `softmax`."""
     x = data if temperature in (None, 1.0) else data / temperature
@@ -115,18 +111,18 @@ def log_softmax(
     return result if dtype is None else T.to_copy(result, dtype=np.dtype(dtype))
 
 
-def softmin(data: Any, axis: int = -1) -> Any:
+def softmin(data, axis: int = -1) -> Any:
     """`softmax` of -data."""
     return F.softmin(data, dim=axis)
 
 
 def topk(
-    data: Any,
+    data,
     axis: int | None = -1,
     k: int = 1,
     ret_typ: str = "indices",
     is_ascend: bool = False,
-    dtype: Any = "float32",
+    dtype="float32",
 ) -> Any:
     """The `k` largest elements along `axis`, or where they are."""
     if axis is None:
@@ -146,7 +142,7 @@ def topk(
     raise MXNetError(f"topk: ret_typ must be 'indices', 'value', 'both' or 'mask', got {ret_typ!r}")
 
 
-def pick(data: Any, index: Any, axis: int = -1, mode: str = "clip", keepdims: bool = False) -> Any:
+def pick(data, index, axis: int = -1, mode: str = "clip", keepdims: bool = False) -> Any:
     """From each row of `data` the element that `index` names."""
     places = np.asarray(_whole(index).payload)
     count = data.payload.shape[axis]
@@ -158,11 +154,7 @@ def pick(data: Any, index: Any, axis: int = -1, mode: str = "clip", keepdims: bo
 
 
 def one_hot(
-    data: Any,
-    depth: int,
-    on_value: float = 1.0,
-    off_value: float = 0.0,
-    dtype: Any = "float32",
+    data, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype="float32"
 ) -> Any:
     """`on_value` where the last position is that which `data` names, `off_value` elsewhere."""
     places = np.asarray(_whole(data).payload)
@@ -170,7 +162,7 @@ def one_hot(
     return new_tensor(hot.astype(dtype))
 
 
-def batch_dot(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+def batch_dot(a, b, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     """The matrix products of two stacks of matrices."""
     a = movedim(a, -1, -2) if transpose_a else a
     return matmul(a, movedim(b, -1, -2) if transpose_b else b)
@@ -188,7 +180,7 @@ _ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def activation(data: Any, act_type: str) -> Any:
+def activation(data, act_type: str) -> Any:
     """The function that `act_type` names: relu, sigmoid, tanh, softrelu or softsign."""
     if act_type not in _ACTIVATIONS:
         known = ", ".join(sorted(_ACTIVATIONS))
@@ -197,7 +189,7 @@ def activation(data: Any, act_type: str) -> Any:
 
 
 def leaky_relu(
-    data: Any, gamma: Any = None, act_type: str = "leaky", slope: float = 0.25, **bounds: float
+    data, gamma=None, act_type: str = "leaky", slope: float = 0.25, **bounds: float
 ) -> Any:
     """Functions that are the identity above 0: leaky, prelu, elu, selu, gelu."""
     if act_type == "leaky":
@@ -214,12 +206,7 @@ def leaky_relu(
 
 
 def fully_connected(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
-    num_hidden: int | None = None,
-    no_bias: bool = False,
-    flatten: bool = True,
+    x, weight, bias=None, num_hidden: int | None = None, no_bias: bool = False, flatten: bool = True
 ) -> Any:
     """``x @ weight.T + bias``; with `flatten` of all dimensions of `x` but the first."""
     count = weight.payload.shape[0]
@@ -237,7 +224,7 @@ def fully_connected(
     return F.linear(x, weight, None if no_bias else bias)
 
 
-def _convolutions(data: Any, transposed: bool) -> Any:
+def _convolutions(data, transposed: bool) -> Any:
     d = data.payload.ndim - 2
     if d not in (1, 2, 3):
         raise MXNetError(f"convolution: data has {d + 2} dimensions; 3, 4 and 5 are convolved")
@@ -245,18 +232,18 @@ def _convolutions(data: Any, transposed: bool) -> Any:
 
 
 def convolution(
-    data: Any,
-    weight: Any,
-    bias: Any = None,
-    kernel: Any = None,
-    stride: Any = (),
-    dilate: Any = (),
-    pad: Any = (),
+    data,
+    weight,
+    bias=None,
+    kernel=None,
+    stride=(),
+    dilate=(),
+    pad=(),
     num_filter: int | None = None,
     num_group: int = 1,
     no_bias: bool = False,
     layout: str | None = None,
-    **tuning: Any,
+    **tuning,
 ) -> Any:
     """Convolution of (batch, channel, ...) with (filter, channel, ...) kernels, in 1 to 3 dims."""
     return _convolutions(data, False)(
@@ -265,18 +252,18 @@ def convolution(
 
 
 def deconvolution(
-    data: Any,
-    weight: Any,
-    bias: Any = None,
-    kernel: Any = None,
-    stride: Any = (),
-    dilate: Any = (),
-    pad: Any = (),
-    adj: Any = (),
+    data,
+    weight,
+    bias=None,
+    kernel=None,
+    stride=(),
+    dilate=(),
+    pad=(),
+    adj=(),
     num_filter: int | None = None,
     num_group: int = 1,
     no_bias: bool = True,
-    **tuning: Any,
+    **tuning,
 ) -> Any:
     """The transpose of `convolution`."""
     bias = None if no_bias else bias
@@ -285,15 +272,15 @@ def deconvolution(
 
 
 def pooling(
-    data: Any,
-    kernel: Any = (),
+    data,
+    kernel=(),
     pool_type: str = "max",
     global_pool: bool = False,
-    stride: Any = (),
-    pad: Any = (),
+    stride=(),
+    pad=(),
     pooling_convention: str = "valid",
     count_include_pad: bool = True,
-    **tuning: Any,
+    **tuning,
 ) -> Any:
     """The largest, or the mean, of windows of the last dimensions."""
     d = data.payload.ndim - 2
@@ -316,18 +303,18 @@ def pooling(
 
 
 def batch_norm(
-    x: Any,
-    gamma: Any,
-    beta: Any,
-    running_mean: Any,
-    running_var: Any,
+    x,
+    gamma,
+    beta,
+    running_mean,
+    running_var,
     eps: float = 1e-3,
     momentum: float = 0.9,
     fix_gamma: bool = True,
     use_global_stats: bool = False,
     output_mean_var: bool = False,
     axis: int = 1,
-    **tuning: Any,
+    **tuning,
 ) -> Any:
     """Batch normalisation along `axis`; in training the running statistics are written to."""
     order = None
@@ -345,14 +332,14 @@ def batch_norm(
     return result if order is None else movedim(result, 1, order)
 
 
-def _note_statistics(x: Any, mean: Any, var: Any, momentum: float) -> None:
+def _note_statistics(x, mean, var, momentum: float) -> None:
     """Blend the statistics of a batch into the running ones, the variance as MXNet has it."""
     axes = (0, *range(2, x.ndim))
     for running, now in ((mean, x.mean(axes)), (var, x.var(axes))):
         array_of(running)[...] = momentum * running.payload + (1 - momentum) * now
 
 
-def layer_norm(data: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e-5) -> Any:
+def layer_norm(data, gamma, beta, axis: int = -1, eps: float = 1e-5) -> Any:
     """Normalisation along `axis`, scaled by `gamma` and moved by `beta`."""
     if axis not in (-1, data.payload.ndim - 1):
         moved = layer_norm(movedim(data, axis, -1), gamma, beta, -1, eps)
@@ -361,11 +348,11 @@ def layer_norm(data: Any, gamma: Any, beta: Any, axis: int = -1, eps: float = 1e
 
 
 def embedding(
-    data: Any,
-    weight: Any,
+    data,
+    weight,
     input_dim: int | None = None,
     output_dim: int | None = None,
-    dtype: Any = "float32",
+    dtype="float32",
     sparse_grad: bool = False,
 ) -> Any:
     """The rows of `weight` that `data` names; positions beyond it count as the last."""
@@ -373,9 +360,7 @@ def embedding(
     return F.embedding(new_tensor(places), weight)
 
 
-def dropout(
-    data: Any, p: float = 0.5, mode: str = "training", axes: Any = (), cudnn_off: bool = True
-) -> Any:
+def dropout(data, p: float = 0.5, mode: str = "training", axes=(), cudnn_off: bool = True) -> Any:
     """Elements set to 0 with probability `p` in training, the others scaled up.
 
     With `axes` whole slices: the choice is the same along these.
@@ -389,7 +374,7 @@ def dropout(
     return data * F.dropout(ones, p, True)
 
 
-def smooth_l1(data: Any, scalar: float = 1.0) -> Any:
+def smooth_l1(data, scalar: float = 1.0) -> Any:
     """A parabola where ``|data| < 1 / scalar**2``, and a straight line beyond."""
     square = scalar * scalar
     size = T.abs(data)
@@ -397,18 +382,14 @@ def smooth_l1(data: Any, scalar: float = 1.0) -> Any:
     return where(near, 0.5 * square * data * data, size - 0.5 / square)
 
 
-def gamma(data: Any) -> Any:
+def gamma(data) -> Any:
     """The gamma function."""
     sign = np.where(data.payload > 0, 1, 1 - 2 * (np.floor(data.payload) % 2))
     return new_tensor(sign.astype(data.payload.dtype)) * T.exp(special.gammaln(data))
 
 
 def sequence_mask(
-    data: Any,
-    sequence_length: Any = None,
-    use_sequence_length: bool = False,
-    value: float = 0.0,
-    axis: int = 0,
+    data, sequence_length=None, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
 ) -> Any:
     """`data` with `value` beyond each sequence's length; sequences run along `axis`."""
     if not use_sequence_length or sequence_length is None:
@@ -421,25 +402,25 @@ def sequence_mask(
     return where(new_tensor(np.broadcast_to(valid, data.payload.shape)), data, beyond)
 
 
-def reshape_like(lhs: Any, rhs: Any) -> Any:
+def reshape_like(lhs, rhs) -> Any:
     """`lhs` in the shape of `rhs`."""
     return reshaped(lhs, tuple(rhs.payload.shape))
 
 
-def arange_like(data: Any, start: float = 0.0, step: float = 1.0, axis: int | None = None) -> Any:
+def arange_like(data, start: float = 0.0, step: float = 1.0, axis: int | None = None) -> Any:
     """Numbers from `start` on, as many as `data` has elements, or along `axis`."""
     shape = data.payload.shape if axis is None else (data.payload.shape[axis],)
     count = np.arange(math.prod(shape)).reshape(shape)
     return new_tensor((start + step * count).astype(data.payload.dtype))
 
 
-def gather_nd(data: Any, indices: Any) -> Any:
+def gather_nd(data, indices) -> Any:
     """The elements at the positions in the columns of `indices`."""
     places = np.asarray(_whole(indices).payload)
     return getitem(data, tuple(new_tensor(row) for row in places))
 
 
-def stop_gradient(data: Any) -> Any:
+def stop_gradient(data) -> Any:
     """`data`, through which no gradient flows."""
     return new_tensor(np.array(data.payload))
 

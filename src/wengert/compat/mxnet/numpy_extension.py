@@ -35,7 +35,7 @@ __all__ = ["cast", "load", "nonzero", "reshape", "save", "seed", "waitall"]
 seed = random.seed
 
 
-def save(file: str, arr: Any) -> None:
+def save(file: str, arr) -> None:
     """Write an array, or a list or dictionary of arrays, into a file (of NumPy's: ``.npz``)."""
     storage.save(file, arr)
 
@@ -49,19 +49,19 @@ def waitall() -> None:
     """Nothing: what an operation gives is there when it returns."""
 
 
-def cast(data: Any, dtype: Any) -> Any:
+def cast(data, dtype) -> Any:
     """`data` in another dtype; recorded."""
     return data.astype(dtype)
 
 
-def reshape(a: Any, newshape: Any, reverse: bool = False, order: str = "C") -> Any:
+def reshape(a, newshape, reverse: bool = False, order: str = "C") -> Any:
     """`a` in another shape; -2 copies a size, and -1 is what is left."""
     sizes = (newshape,) if isinstance(newshape, int) else tuple(newshape)
     shape = tuple(a.shape[i] if size == -2 else size for i, size in enumerate(sizes))
     return a.reshape(shape)
 
 
-def nonzero(a: Any) -> Any:
+def nonzero(a) -> Any:
     """The positions of elements that are not 0, a row for each."""
     result = np.argwhere(a.asnumpy())
     return computed(CLASSES["np"], lambda: result, (), {})
@@ -70,7 +70,7 @@ def nonzero(a: Any) -> Any:
 def _shown(name: str) -> Callable[..., Any]:
     below = FUNCTIONS[name]
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args, **kwargs) -> Any:
         return computed(CLASSES["np"], below, known(name, args, kwargs), kwargs)
 
     function.__name__ = function.__qualname__ = name

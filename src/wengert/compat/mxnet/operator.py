@@ -44,17 +44,15 @@ _REGISTRY: dict[str, Any] = {}
 class CustomOp:
     """What computes an operator and its derivative, into arrays that are there already."""
 
-    def forward(self, is_train: bool, req: Any, in_data: Any, out_data: Any, aux: Any) -> None:
+    def forward(self, is_train: bool, req, in_data, out_data, aux) -> None:
         """Compute the results, and `assign` them; to be defined by a subclass."""
         raise NotImplementedError
 
-    def backward(
-        self, req: Any, out_grad: Any, in_data: Any, out_data: Any, in_grad: Any, aux: Any
-    ) -> None:
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux) -> None:
         """Compute the gradients by the arguments, and `assign` them."""
         raise NotImplementedError
 
-    def assign(self, dst: Any, req: str, src: Any) -> None:
+    def assign(self, dst, req: str, src) -> None:
         """Write `src` into `dst`, or add it, or neither, as `req` says."""
         if req in ("write", "inplace"):
             dst[:] = src
@@ -85,15 +83,15 @@ class CustomOpProp:
         """The names of arrays that are neither."""
         return []
 
-    def infer_shape(self, in_shape: Any) -> Any:
+    def infer_shape(self, in_shape) -> Any:
         """The shapes of arguments, of results, and of auxiliary arrays."""
         return in_shape, [in_shape[0]] * len(self.list_outputs()), []
 
-    def infer_type(self, in_type: Any) -> Any:
+    def infer_type(self, in_type) -> Any:
         """The dtypes of arguments, of results, and of auxiliary arrays."""
         return in_type, [in_type[0]] * len(self.list_outputs()), []
 
-    def create_operator(self, ctx: Any, in_shapes: Any, in_dtypes: Any) -> CustomOp:
+    def create_operator(self, ctx, in_shapes, in_dtypes) -> CustomOp:
         """The operator; to be defined by a subclass."""
         raise NotImplementedError
 
@@ -101,7 +99,7 @@ class CustomOpProp:
 def register(reg_name: str) -> Callable[[Any], Any]:
     """Make a `CustomOpProp` known by a name: a decorator."""
 
-    def keep(prop_cls: Any) -> Any:
+    def keep(prop_cls) -> Any:
         if not issubclass(prop_cls, CustomOpProp):
             raise TypeError(f"register: {prop_cls.__name__} must be a subclass of CustomOpProp")
         _REGISTRY[reg_name] = prop_cls
@@ -116,13 +114,13 @@ class _Registered(Function):
     def __init__(self, prop: CustomOpProp) -> None:
         self._prop = prop
 
-    def _new(self, shapes: Any, dtypes: Any) -> list[Any]:
+    def _new(self, shapes, dtypes) -> list[Any]:
         return [
             made(np.zeros(shape, dtype), self._class)
             for shape, dtype in zip(shapes, dtypes, strict=True)
         ]
 
-    def forward(self, *in_data: Any) -> Any:
+    def forward(self, *in_data) -> Any:
         prop = self._prop
         shapes = [list(x.shape) for x in in_data]
         dtypes = [x.dtype for x in in_data]
@@ -136,7 +134,7 @@ class _Registered(Function):
         self.save_for_backward(*in_data, *out_data)
         return out_data[0] if len(out_data) == 1 else tuple(out_data)
 
-    def backward(self, *out_grad: Any) -> Any:
+    def backward(self, *out_grad) -> Any:
         saved = self.saved_tensors
         in_data, out_data = list(saved[: self._count]), list(saved[self._count :])
         in_grad = self._new([x.shape for x in in_data], [x.dtype for x in in_data])
@@ -154,7 +152,7 @@ class _Once(Recorded):
 _Registered._recorder = _Once
 
 
-def Custom(*data: Any, op_type: str, name: str | None = None, **kwargs: Any) -> Any:
+def Custom(*data, op_type: str, name: str | None = None, **kwargs) -> Any:
     """Call the operator that was registered as `op_type`.
 
     Parameters

@@ -42,7 +42,7 @@ COMPARISONS = {
 }
 
 
-def whole_number(array: Any, number: Any) -> Any:
+def whole_number(array, number) -> Any:
     """`number` as it meets an array of whole numbers: without its fraction, as in MXNet."""
     if number.__class__ is not float or array.payload.dtype.kind not in "iu":
         return number
@@ -55,11 +55,11 @@ def whole_number(array: Any, number: Any) -> Any:
     return int(number)
 
 
-def _understood(other: Any) -> bool:
+def _understood(other) -> bool:
     return isinstance(other, TensorBase | np.ndarray | np.generic | list) or is_weak(other)
 
 
-def _alike(kind: Any, other: Any) -> bool:
+def _alike(kind, other) -> bool:
     """Whether the tensors' own operator takes `other` beside floats of dtype `kind`."""
     cls = other.__class__
     if cls is float or cls is int:
@@ -67,7 +67,7 @@ def _alike(kind: Any, other: Any) -> bool:
     return isinstance(other, TensorBase) and other.payload.dtype is kind
 
 
-def _winner(array: Any, other: Any) -> type:
+def _winner(array, other) -> type:
     """The class of a result: of the two, that of ``mxnet.np``."""
     mine: type = array.__class__
     if mine is NDArray and isinstance(other, NDArray):
@@ -75,7 +75,7 @@ def _winner(array: Any, other: Any) -> type:
     return mine
 
 
-def _quick(name: str, a: Any, b: Any) -> Any:
+def _quick(name: str, a, b) -> Any:
     try:
         return getattr(Tensor, name)(operand(a), operand(b))
     except RuntimeError as error:
@@ -94,7 +94,7 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     numpys, prim = _ARITHMETIC[symbol]
     name = f"__{symbol}__"
 
-    def forward(self: Any, other: Any) -> Any:
+    def forward(self, other) -> Any:
         kind = self.payload.dtype
         if prim is not None and kind.kind == "f" and _alike(kind, other):
             return adopt(_quick(name, self, other), _winner(self, other))
@@ -107,7 +107,7 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             return result.astype(kind)  # the legacy quotient of whole numbers is one
         return result
 
-    def backward(self: Any, other: Any) -> Any:
+    def backward(self, other) -> Any:
         kind = self.payload.dtype
         if prim is not None and kind.kind == "f" and other.__class__ in (float, int):
             # not PyTorch's, which divides by way of the reciprocal
@@ -127,7 +127,7 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 def _in_place(symbol: str) -> Callable[..., Any]:
     name = f"__i{symbol}__"
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         if not _understood(other):
             return NotImplemented
         other = whole_number(self, other)
@@ -146,7 +146,7 @@ def _in_place(symbol: str) -> Callable[..., Any]:
 def _comparison(symbol: str) -> Callable[..., Any]:
     numpys = COMPARISONS[symbol]
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         if not _understood(other):
             return NotImplemented
         cls = _winner(self, other)
@@ -159,20 +159,20 @@ def _comparison(symbol: str) -> Callable[..., Any]:
 
 
 def _unary(name: str, numpys: str) -> Callable[..., Any]:
-    def operator(self: Any) -> Any:
+    def operator(self) -> Any:
         return computed(self.__class__, getattr(wnp, numpys), (self,), {})
 
     operator.__name__ = operator.__qualname__ = name
     return operator
 
 
-def _matmul(self: Any, other: Any) -> Any:
+def _matmul(self, other) -> Any:
     if not isinstance(other, TensorBase | np.ndarray):
         return NotImplemented
     return computed(_winner(self, other), wnp.matmul, (self, other), {})
 
 
-def _rmatmul(self: Any, other: Any) -> Any:
+def _rmatmul(self, other) -> Any:
     if not isinstance(other, TensorBase | np.ndarray):
         return NotImplemented
     return computed(_winner(self, other), wnp.matmul, (other, self), {})
@@ -205,10 +205,10 @@ _WRITERS = frozenset({"fill", "partition", "put", "sort"})
 
 
 def _method(name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs) -> Any:
         return computed(self.__class__, getattr(wnp.ndarray, name), (self, *args), kwargs)
 
-    def writer(self: Any, *args: Any, **kwargs: Any) -> None:
+    def writer(self, *args, **kwargs) -> None:
         getattr(wnp.ndarray, name)(operand(self, writes=True), *map(operand, args), **kwargs)
 
     made = writer if name in _WRITERS else method
@@ -220,14 +220,14 @@ def _method(name: str) -> Callable[..., Any]:
 def _property(name: str) -> property:
     below = getattr(wnp.ndarray, name)
 
-    def get(self: Any) -> Any:
+    def get(self) -> Any:
         """As the property of `wengert.numpy.ndarray`, recorded as MXNet records."""
         return computed(self.__class__, below.fget, (self,), {})
 
     return property(get)
 
 
-def _hidden(self: Any) -> Any:
+def _hidden(self) -> Any:
     """PyTorch's methods that write are not there; the class's ``__getattr__`` says so."""
     raise AttributeError
 

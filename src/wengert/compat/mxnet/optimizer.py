@@ -21,7 +21,7 @@ from wengert.compat.mxnet.base import absent
 _REGISTRY: dict[str, Any] = {}
 
 
-def register(cls: Any) -> Any:
+def register(cls) -> Any:
     """Let `create` find a class by its name in lower case; a decorator."""
     _REGISTRY[cls.__name__.lower()] = cls
     return cls
@@ -50,7 +50,7 @@ class Optimizer:
         clip_gradient: float | None = None,
         learning_rate: float = 0.01,
         lr_scheduler: Callable[[int], float] | None = None,
-        **more: Any,
+        **more,
     ) -> None:
         if more:
             raise TypeError(
@@ -83,24 +83,18 @@ class Optimizer:
             )
         self.lr = lr
 
-    def create_state(self, index: Any, weight: Any) -> Any:
+    def create_state(self, index, weight) -> Any:
         """What an update needs to remember of earlier ones: arrays of NumPy's, by name."""
         return updates.kept(np.asarray(weight.payload), *self.kept)
 
-    def _scaled(self, grad: Any, clip: bool = True) -> Any:
+    def _scaled(self, grad, clip: bool = True) -> Any:
         g = grad * self.rescale_grad
         if clip and self.clip_gradient is not None:
             g = g.clip(-self.clip_gradient, self.clip_gradient)
         return g
 
     def update(
-        self,
-        index: Any,
-        weight: Any,
-        grad: Any,
-        state: Any,
-        lr_mult: float = 1.0,
-        wd_mult: float = 1.0,
+        self, index, weight, grad, state, lr_mult: float = 1.0, wd_mult: float = 1.0
     ) -> None:
         """Update the array `weight` in place by its gradient."""
         count = self._counts[index] = self._counts.get(index, 0) + 1
@@ -109,7 +103,7 @@ class Optimizer:
         rate, decay = self.learning_rate * lr_mult, self.wd * wd_mult
         weight[...] = self.step(w, g, state, rate, decay, count)
 
-    def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
         """The new values, of arrays of NumPy's; changes `state` in place."""
         raise NotImplementedError
 
@@ -118,14 +112,14 @@ class Optimizer:
 class SGD(Optimizer):
     """Gradient descent: the velocity is ``momentum * velocity - lr * gradient``."""
 
-    def __init__(self, learning_rate: float = 0.01, momentum: float = 0.0, **kwargs: Any) -> None:
+    def __init__(self, learning_rate: float = 0.01, momentum: float = 0.0, **kwargs) -> None:
         kwargs.pop("lazy_update", None)
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.momentum = momentum
 
     kept, nesterov = ("momentum",), False
 
-    def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
         g = self._scaled(g) + wd * w
         return w - updates.momentum(g, state, lr, self.momentum, self.nesterov)
 
@@ -147,7 +141,7 @@ class Adam(Optimizer):
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         kwargs.pop("lazy_update", None)
         super().__init__(learning_rate=learning_rate, **kwargs)
@@ -155,7 +149,7 @@ class Adam(Optimizer):
 
     kept = ("momentum", "velocity")
 
-    def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
         lr *= math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
         g = self._scaled(g, clip=False) + wd * w
         if self.clip_gradient is not None:
@@ -167,13 +161,13 @@ class Adam(Optimizer):
 class AdaGrad(Optimizer):
     """AdaGrad (Duchi and others 2011)."""
 
-    def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
+    def __init__(self, eps: float = 1e-7, **kwargs) -> None:
         super().__init__(**kwargs)
         self.float_stable_eps = eps
 
     kept = ("accumulator",)
 
-    def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
         change = updates.adagrad(self._scaled(g), state, lr, self.float_stable_eps)
         return w - change - lr * wd * w
 
@@ -183,7 +177,7 @@ class RMSProp(Optimizer):
     """RMSProp (Tieleman and Hinton 2012)."""
 
     def __init__(
-        self, learning_rate: float = 0.001, gamma1: float = 0.9, epsilon: float = 1e-8, **kw: Any
+        self, learning_rate: float = 0.001, gamma1: float = 0.9, epsilon: float = 1e-8, **kw
     ) -> None:
         if kw.pop("centered", False):
             raise NotImplementedError("RMSProp(centered=True): use Adam")
@@ -192,7 +186,7 @@ class RMSProp(Optimizer):
 
     kept = ("velocity",)
 
-    def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
         g = self._scaled(g) + wd * w
         return w - updates.rmsprop(g, state, lr, self.gamma1, self.epsilon)
 
@@ -201,17 +195,17 @@ class RMSProp(Optimizer):
 class AdaDelta(Optimizer):
     """AdaDelta (Zeiler 2012), which needs no learning rate."""
 
-    def __init__(self, rho: float = 0.9, epsilon: float = 1e-5, **kwargs: Any) -> None:
+    def __init__(self, rho: float = 0.9, epsilon: float = 1e-5, **kwargs) -> None:
         super().__init__(**kwargs)
         self.rho, self.epsilon = rho, epsilon
 
     kept = ("accumulated_grad", "accumulated_delta_var")
 
-    def step(self, w: Any, g: Any, state: Any, lr: float, wd: float, t: int) -> Any:
+    def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
         return w - updates.adadelta(self._scaled(g), state, self.rho, self.epsilon) - wd * w
 
 
-def create(name: Any, **kwargs: Any) -> Any:
+def create(name, **kwargs) -> Any:
     """An optimizer from its name, or itself.
 
     Raises

@@ -21,25 +21,13 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import converted, is_own
 from wengert.compat.mxnet.state import NUMPY, RECORDING, cleared
 from wengert.ops.shape import reshape as reshaped
 from wengert.tape.base import LEAF, Extra, TensorBase, new_tensor
 from wengert.tape.node import Unrecorded
 from wengert.tape.record import T
-
-__all__ = [
-    "CLASSES",
-    "adopt",
-    "computed",
-    "default_float",
-    "default_int",
-    "holds_array",
-    "index_of",
-    "mark",
-    "operand",
-    "plain",
-]
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 CLASSES: dict[str, type] = {}
@@ -59,7 +47,7 @@ def default_int() -> Any:
 # -- operands and results --------------------------------------------------------------------------
 
 
-def plain(value: Any) -> Any:
+def plain(value) -> Any:
     """A stand-in for an array: over the same memory, and without its history."""
     alias = TensorBase.__new__(wnp.ndarray)
     alias.payload = value.array()
@@ -69,7 +57,7 @@ def plain(value: Any) -> Any:
     return alias
 
 
-def _written(value: Any) -> bool:
+def _written(value) -> bool:
     """Whether an array must be copied before anything is kept of it.
 
     See NOTE [written arrays] in `wengert.numpy.arrays`.
@@ -80,7 +68,7 @@ def _written(value: Any) -> bool:
     return value.edge is not LEAF if base is None else base.edge is not LEAF
 
 
-def operand(value: Any, writes: bool = False) -> Any:
+def operand(value, writes: bool = False) -> Any:
     """What an operation gets for an argument: see NOTE [MXNet records on request].
 
     Parameters
@@ -104,7 +92,7 @@ def operand(value: Any, writes: bool = False) -> Any:
     return value
 
 
-def holds_array(value: Any) -> bool:
+def holds_array(value) -> bool:
     """Whether an array is among the elements of a nested list."""
     return any(
         isinstance(part, TensorBase) or (isinstance(part, list | tuple) and holds_array(part))
@@ -112,7 +100,7 @@ def holds_array(value: Any) -> bool:
     )
 
 
-def _wide(value: Any) -> bool:
+def _wide(value) -> bool:
     """Whether float64 is among the arguments."""
     if isinstance(value, TensorBase):
         return bool(value.payload.dtype == _FLOAT64)
@@ -121,7 +109,7 @@ def _wide(value: Any) -> bool:
     return isinstance(value, list | tuple) and any(map(_wide, value))
 
 
-def adopt(result: Any, cls: type, narrow: bool = False) -> Any:
+def adopt(result, cls: type, narrow: bool = False) -> Any:
     """The result of an operation, as an array of class `cls`; in tuples and lists, too."""
     kind = result.__class__
     if kind is wnp.ndarray or kind is PORTS.tensor:
@@ -139,7 +127,7 @@ def adopt(result: Any, cls: type, narrow: bool = False) -> Any:
     return result
 
 
-def _own(result: Any, views: bool) -> Any:
+def _own(result, views: bool) -> Any:
     """The result in memory of its own (see NOTE [memory of MXNet])."""
     if isinstance(result, TensorBase):
         ext = result.ext
@@ -187,7 +175,7 @@ def computed(
     return adopt(result, cls, narrow)
 
 
-def index_of(index: Any) -> Any:
+def index_of(index) -> Any:
     """An index with arrays of NumPy's for ours; positions may be floats, as all numbers are."""
     if isinstance(index, TensorBase):
         places = index.array()
@@ -199,7 +187,7 @@ def index_of(index: Any) -> Any:
     return index
 
 
-def mark(array: Any, gradient: Any, request: str) -> None:
+def mark(array, gradient, request: str) -> None:
     """Make `array` a variable whose gradient goes into `gradient`."""
     ext = array.ext
     base = None if ext is None else ext.base
@@ -214,4 +202,5 @@ def mark(array: Any, gradient: Any, request: str) -> None:
     vars(array)["_fresh_grad"] = False
 
 
+__all__ = defined(globals())
 fill_sections(globals())

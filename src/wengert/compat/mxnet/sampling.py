@@ -20,7 +20,7 @@ from wengert.ops.generator import manual_seed
 __all__ = ["drawing", "seed"]
 
 
-def seed(seed_state: int, ctx: Any = "all") -> None:
+def seed(seed_state: int, ctx="all") -> None:
     """Start the stream of random numbers again.
 
     Examples
@@ -36,7 +36,7 @@ def seed(seed_state: int, ctx: Any = "all") -> None:
 
 
 def drawing(
-    name: str, parameters: tuple[str, ...], cls: Callable[[], type], size: str, kind: Any = None
+    name: str, parameters: tuple[str, ...], cls: Callable[[], type], size: str, kind=None
 ) -> Callable[..., Any]:
     """A function that draws from NumPy's distribution `name`.
 
@@ -52,7 +52,7 @@ def drawing(
     defaults = {p.partition("=")[0]: float(p.partition("=")[2]) for p in parameters if "=" in p}
     order = [*names, size, "dtype", "ctx", "out"]
 
-    def draw(*args: Any, **kwargs: Any) -> Any:
+    def draw(*args, **kwargs) -> Any:
         if len(args) > len(order):
             raise TypeError(f"{name}() takes {len(order)} arguments, and {len(args)} were given")
         given = {**dict(zip(order, args, strict=False)), **kwargs}

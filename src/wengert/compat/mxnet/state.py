@@ -30,11 +30,11 @@ NUMPY: ContextVar[tuple[bool, bool, bool]] = ContextVar(
 CLEARED: WeakSet[Any] = WeakSet()
 
 
-def node_of(edge: Any) -> Any:
+def node_of(edge) -> Any:
     """The node, or the leaf, that an edge leads to."""
     return edge.node if edge.seq == 0 else edge
 
 
-def cleared(edge: Any) -> bool:
+def cleared(edge) -> bool:
     """Whether a backward pass has used up the graph that `edge` leads into."""
     return bool(CLEARED) and edge is not LEAF and node_of(edge) in CLEARED

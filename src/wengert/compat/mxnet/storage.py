@@ -17,7 +17,7 @@ __all__ = ["load", "save"]
 _LIST = "arr_{}"
 
 
-def save(file: Any, data: Any) -> None:
+def save(file, data) -> None:
     """Write an array, or a list or dictionary of arrays, under exactly this file name."""
     if isinstance(data, TensorBase):
         data = [data]
@@ -30,7 +30,7 @@ def save(file: Any, data: Any) -> None:
         np.savez(opened, **arrays)
 
 
-def load(file: Any, cls: type) -> Any:
+def load(file, cls: type) -> Any:
     """The list or dictionary that was written, with arrays of class `cls`.
 
     Raises

@@ -3,6 +3,8 @@
 As MXNet's module does, it hands out by a star import what it was made with: `mx`, `np`, `nd`.
 """
 
+# ruff: noqa: F401  some names are for users
+
 from __future__ import annotations
 
 import contextlib
@@ -15,6 +17,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat import mxnet as mx
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import autograd
 from wengert.compat.mxnet import ndarray as nd
 from wengert.compat.mxnet.arrays import NDArray
@@ -24,41 +27,14 @@ from wengert.compat.mxnet.context import cpu as _cpu
 from wengert.compat.mxnet.numpy.creation import made
 from wengert.compat.mxnet.util import use_np
 
-__all__ = [
-    "Context",
-    "NDArray",
-    "almost_equal",
-    "assert_almost_equal",
-    "assert_exception",
-    "autograd",
-    "check_numeric_gradient",
-    "current_context",
-    "default_context",
-    "default_dtype",
-    "discard_stderr",
-    "environment",
-    "list_gpus",
-    "mx",
-    "nd",
-    "np",
-    "rand_ndarray",
-    "rand_shape_2d",
-    "rand_shape_3d",
-    "rand_shape_nd",
-    "random_arrays",
-    "same",
-    "set_default_context",
-    "use_np",
-]
-
 _TOLERANCES = {"float16": (1e-2, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-7)}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value) -> Any:
     return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
 
 
-def _near(a: Any, b: Any, rtol: Any, atol: Any) -> tuple[float, float]:
+def _near(a, b, rtol, atol) -> tuple[float, float]:
     """Tolerances: those given, or those of the less exact dtype."""
     kinds = [_TOLERANCES.get(str(x.dtype), (0.0, 0.0)) for x in (a, b)]
     return (
@@ -67,14 +43,12 @@ def _near(a: Any, b: Any, rtol: Any, atol: Any) -> tuple[float, float]:
     )
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a, b) -> bool:
     """Whether all elements are equal."""
     return bool(np.array_equal(_plain(a), _plain(b)))
 
 
-def almost_equal(
-    a: Any, b: Any, rtol: Any = None, atol: Any = None, equal_nan: bool = False, **options: Any
-) -> bool:
+def almost_equal(a, b, rtol=None, atol=None, equal_nan: bool = False, **options) -> bool:
     """Whether all elements are near each other; how near follows from the dtypes by default."""
     x, y = _plain(a), _plain(b)
     rtol, atol = _near(x, y, rtol, atol)
@@ -82,13 +56,13 @@ def almost_equal(
 
 
 def assert_almost_equal(
-    a: Any,
-    b: Any,
-    rtol: Any = None,
-    atol: Any = None,
+    a,
+    b,
+    rtol=None,
+    atol=None,
     names: tuple[str, str] = ("a", "b"),
     equal_nan: bool = False,
-    **options: Any,
+    **options,
 ) -> None:
     """Raise an AssertionError that shows the largest difference, if elements are not near.
 
@@ -103,7 +77,7 @@ def assert_almost_equal(
     )
 
 
-def assert_exception(f: Callable[..., Any], exception_type: Any, *args: Any, **kwargs: Any) -> None:
+def assert_exception(f: Callable[..., Any], exception_type, *args, **kwargs) -> None:
     """Raise an AssertionError unless ``f(*args, **kwargs)`` raises an exception of this type."""
     try:
         f(*args, **kwargs)
@@ -113,7 +87,7 @@ def assert_exception(f: Callable[..., Any], exception_type: Any, *args: Any, **k
 
 
 @contextlib.contextmanager
-def environment(*args: Any) -> Iterator[None]:
+def environment(*args) -> Iterator[None]:
     """A context in which variables of the environment are set; None takes one away.
 
     Parameters
@@ -160,7 +134,7 @@ def default_context() -> Context:
     return current_context()
 
 
-def set_default_context(ctx: Any) -> None:
+def set_default_context(ctx) -> None:
     """Accepted, if it is the CPU.
 
     Raises
@@ -198,7 +172,7 @@ def rand_shape_3d(dim0: int = 10, dim1: int = 10, dim2: int = 10) -> Any:
     return tuple(int(np.random.randint(1, n + 1)) for n in (dim0, dim1, dim2))
 
 
-def rand_ndarray(shape: Any, stype: str = "default", dtype: Any = None, **options: Any) -> Any:
+def rand_ndarray(shape, stype: str = "default", dtype=None, **options) -> Any:
     """An array of numbers between -1 and 1 by chance.
 
     Raises
@@ -211,7 +185,7 @@ def rand_ndarray(shape: Any, stype: str = "default", dtype: Any = None, **option
     return made(numbers, NDArray)
 
 
-def random_arrays(*shapes: Any) -> Any:
+def random_arrays(*shapes) -> Any:
     """Arrays of NumPy with normal numbers by chance; one of them by itself."""
     found = [
         np.random.randn(*shape).astype(np.float32) if shape else np.float32(np.random.randn())
@@ -221,13 +195,13 @@ def random_arrays(*shapes: Any) -> Any:
 
 
 def check_numeric_gradient(
-    sym: Any,
-    location: Any,
-    aux_states: Any = None,
+    sym,
+    location,
+    aux_states=None,
     numeric_eps: float = 1e-3,
     rtol: float = 1e-2,
     atol: float | None = None,
-    **options: Any,
+    **options,
 ) -> None:
     """Compare gradients with differences of the function.
 
@@ -295,4 +269,5 @@ def __getattr__(name: str) -> Any:
     raise absent("wengert.compat.mxnet.test_utils", name, cures)
 
 
+__all__ = defined(globals(), "Context NDArray autograd current_context mx nd np use_np")
 fill_sections(globals())

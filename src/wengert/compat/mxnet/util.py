@@ -84,7 +84,7 @@ def np_array(active: bool = True) -> Iterator[None]:
 _METHODS = ("__init__", "forward", "hybrid_forward")
 
 
-def use_np(function: Any) -> Any:
+def use_np(function) -> Any:
     """Decorate a function, or a block, that runs as after `set_np`.
 
     Examples
@@ -103,7 +103,7 @@ def use_np(function: Any) -> Any:
         return function
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args, **kwargs) -> Any:
         with np_array():
             return function(*args, **kwargs)
 

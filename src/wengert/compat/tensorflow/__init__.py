@@ -13,12 +13,15 @@ Examples
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """
 
+# ruff: noqa: F401  they are for users
+
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import offered
 from wengert.compat.tensorflow import accumulator as autodiff
 from wengert.compat.tensorflow import errors, nest
 from wengert.compat.tensorflow.conversion import (
@@ -46,9 +49,11 @@ from wengert.compat.tensorflow.dtypes import (
     as_dtype,
     complex64,
     complex128,
+    double,
     float16,
     float32,
     float64,
+    half,
     int8,
     int16,
     int32,
@@ -81,114 +86,27 @@ from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.tensor import Tensor
 from wengert.compat.tensorflow.variable import Variable
 
-__all__ = [
-    "DType",
-    "GradientTape",
-    "IndexedSlices",
-    "Module",
-    "NotDifferentiable",
-    "RegisterGradient",
-    "Tensor",
-    "TensorShape",
-    "TensorSpec",
-    "UnconnectedGradients",
-    "Variable",
-    "VariableAggregation",
-    "VariableSynchronization",
-    "as_dtype",
-    "autodiff",
-    "complex128",
-    "complex64",
-    "constant",
-    "control_dependencies",
-    "convert_to_tensor",
-    "custom_gradient",
-    "device",
-    "double",
-    "errors",
-    "executing_eagerly",
-    "float16",
-    "float32",
-    "float64",
-    "function",
-    "get_logger",
-    "get_static_value",
-    "grad_pass_through",
-    "gradients",
-    "half",
-    "hessians",
-    "identity",
-    "init_scope",
-    "inside_function",
-    "int16",
-    "int32",
-    "int64",
-    "int8",
-    "is_tensor",
-    "name_scope",
-    "nest",
-    "newaxis",
-    "no_gradient",
-    "numpy_function",
-    "py_function",
-    "recompute_grad",
-    "stop_gradient",
-    "string",
-    "uint16",
-    "uint32",
-    "uint64",
-    "uint8",
-]
-
 __version__ = "2.21.0"
 """The version of TensorFlow whose behaviour is followed."""
 
-double, half = float64, float16
 newaxis = None
 NotDifferentiable = no_gradient
 
-_CONTROL = (
-    "case",
-    "cond",
-    "foldl",
-    "foldr",
-    "map_fn",
-    "scan",
-    "switch_case",
-    "vectorized_map",
-    "while_loop",
-)
+_CONTROL = "case cond foldl foldr map_fn scan switch_case vectorized_map while_loop"
 _ASSERTIONS = ("Assert", "assert_equal", "assert_greater", "assert_less", "assert_rank")
 _ELSEWHERE = {
-    **dict.fromkeys(_CONTROL, "control"),
+    **dict.fromkeys(_CONTROL.split(), "control"),
     **dict.fromkeys(_ASSERTIONS, "debugging"),
     "SparseTensor": "sparse",
     "TensorArray": "array",
     "print": "printing",
 }
 """Names that are defined in a module which is imported when one of them is used first."""
-_MODULES = (
-    "bitwise",
-    "config",
-    "data",
-    "debugging",
-    "distribute",
-    "image",
-    "initializers",
-    "keras",
-    "linalg",
-    "losses",
-    "math",
-    "metrics",
-    "nn",
-    "optimizers",
-    "random",
-    "saved_model",
-    "signal",
-    "sparse",
-    "strings",
-    "train",
-)
+_NAMES = """
+    bitwise config data debugging distribute image initializers keras linalg losses math metrics nn
+    optimizers random saved_model signal sparse strings train
+    """
+_MODULES = frozenset(_NAMES.split())
 _TYPES = {"bool": "bool", "bfloat16": "bfloat16"}
 _INSTEAD = {
     "Graph": "operations run at once: leave it out",
@@ -219,8 +137,6 @@ def __getattr__(name: str) -> Any:
             f"module 'tensorflow' has no attribute {name!r} here until ml_dtypes is imported, "
             "which defines the type for NumPy"
         )
-    if name == "dtypes":
-        return importlib.import_module(f"{__name__}.types")
     if name in _ELSEWHERE:
         value = getattr(importlib.import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
     elif name in _MODULES:
@@ -248,4 +164,5 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_ELSEWHERE, *_MODULES, *_TYPES, "dtypes", *functions.__all__})
 
 
+__all__ = offered(globals(), "wengert.compat.tensorflow", "autodiff errors nest newaxis")
 fill_sections(globals())

@@ -47,7 +47,7 @@ class ForwardAccumulator:
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([6., 0.], dtype=float32)>
     """
 
-    def __init__(self, primals: Any, tangents: Any) -> None:
+    def __init__(self, primals, tangents) -> None:
         self._entered: Entered | None = None
         self._lift: TangentLift | None = None
         # of primals, kept alive as long as the accumulator
@@ -56,7 +56,7 @@ class ForwardAccumulator:
         self._recording = False
         self._watch(primals, tangents)
 
-    def _watch(self, primals: Any, tangents: Any) -> None:
+    def _watch(self, primals, tangents) -> None:
         nest.assert_same_structure(primals, tangents)
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
             if not (isinstance(primal, TensorBase) or hasattr(primal, "_as_tensor")):
@@ -113,7 +113,7 @@ class ForwardAccumulator:
         set_context(lifts=Lifts(rest) if rest else None)
         self._recording = False
 
-    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+    def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE) -> Any:
         """The derivatives of `primals` in the direction of the accumulator's tangents.
 
         Parameters
@@ -137,7 +137,7 @@ class ForwardAccumulator:
             raise ValueError("Called jvp() without first tracing anything.")
         tangents = self._lift.tangents
 
-        def found(primal: Any) -> Any:
+        def found(primal) -> Any:
             tangent = tangents.get(getattr(primal, "handle", primal))
             if tangent is None and missing is UnconnectedGradients.ZERO:
                 value = primal._as_tensor() if hasattr(primal, "_as_tensor") else primal

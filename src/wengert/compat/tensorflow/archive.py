@@ -26,7 +26,7 @@ _FORMAT = "wengert.compat.tensorflow 1"
 _HDF5 = b"\x89HDF"
 
 
-def write_archive(path: Any, state: Any, arrays: dict[str, Any]) -> None:
+def write_archive(path, state, arrays: dict[str, Any]) -> None:
     """Write what JSON holds, and arrays by name, to one file."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def write_archive(path: Any, state: Any, arrays: dict[str, Any]) -> None:
         beside.unlink(missing_ok=True)
 
 
-def read_archive(path: Any) -> tuple[Any, dict[str, Any]]:
+def read_archive(path) -> tuple[Any, dict[str, Any]]:
     """What `write_archive` wrote.
 
     Raises

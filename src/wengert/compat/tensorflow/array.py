@@ -36,17 +36,17 @@ class TensorArray:
 
     def __init__(
         self,
-        dtype: Any,
-        size: Any = None,
+        dtype,
+        size=None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
-        tensor_array_name: Any = None,
-        handle: Any = None,
-        flow: Any = None,
+        tensor_array_name=None,
+        handle=None,
+        flow=None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape=None,
         colocate_with_first_write_call: bool = True,
-        name: Any = None,
+        name=None,
     ) -> None:
         self._dtype = as_dtype(dtype)
         self._items: list[Any] = [None] * (0 if size is None else int(size))
@@ -62,11 +62,11 @@ class TensorArray:
         """Whether writing behind the end makes it longer."""
         return self._grows
 
-    def size(self, name: Any = None) -> Any:
+    def size(self, name=None) -> Any:
         """How many tensors there are, as a tensor."""
         return convert_to_tensor(len(self._items))
 
-    def write(self, index: Any, value: Any, name: Any = None) -> TensorArray:
+    def write(self, index, value, name=None) -> TensorArray:
         """Put a tensor at a place; returns the array.
 
         Raises
@@ -86,7 +86,7 @@ class TensorArray:
         self._items[place] = converted(value, numpy_dtype(self._dtype))
         return self
 
-    def read(self, index: Any, name: Any = None) -> Any:
+    def read(self, index, name=None) -> Any:
         """The tensor at a place.
 
         Raises
@@ -112,24 +112,24 @@ class TensorArray:
         zeros = new_tensor(self._dtype.as_numpy_dtype(0))
         return made(T.expand(zeros, shape=tuple(shapes[0])))
 
-    def stack(self, name: Any = None) -> Any:
+    def stack(self, name=None) -> Any:
         """All tensors as one, along a new first dimension."""
         if not self._items:
             return converted([], numpy_dtype(self._dtype))
         items = [self._found(i) for i in range(len(self._items))]
         return made(T.stack(*same_dtype("TensorListStack", *items), dim=0))
 
-    def concat(self, name: Any = None) -> Any:
+    def concat(self, name=None) -> Any:
         """All tensors as one, along their first dimension."""
         items = [self._found(i) for i in range(len(self._items))]
         return made(T.cat(*same_dtype("TensorListConcat", *items), dim=0))
 
-    def gather(self, indices: Any, name: Any = None) -> Any:
+    def gather(self, indices, name=None) -> Any:
         """The tensors at some places, along a new first dimension."""
         places = convert_to_tensor(indices).payload.tolist()
         return made(T.stack(*same_dtype("Pack", *[self.read(i) for i in places]), dim=0))
 
-    def unstack(self, value: Any, name: Any = None) -> TensorArray:
+    def unstack(self, value, name=None) -> TensorArray:
         """Fill the array with the parts of a tensor along its first dimension."""
         self._items = list(converted(value, numpy_dtype(self._dtype)))
         return self

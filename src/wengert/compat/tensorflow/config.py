@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.function import functions_run_eagerly, run_functions_eagerly
-
-__all__ = [
-    "LogicalDevice",
-    "PhysicalDevice",
-    "experimental",
-    "experimental_functions_run_eagerly",
-    "experimental_run_functions_eagerly",
-    "functions_run_eagerly",
-    "get_visible_devices",
-    "list_logical_devices",
-    "list_physical_devices",
-    "run_functions_eagerly",
-    "set_soft_device_placement",
-    "set_visible_devices",
-]
 
 experimental_run_functions_eagerly = run_functions_eagerly
 experimental_functions_run_eagerly = functions_run_eagerly
@@ -64,7 +50,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 get_visible_devices = list_physical_devices
 
 
-def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
+def set_visible_devices(devices, device_type: str | None = None) -> None:
     """Accepted, without effect."""
 
 
@@ -72,7 +58,7 @@ def set_soft_device_placement(enabled: bool) -> None:
     """Accepted, without effect."""
 
 
-def set_memory_growth(device: Any, enable: bool) -> None:
+def set_memory_growth(device, enable: bool) -> None:
     """Accepted, without effect."""
 
 
@@ -84,4 +70,9 @@ experimental = SimpleNamespace(
 )
 """``tf.config.experimental``: some of these functions under their older names."""
 
+_MORE = """
+    experimental experimental_functions_run_eagerly experimental_run_functions_eagerly
+    functions_run_eagerly run_functions_eagerly
+    """
+__all__ = defined(globals(), _MORE, without="set_memory_growth")
 fill_sections(globals())

@@ -48,7 +48,7 @@ class Configured:
 
     _given: tuple[tuple[Any, ...], dict[str, Any]]
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args, **kwargs) -> Any:
         """An object that has noted its arguments."""
         made = super().__new__(cls)
         object.__setattr__(made, "_given", (args, kwargs))
@@ -64,7 +64,7 @@ class Configured:
         return cls(**{key: deserialize_keras_object(value) for key, value in config.items()})
 
 
-def arguments_of(owner: Any) -> dict[str, Any]:
+def arguments_of(owner) -> dict[str, Any]:
     """The arguments of an object's class, as the object's attributes or as they were given."""
     args, kwargs = owner._given
     signature = inspect.signature(type(owner).__init__)
@@ -92,7 +92,7 @@ def snake_case(kind: str) -> str:
 
 
 def getter(
-    what: str, namespace: dict[str, Any], base: Any, others: dict[str, Any] | None = None
+    what: str, namespace: dict[str, Any], base, others: dict[str, Any] | None = None
 ) -> Callable[[Any], Any]:
     """The function `get` of one of Keras's modules.
 
@@ -113,7 +113,7 @@ def getter(
             names |= dict.fromkeys((name, snake_case(name), name.lower()), kind)
     names |= others or {}
 
-    def get(identifier: Any) -> Any:
+    def get(identifier) -> Any:
         if isinstance(identifier, dict):
             return deserialize_keras_object(identifier)
         found = identifier
@@ -148,7 +148,7 @@ def register_keras_serializable(
     'mine>double'
     """
 
-    def register(target: Any) -> Any:
+    def register(target) -> Any:
         if inspect.isclass(target) and not hasattr(target, "get_config"):
             raise ValueError("Cannot register a class that does not have a get_config() method.")
         _REGISTERED[f"{package}>{name or target.__name__}"] = target
@@ -157,12 +157,12 @@ def register_keras_serializable(
     return register
 
 
-def get_registered_name(obj: Any) -> str:
+def get_registered_name(obj) -> str:
     """The name under which a class or function is registered, or its own."""
     return next((key for key, value in _REGISTERED.items() if value is obj), obj.__name__)
 
 
-def get_registered_object(name: str, custom_objects: Any = None, module_objects: Any = None) -> Any:
+def get_registered_object(name: str, custom_objects=None, module_objects=None) -> Any:
     """The class or function of a name, or None."""
     for table in (_CUSTOM, _REGISTERED, custom_objects or {}, module_objects or {}):
         if name in table:
@@ -193,7 +193,7 @@ def _module(path: str) -> Any:
     return functools.reduce(getattr, path.split(".") if path else (), package)
 
 
-def _home(kind: Any) -> str | None:
+def _home(kind) -> str | None:
     """The module of Keras that a class or function is known in."""
     for module in _MODULES:
         if vars(_module(module)).get(kind.__name__) is kind:
@@ -204,7 +204,7 @@ def _home(kind: Any) -> str | None:
 # -- to dictionaries -------------------------------------------------------------------------------
 
 
-def serialize_keras_object(obj: Any) -> Any:
+def serialize_keras_object(obj) -> Any:
     """What JSON can hold of an object.
 
     Raises
@@ -242,7 +242,7 @@ def serialize_keras_object(obj: Any) -> Any:
     raise TypeError(f"Cannot serialize object {obj} of type {type(obj)}")
 
 
-def _of_object(obj: Any) -> dict[str, Any]:
+def _of_object(obj) -> dict[str, Any]:
     kind = type(obj)
     registered = get_registered_name(kind)
     found = {
@@ -257,7 +257,7 @@ def _of_object(obj: Any) -> dict[str, Any]:
     return found
 
 
-def _of_function(function: Any) -> Any:
+def _of_function(function) -> Any:
     home = _home(function)
     registered = get_registered_name(function)
     if home == "keras.activations":
@@ -278,9 +278,7 @@ def _of_function(function: Any) -> Any:
 # -- from dictionaries -----------------------------------------------------------------------------
 
 
-def deserialize_keras_object(
-    config: Any, custom_objects: Any = None, safe_mode: bool = True, **kwargs: Any
-) -> Any:
+def deserialize_keras_object(config, custom_objects=None, safe_mode: bool = True, **kwargs) -> Any:
     """The object that a dictionary of `serialize_keras_object` describes.
 
     Raises

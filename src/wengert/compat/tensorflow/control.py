@@ -21,10 +21,10 @@ from wengert.tape.record import T
 
 
 def cond(
-    pred: Any,
+    pred,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
-    name: Any = None,
+    name=None,
 ) -> Any:
     """What one of two functions returns: `true_fn` if `pred` is true, else `false_fn`.
 
@@ -46,11 +46,11 @@ def cond(
 
 
 def case(
-    pred_fn_pairs: Any,
+    pred_fn_pairs,
     default: Callable[[], Any] | None = None,
     exclusive: bool = False,
     strict: bool = False,
-    name: Any = None,
+    name=None,
 ) -> Any:
     """What the function returns that stands with the first true predicate, or `default`.
 
@@ -79,7 +79,7 @@ def case(
 
 
 def switch_case(
-    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: Any = None
+    branch_index, branch_fns, default: Callable[[], Any] | None = None, name=None
 ) -> Any:
     """What function number `branch_index` returns; for an unknown number `default`, or the last.
 
@@ -101,13 +101,13 @@ def switch_case(
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    loop_vars: Any,
-    shape_invariants: Any = None,
+    loop_vars,
+    shape_invariants=None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    maximum_iterations: Any = None,
-    name: Any = None,
+    maximum_iterations=None,
+    name=None,
 ) -> Any:
     """Call `body` on the loop variables as long as `cond` of them is true.
 
@@ -152,7 +152,7 @@ def while_loop(
 # -- maps ------------------------------------------------------------------------------------------
 
 
-def _rows(elems: Any) -> tuple[list[Any], int]:
+def _rows(elems) -> tuple[list[Any], int]:
     """The elements of nested tensors, along their first dimension."""
     flat = [convert_to_tensor(value) for value in nest.flatten(elems)]
     if not flat:
@@ -177,20 +177,20 @@ def _stacked(values: list[Any]) -> Any:
     return nest.pack_sequence_as(values[0], packed)
 
 
-def _kept(result: Any, back_prop: bool) -> Any:
+def _kept(result, back_prop: bool) -> Any:
     return result if back_prop else nest.map_structure(stop_gradient, result)
 
 
 def map_fn(
     fn: Callable[[Any], Any],
-    elems: Any,
-    dtype: Any = None,
+    elems,
+    dtype=None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,
     infer_shape: bool = True,
-    name: Any = None,
-    fn_output_signature: Any = None,
+    name=None,
+    fn_output_signature=None,
 ) -> Any:
     """`fn` of each element along the first dimension, stacked.
 
@@ -215,14 +215,14 @@ def map_fn(
 
 def scan(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems,
+    initializer=None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     infer_shape: bool = True,
     reverse: bool = False,
-    name: Any = None,
+    name=None,
 ) -> Any:
     """All results of calling ``fn(before, element)`` along the first dimension, stacked.
 
@@ -250,7 +250,7 @@ def scan(
     return _kept(_stacked(found), back_prop)
 
 
-def _folded(fn: Callable[[Any, Any], Any], rows: list[Any], initializer: Any) -> Any:
+def _folded(fn: Callable[[Any, Any], Any], rows: list[Any], initializer) -> Any:
     if initializer is None:
         state, rows = rows[0], rows[1:]
     else:
@@ -262,12 +262,12 @@ def _folded(fn: Callable[[Any, Any], Any], rows: list[Any], initializer: Any) ->
 
 def foldl(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems,
+    initializer=None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    name: Any = None,
+    name=None,
 ) -> Any:
     """The last result of calling ``fn(before, element)`` along the first dimension.
 
@@ -281,12 +281,12 @@ def foldl(
 
 def foldr(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems,
+    initializer=None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    name: Any = None,
+    name=None,
 ) -> Any:
     """As `foldl`, from the last element to the first.
 
@@ -299,10 +299,7 @@ def foldr(
 
 
 def vectorized_map(
-    fn: Callable[[Any], Any],
-    elems: Any,
-    fallback_to_while_loop: bool = True,
-    warn: bool = True,
+    fn: Callable[[Any], Any], elems, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
     """As `map_fn`, computed at once for all elements, as one batch.
 
@@ -332,7 +329,7 @@ def vectorized_map(
     whole = max(value.shape[0] for value in flat)
     structure: list[Any] = []
 
-    def mapped(*parts: Any) -> tuple[Any, ...]:
+    def mapped(*parts) -> tuple[Any, ...]:
         lift = BatchLift(full_mode().levels[-1])
         context = active()
         stack = () if context is None or context.lifts is None else context.lifts.stack

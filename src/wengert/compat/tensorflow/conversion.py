@@ -19,7 +19,7 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.tensor import Tensor as NativeTensor
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
+def constant(value, dtype=None, shape=None, name="Const") -> Any:
     """A tensor of a number, a nested list of numbers, or an array.
 
     Parameters
@@ -76,7 +76,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     return made(new_tensor(array.reshape(size)))
 
 
-def _label(value: Any, shape: Any = None) -> Any:
+def _label(value, shape=None) -> Any:
     """A tensor of strings."""
     array = bytes_of(value)
     if shape is not None:
@@ -85,9 +85,7 @@ def _label(value: Any, shape: Any = None) -> Any:
     return labels_of(array)
 
 
-def convert_to_tensor(
-    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
-) -> Any:
+def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Any:
     """A tensor of anything that has one's values; a tensor itself is returned as it is.
 
     Parameters
@@ -119,7 +117,7 @@ def convert_to_tensor(
     return converted(value, wanted)
 
 
-def identity(input: Any, name: str | None = None) -> Any:
+def identity(input, name=None) -> Any:
     """The same value as another tensor: a gradient by one is none by the other.
 
     Examples
@@ -131,7 +129,7 @@ def identity(input: Any, name: str | None = None) -> Any:
     return made(new_tensor(operand.payload, None if operand.edge is None else Read(operand.edge)))
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Any:
+def stop_gradient(input, name=None) -> Any:
     """The same value as a constant: no gradient and no tangent passes.
 
     Examples
@@ -146,7 +144,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     return made(NativeTensor.detach(new_tensor(operand.payload)))
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x) -> bool:
     """Whether `x` is a tensor or a variable.
 
     Examples
@@ -157,7 +155,7 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, TensorBase | Variable | IndexedSlices)
 
 
-def get_static_value(tensor: Any, partial: bool = False) -> Any:
+def get_static_value(tensor, partial: bool = False) -> Any:
     """The values of a tensor as a NumPy array.
 
     Examples
@@ -180,7 +178,7 @@ class IndexedSlices:
     dense_shape : optional. The shape of the tensor that they are rows of.
     """
 
-    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+    def __init__(self, values, indices, dense_shape=None) -> None:
         self.values = convert_to_tensor(values)
         self.indices = convert_to_tensor(indices)
         self.dense_shape = None if dense_shape is None else convert_to_tensor(dense_shape)
@@ -200,7 +198,7 @@ class IndexedSlices:
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self.values, self.indices, self.dense_shape)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         if self.dense_shape is None:
             raise ValueError(
                 "Tensor conversion requested for IndexedSlices without dense_shape: give it one"
@@ -226,22 +224,22 @@ class TensorSpec:
     name : str, optional. A name.
     """
 
-    def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
+    def __init__(self, shape, dtype="float32", name: str | None = None) -> None:
         self.shape = TensorShape(shape)
         self.dtype = of_numpy(numpy_dtype(dtype))  # type: ignore[arg-type]
         self.name = name
 
     @classmethod
-    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+    def from_tensor(cls, tensor, name: str | None = None) -> TensorSpec:
         """That of a tensor."""
         return cls(tensor.shape, tensor.dtype, name)
 
-    def is_compatible_with(self, value: Any) -> bool:
+    def is_compatible_with(self, value) -> bool:
         """Whether a tensor is of the dtype and a shape that fits."""
         found = convert_to_tensor(value)
         return found.dtype is self.dtype and self.shape.is_compatible_with(found.shape)
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other) -> bool:
         return (
             isinstance(other, TensorSpec)
             and self.shape == other.shape

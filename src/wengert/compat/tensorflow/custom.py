@@ -25,13 +25,13 @@ class _Custom(Function):
     """What a call of a function with a gradient of its own records."""
 
     @staticmethod
-    def forward(ctx: Any, call: _Call, *inputs: Any) -> Any:
+    def forward(ctx, call: _Call, *inputs) -> Any:
         """The results, which are known."""
         ctx.call = call
         return tuple([new_tensor(value.payload) for value in call.values])
 
     @staticmethod
-    def backward(ctx: Any, *cotangents: Any) -> Any:
+    def backward(ctx, *cotangents) -> Any:
         """The user's gradients."""
         return (None, *ctx.call.gradients(cotangents))
 
@@ -117,7 +117,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         return custom_gradient
 
     @functools.wraps(f)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
+    def decorated(*args, **kwargs) -> Any:
         readers: list[Any] = []
         token = READERS.set((*READERS.get(), readers))
         try:
@@ -179,11 +179,11 @@ def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
     return results
 
 
-def _name(f: Any) -> str:
+def _name(f) -> str:
     return getattr(f, "__name__", type(f).__name__)
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a, b) -> bool:
     return a is b or getattr(a, "_cell", a) is getattr(b, "_cell", b)
 
 
@@ -214,14 +214,14 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @custom_gradient
     @functools.wraps(f)
-    def inner(*args: Any, **kwargs: Any) -> Any:
+    def inner(*args, **kwargs) -> Any:
         before = set_context(tapes=())
         try:
             result = f(*args, **kwargs)
         finally:
             CONTEXT.set(before)
 
-        def gradient(*upstream: Any, variables: Any = None) -> Any:
+        def gradient(*upstream, variables=None) -> Any:
             """The gradients, from a second computation."""
             own = [] if variables is None else list(variables)
             with GradientTape() as tape:
@@ -249,7 +249,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     return inner
 
 
-def _is_differentiable(value: Any) -> bool:
+def _is_differentiable(value) -> bool:
     dtype = getattr(value, "dtype", None)
     return getattr(dtype, "is_floating", False) or getattr(dtype, "is_complex", False)
 
@@ -268,8 +268,8 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @custom_gradient
     @functools.wraps(f)
-    def passing(*args: Any, **kwargs: Any) -> Any:
-        def gradient(*upstream: Any, variables: Any = None) -> Any:
+    def passing(*args, **kwargs) -> Any:
+        def gradient(*upstream, variables=None) -> Any:
             """The cotangents as they come; variables get nothing."""
             if variables is not None:
                 return upstream, [None] * len(variables)
@@ -280,7 +280,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     return passing
 
 
-def gradients(*args: Any, **kwargs: Any) -> NoReturn:
+def gradients(*args, **kwargs) -> NoReturn:
     """Refused, as by TensorFlow where operations run at once.
 
     Raises
@@ -293,7 +293,7 @@ def gradients(*args: Any, **kwargs: Any) -> NoReturn:
     )
 
 
-def hessians(*args: Any, **kwargs: Any) -> NoReturn:
+def hessians(*args, **kwargs) -> NoReturn:
     """Refused: two nested tapes and ``jacobian`` compute a Hessian.
 
     Raises
@@ -306,7 +306,7 @@ def hessians(*args: Any, **kwargs: Any) -> NoReturn:
     )
 
 
-def no_gradient(op_type: Any) -> NoReturn:
+def no_gradient(op_type) -> NoReturn:
     """Refused: operations are not registered by name here.
 
     Raises

@@ -21,17 +21,10 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.conversion import TensorSpec
 from wengert.compat.tensorflow.errors import OutOfRangeError
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.joining import stack
 from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.structures import joined, leaves, mapped
-from wengert.compat.tensorflow.functions.values import (
-    constant_of,
-    integers,
-    invalid,
-    made,
-    numbers_of,
-    tensor_of,
-)
 from wengert.compat.tensorflow.labels import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.refusal import refusal
 
@@ -43,34 +36,34 @@ INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value) -> Any:
     if is_text(value):
         return labels_of(value)
-    return value if hasattr(value, "payload") else made(tensor_of(value))
+    return value if hasattr(value, "payload") else V.made(V.tensor_of(value))
 
 
 def _part(place: int) -> Callable[[Any], Any]:
     return lambda array: _of_array(array[place])
 
 
-def _of_array(part: Any) -> Any:
-    return labels_of(part) if is_text(part) else constant_of(part)
+def _of_array(part) -> Any:
+    return labels_of(part) if is_text(part) else V.constant_of(part)
 
 
 def _stacked(parts: list[Any]) -> Any:
     return labels_of(parts) if is_text(parts) else stack(parts)
 
 
-def _array_of(tensor: Any) -> Any:
-    return tensor.payload if is_text(tensor) else numbers_of(tensor)
+def _array_of(tensor) -> Any:
+    return tensor.payload if is_text(tensor) else V.numbers_of(tensor)
 
 
 def _next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
     return lambda _: next(values)
 
 
-def _number(value: Any, what: str) -> int:
-    return integers(value, what)[0]
+def _number(value, what: str) -> int:
+    return V.integers(value, what)[0]
 
 
 class Dataset:
@@ -94,7 +87,7 @@ class Dataset:
     # -- sources ----------------------------------------------------------------------------------
 
     @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensor_slices(tensors, name=None) -> Dataset:
         """The parts of tensors along their first dimension, side by side.
 
         Raises
@@ -123,7 +116,7 @@ class Dataset:
         return Dataset(begin, sizes[0])
 
     @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensors(tensors, name=None) -> Dataset:
         """One element.
 
         Examples
@@ -137,11 +130,11 @@ class Dataset:
     @staticmethod
     def from_generator(
         generator: Callable[..., Any],
-        output_types: Any = None,
-        output_shapes: Any = None,
-        args: Any = None,
-        output_signature: Any = None,
-        name: str | None = None,
+        output_types=None,
+        output_shapes=None,
+        args=None,
+        output_signature=None,
+        name=None,
     ) -> Dataset:
         """What a generator function yields.
 
@@ -160,12 +153,12 @@ class Dataset:
                 if types is None:
                     yield mapped(_tensor, value)
                 else:
-                    yield joined(lambda pair: made(tensor_of(pair[0], pair[1])), [value, types])
+                    yield joined(lambda pair: V.made(V.tensor_of(pair[0], pair[1])), [value, types])
 
         return Dataset(begin)
 
     @staticmethod
-    def range(*args: Any, output_type: Any = None, name: str | None = None) -> Dataset:
+    def range(*args, output_type=None, name=None) -> Dataset:
         """The whole numbers that Python's ``range`` gives, as int64.
 
         Examples
@@ -175,10 +168,10 @@ class Dataset:
         """
         numbers = range(*(_number(arg, "range") for arg in args))
         kind = np.dtype(np.int64 if output_type is None else output_type.as_numpy_dtype)
-        return Dataset(lambda: (constant_of(kind.type(n)) for n in numbers), len(numbers))
+        return Dataset(lambda: (V.constant_of(kind.type(n)) for n in numbers), len(numbers))
 
     @staticmethod
-    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+    def zip(*args, datasets=None, name=None) -> Dataset:
         """The elements of several datasets side by side, as long as all have some.
 
         Examples
@@ -205,10 +198,10 @@ class Dataset:
     def map(
         self,
         map_func: Callable[..., Any],
-        num_parallel_calls: Any = None,
-        deterministic: Any = None,
-        name: str | None = None,
-        **kwargs: Any,
+        num_parallel_calls=None,
+        deterministic=None,
+        name=None,
+        **kwargs,
     ) -> Dataset:
         """A function of each element; the parts of a tuple are its arguments."""
 
@@ -219,7 +212,7 @@ class Dataset:
 
         return Dataset(begin, self._count)
 
-    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+    def filter(self, predicate: Callable[..., Any], name=None) -> Dataset:
         """The elements for which a function is true."""
 
         def begin() -> Iterator[Any]:
@@ -229,7 +222,7 @@ class Dataset:
 
         return Dataset(begin)
 
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+    def flat_map(self, map_func: Callable[..., Any], name=None) -> Dataset:
         """The elements of the datasets that a function makes of each element."""
 
         def begin() -> Iterator[Any]:
@@ -240,11 +233,11 @@ class Dataset:
 
     def batch(
         self,
-        batch_size: Any,
+        batch_size,
         drop_remainder: bool = False,
-        num_parallel_calls: Any = None,
-        deterministic: Any = None,
-        name: str | None = None,
+        num_parallel_calls=None,
+        deterministic=None,
+        name=None,
     ) -> Dataset:
         """Several elements as one, along a new first dimension.
 
@@ -254,7 +247,7 @@ class Dataset:
         """
         size = _number(batch_size, "batch_size")
         if size <= 0:
-            raise invalid("BatchDatasetV2", "Batch size must be greater than zero.")
+            raise V.invalid("BatchDatasetV2", "Batch size must be greater than zero.")
 
         def begin() -> Iterator[Any]:
             elements = iter(self)
@@ -267,7 +260,7 @@ class Dataset:
             count = count // size if drop_remainder else -(-count // size)
         return Dataset(begin, count)
 
-    def unbatch(self, name: str | None = None) -> Dataset:
+    def unbatch(self, name=None) -> Dataset:
         """The parts of each element along its first dimension."""
 
         def begin() -> Iterator[Any]:
@@ -277,11 +270,7 @@ class Dataset:
         return Dataset(begin)
 
     def shuffle(
-        self,
-        buffer_size: Any,
-        seed: Any = None,
-        reshuffle_each_iteration: bool = True,
-        name: str | None = None,
+        self, buffer_size, seed=None, reshuffle_each_iteration: bool = True, name=None
     ) -> Dataset:
         """The elements in another order: each time one of the next `buffer_size`.
 
@@ -291,7 +280,7 @@ class Dataset:
         """
         size = _number(buffer_size, "buffer_size")
         if size <= 0:
-            raise invalid("ShuffleDatasetV3", "buffer_size must be greater than zero.")
+            raise V.invalid("ShuffleDatasetV3", "buffer_size must be greater than zero.")
         start = int(stream_of(seed).integers(1 << 62))
         turns = itertools.count()
 
@@ -309,7 +298,7 @@ class Dataset:
 
         return Dataset(begin, self._count)
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+    def repeat(self, count=None, name=None) -> Dataset:
         """The elements again and again, `count` times, or without end."""
         times = -1 if count is None else _number(count, "count")
 
@@ -327,7 +316,7 @@ class Dataset:
         many = self._count
         return Dataset(begin, many * times if many is not None and many >= 0 else many)
 
-    def take(self, count: Any, name: str | None = None) -> Dataset:
+    def take(self, count, name=None) -> Dataset:
         """The first `count` elements; all of them for -1."""
         number = _number(count, "count")
         if number < 0:
@@ -336,19 +325,19 @@ class Dataset:
         known = number if many == -1 else None if many is None else min(number, many)
         return Dataset(lambda: itertools.islice(iter(self), number), known)
 
-    def skip(self, count: Any, name: str | None = None) -> Dataset:
+    def skip(self, count, name=None) -> Dataset:
         """The elements without the first `count`."""
         number = _number(count, "count")
         many = self._count
         known = many if many is None or many < 0 else max(many - number, 0)
         return Dataset(lambda: itertools.islice(iter(self), number, None), known)
 
-    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+    def shard(self, num_shards, index, name=None) -> Dataset:
         """Each `num_shards`-th element, beginning with the one at `index`."""
         step, place = _number(num_shards, "num_shards"), _number(index, "index")
         return Dataset(lambda: itertools.islice(iter(self), place, None, step))
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+    def enumerate(self, start=0, name=None) -> Dataset:
         """The elements with their numbers, as int64.
 
         Examples
@@ -360,17 +349,17 @@ class Dataset:
 
         def begin() -> Iterator[Any]:
             for number, element in enumerate(self, first):
-                yield constant_of(np.int64(number)), element
+                yield V.constant_of(np.int64(number)), element
 
         return Dataset(begin, self._count)
 
-    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+    def concatenate(self, dataset: Dataset, name=None) -> Dataset:
         """The elements, and then those of another dataset."""
         counts = (self._count, dataset._count)
         known = None if None in counts else -1 if -1 in counts else sum(counts)  # type: ignore[arg-type]
         return Dataset(lambda: itertools.chain(iter(self), iter(dataset)), known)
 
-    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
+    def cache(self, filename: str = "", name=None) -> Dataset:
         """The same elements, kept in memory once they have all been made."""
         kept: list[list[Any]] = []
 
@@ -386,11 +375,11 @@ class Dataset:
 
         return Dataset(begin, self._count)
 
-    def prefetch(self, buffer_size: Any = AUTOTUNE, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size=AUTOTUNE, name=None) -> Dataset:
         """The same elements: nothing is made ahead here."""
         return Dataset(self._begin, self._count)
 
-    def with_options(self, options: Any, name: str | None = None) -> Dataset:
+    def with_options(self, options, name=None) -> Dataset:
         """The same elements: options have no effect here."""
         return Dataset(self._begin, self._count)
 
@@ -398,9 +387,7 @@ class Dataset:
         """What a function makes of this dataset."""
         return transformation_func(self)
 
-    def reduce(
-        self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None
-    ) -> Any:
+    def reduce(self, initial_state, reduce_func: Callable[[Any, Any], Any], name=None) -> Any:
         """The last of the values that a function makes of the one before and of an element.
 
         Examples
@@ -440,11 +427,11 @@ class Dataset:
     def __bool__(self) -> bool:
         return True
 
-    def cardinality(self, name: str | None = None) -> Any:
+    def cardinality(self, name=None) -> Any:
         """The number of elements, -1 if there is no end, -2 if it is not known."""
-        return constant_of(np.int64(UNKNOWN_CARDINALITY if self._count is None else self._count))
+        return V.constant_of(np.int64(UNKNOWN_CARDINALITY if self._count is None else self._count))
 
-    def get_single_element(self, name: str | None = None) -> Any:
+    def get_single_element(self, name=None) -> Any:
         """The only element.
 
         Raises
@@ -453,7 +440,7 @@ class Dataset:
         """
         found = list(itertools.islice(iter(self), 2))
         if len(found) != 1:
-            raise invalid(
+            raise V.invalid(
                 "DatasetToSingleElement",
                 "Dataset was empty." if not found else "Dataset had more than one element.",
             )
@@ -484,7 +471,7 @@ class TextLineDataset(Dataset):
     [b'one', b'two']
     """
 
-    def __init__(self, filenames: Any, *args: Any, name: str | None = None) -> None:
+    def __init__(self, filenames, *args, name=None) -> None:
         given = filenames if isinstance(filenames, list | tuple) else [filenames]
         paths = [one if hasattr(one, "__fspath__") else bytes_of(one).ravel() for one in given]
 

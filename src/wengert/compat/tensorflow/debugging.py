@@ -14,7 +14,7 @@ from wengert.compat.tensorflow.errors import InvalidArgumentError, invalid
 from wengert.compat.tensorflow.tensor import made, same_dtype, tensor_of
 
 
-def _values(value: Any) -> Any:
+def _values(value) -> Any:
     return np.asarray(made(tensor_of(value)).numpy())
 
 
@@ -24,7 +24,7 @@ def _error(message: str) -> Exception:
 
 
 def _compared(name: str, symbol: str, compare: Callable[[Any, Any], Any]) -> Callable[..., None]:
-    def check(x: Any, y: Any, message: Any = None, summarize: Any = None, name: Any = None) -> None:
+    def check(x, y, message=None, summarize=None, name=None) -> None:
         a, b = (np.asarray(made(value).numpy()) for value in same_dtype(title, x, y))
         try:
             holds = compare(a, b)
@@ -62,7 +62,7 @@ assert_greater_equal = _compared("assert_greater_equal", ">=", np.greater_equal)
 
 
 def _signed(name: str, symbol: str, compare: Callable[[Any, Any], Any]) -> Callable[..., None]:
-    def check(x: Any, message: Any = None, summarize: Any = None, name: Any = None) -> None:
+    def check(x, message=None, summarize=None, name=None) -> None:
         values = _values(x)
         if not np.all(compare(values, 0)):
             shown = [str(value) for value in values.reshape(-1)[: summarize or 3]]
@@ -82,15 +82,7 @@ assert_non_negative = _signed("assert_non_negative", ">=", np.greater_equal)
 assert_non_positive = _signed("assert_non_positive", "<=", np.less_equal)
 
 
-def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
-    message: Any = None,
-    summarize: Any = None,
-    name: Any = None,
-) -> None:
+def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None) -> None:
     """Raise an InvalidArgumentError unless ``|x - y| <= atol + rtol * |y|`` everywhere.
 
     Tolerances are ten times the resolution of the dtype, if they are not given.
@@ -106,7 +98,7 @@ def assert_near(
         )
 
 
-def Assert(condition: Any, data: Any, summarize: Any = None, name: Any = None) -> None:
+def Assert(condition, data, summarize=None, name=None) -> None:
     """Raise an InvalidArgumentError that shows `data`, unless `condition` is true."""
     if not bool(np.all(_values(condition))):
         shown = "\n".join(
@@ -118,7 +110,7 @@ def Assert(condition: Any, data: Any, summarize: Any = None, name: Any = None) -
         raise _error(f"Expected {condition!s} to be true. Summarized data: {shown}")
 
 
-def assert_all_finite(x: Any, message: str, name: Any = None) -> Any:
+def assert_all_finite(x, message: str, name=None) -> Any:
     """`x`; raises an InvalidArgumentError if there is an infinity or NaN in it."""
     values = _values(x)
     found = []
@@ -131,17 +123,17 @@ def assert_all_finite(x: Any, message: str, name: Any = None) -> Any:
     return identity(x)
 
 
-def check_numerics(tensor: Any, message: str, name: Any = None) -> Any:
+def check_numerics(tensor, message: str, name=None) -> Any:
     """As `assert_all_finite`."""
     return assert_all_finite(tensor, message)
 
 
-def _rank(x: Any) -> tuple[int, tuple[int, ...]]:
+def _rank(x) -> tuple[int, tuple[int, ...]]:
     shape = tuple(convert_to_tensor(x).payload.shape)
     return len(shape), shape
 
 
-def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
+def assert_rank(x, rank, message=None, name=None) -> None:
     """Raise a ValueError unless `x` has `rank` dimensions."""
     have, shape = _rank(x)
     if have != int(rank):
@@ -151,7 +143,7 @@ def assert_rank(x: Any, rank: Any, message: Any = None, name: Any = None) -> Non
         )
 
 
-def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = None) -> None:
+def assert_rank_at_least(x, rank, message=None, name=None) -> None:
     """Raise a ValueError unless `x` has at least `rank` dimensions."""
     have, shape = _rank(x)
     if have < int(rank):
@@ -161,7 +153,7 @@ def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: Any = Non
         )
 
 
-def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: Any = None) -> None:
+def assert_rank_in(x, ranks, message=None, name=None) -> None:
     """Raise a ValueError unless the number of dimensions of `x` is among `ranks`."""
     have, shape = _rank(x)
     if have not in [int(rank) for rank in ranks]:
@@ -171,7 +163,7 @@ def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: Any = None) ->
         )
 
 
-def assert_scalar(tensor: Any, message: Any = None, name: Any = None) -> Any:
+def assert_scalar(tensor, message=None, name=None) -> Any:
     """`tensor`; raises a ValueError if it has dimensions."""
     have, shape = _rank(tensor)
     if have:
@@ -179,9 +171,7 @@ def assert_scalar(tensor: Any, message: Any = None, name: Any = None) -> Any:
     return convert_to_tensor(tensor)
 
 
-def assert_shapes(
-    shapes: Any, data: Any = None, summarize: Any = None, message: Any = None, name: Any = None
-) -> None:
+def assert_shapes(shapes, data=None, summarize=None, message=None, name=None) -> None:
     """Raise a ValueError unless tensors have shapes, in which equal letters are equal sizes.
 
     `shapes` is a dict, or a list of pairs, of tensors with sizes: numbers, letters, None for any.
@@ -215,7 +205,7 @@ def assert_shapes(
                 )
 
 
-def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None) -> None:
+def assert_type(tensor, tf_type, message=None, name=None) -> None:
     """Raise a TypeError unless the elements of `tensor` are of type `tf_type`."""
     have = convert_to_tensor(tensor).dtype
     if have is not as_dtype(tf_type):
@@ -224,14 +214,14 @@ def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: Any = None
         )
 
 
-def assert_integer(x: Any, message: Any = None, name: Any = None) -> None:
+def assert_integer(x, message=None, name=None) -> None:
     """Raise a TypeError unless the elements of `x` are whole numbers."""
     have = convert_to_tensor(x).dtype
     if not have.is_integer:
         raise TypeError(f'{message or ""}Expected "x" to be integer type.  Found: {have!r}')
 
 
-def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
+def assert_same_float_dtype(tensors=None, dtype=None) -> Any:
     """The one floating dtype of several tensors; raises a ValueError if they have not one."""
     found = None if dtype is None else as_dtype(dtype)
     for tensor in tensors or ():
@@ -246,7 +236,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> Any:
     return found
 
 
-def assert_proper_iterable(values: Any) -> None:
+def assert_proper_iterable(values) -> None:
     """Raise a TypeError for tensors, arrays and strings, and for what cannot be iterated."""
     if isinstance(values, str | bytes | np.ndarray) or hasattr(values, "payload"):
         raise TypeError(
@@ -256,13 +246,13 @@ def assert_proper_iterable(values: Any) -> None:
         raise TypeError(f"Expected argument 'values' to be iterable.  Found: {type(values)}")
 
 
-def is_numeric_tensor(tensor: Any) -> bool:
+def is_numeric_tensor(tensor) -> bool:
     """Whether a value is a tensor of numbers."""
     dtype = getattr(tensor, "dtype", None)
     return getattr(dtype, "is_floating", None) is not None and not dtype.is_bool  # type: ignore[union-attr]
 
 
-def enable_check_numerics(*args: Any, **kwargs: Any) -> None:
+def enable_check_numerics(*args, **kwargs) -> None:
     """Refused: `wengert.autograd.detect_anomaly` finds the first infinity or NaN, and its line."""
     raise NotImplementedError(
         "tf.debugging.enable_check_numerics: use `with wengert.autograd.detect_anomaly():`, which "

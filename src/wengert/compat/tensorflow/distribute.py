@@ -31,7 +31,7 @@ class Strategy:
 
     num_replicas_in_sync = 1
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args, **kwargs) -> None:
         """Devices are accepted if there is no more than one."""
         devices = kwargs.get("devices", args[0] if args else None)
         if isinstance(devices, list | tuple) and len(devices) > 1:
@@ -46,25 +46,25 @@ class Strategy:
         finally:
             _CURRENT.pop()
 
-    def run(self, fn: Any, args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+    def run(self, fn, args=(), kwargs=None, options=None) -> Any:
         """Call a function."""
         return fn(*args, **(kwargs or {}))
 
-    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+    def reduce(self, reduce_op, value, axis=None) -> Any:
         """The value of the one replica; `axis` is not offered."""
         if axis is not None:
             raise ValueError("reduce over an axis is not offered here: use tf.reduce_sum")
         return value
 
-    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+    def experimental_distribute_dataset(self, dataset, options=None) -> Any:
         """The dataset itself."""
         return dataset
 
-    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+    def experimental_local_results(self, value) -> tuple[Any, ...]:
         """The value of the one replica."""
         return (value,)
 
-    def gather(self, value: Any, axis: int) -> Any:
+    def gather(self, value, axis: int) -> Any:
         """The value of the one replica."""
         return value
 
@@ -83,7 +83,7 @@ class _Replica:
     replica_id_in_sync_group = 0
     num_replicas_in_sync = 1
 
-    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+    def all_reduce(self, reduce_op, value, options=None) -> Any:
         """The value itself."""
         return value
 

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
 
 from wengert.base.dtypes import DTYPES as NATIVE
 from wengert.base.sections import fill_sections
-
-__all__ = [
-    "DTYPES",
-    "DType",
-    "as_dtype",
-    "complex64",
-    "complex128",
-    "cxx_name",
-    "float16",
-    "float32",
-    "float64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "numpy_dtype",
-    "of_numpy",
-    "string",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-]
+from wengert.compat.kit.namespaces import defined
 
 _CXX = {"float16": "half", "float32": "float", "float64": "double"}
 _ALIASES = {"half": "float16", "float": "float32", "double": "float64"}
@@ -133,11 +112,11 @@ class DType:
             raise TypeError(f"Cannot find maximum value of {self!r}: it has no order.")
         return np.finfo(self._numpy)
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other) -> bool:
         """Whether `other` is the same type."""
         return as_dtype(other) is self
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other) -> bool:
         if other is self:
             return True
         if other is None:
@@ -147,7 +126,7 @@ class DType:
         except TypeError:
             return False
 
-    def __ne__(self, other: Any) -> bool:
+    def __ne__(self, other) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
@@ -169,11 +148,12 @@ int8, int16, int32, int64 = DTYPES["int8"], DTYPES["int16"], DTYPES["int32"], DT
 uint8, uint16 = DTYPES["uint8"], DTYPES["uint16"]
 uint32, uint64 = DTYPES["uint32"], DTYPES["uint64"]
 complex64, complex128 = DTYPES["complex64"], DTYPES["complex128"]
+double, half = float64, float16
 string = DTYPES["string"] = DType("string", np.dtype(object))
 _BY_NUMPY = {d.dtype: d for d in DTYPES.values()}
 
 
-def as_dtype(type_value: Any) -> DType:
+def as_dtype(type_value) -> DType:
     """The type that a value names: ``tf.float32``, ``"float32"``, ``np.float32``, ``float``.
 
     Raises
@@ -213,7 +193,7 @@ def of_numpy(numpy: np.dtype[Any]) -> DType:
     return found
 
 
-def numpy_dtype(value: Any) -> np.dtype[Any] | None:
+def numpy_dtype(value) -> np.dtype[Any] | None:
     """NumPy's type for whatever `as_dtype` takes; None for None."""
     return None if value is None else as_dtype(value).dtype
 
@@ -223,4 +203,15 @@ def cxx_name(numpy: np.dtype[Any]) -> str:
     return _CXX.get(numpy.name, numpy.name)
 
 
+def __getattr__(name: str) -> Any:
+    if name in ("cast", "complex", "saturate_cast"):
+        return getattr(importlib.import_module(f"{__package__}.functions.casting"), name)
+    if name in DTYPES:
+        return DTYPES[name]
+    raise AttributeError(
+        f"module 'tensorflow.dtypes' has no attribute {name!r}: the dtypes are {', '.join(DTYPES)}"
+    )
+
+
+__all__ = defined(globals(), "DTYPES cast complex saturate_cast")
 fill_sections(globals())

@@ -29,7 +29,7 @@ class _Missing:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: Any, owner: type) -> Any:
+    def __get__(self, instance, owner: type) -> Any:
         raise AttributeError(f"'EagerTensor' object has no attribute {self.name!r}")
 
 
@@ -39,7 +39,7 @@ class _Method(_Missing):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: Any, owner: type) -> Any:
+    def __get__(self, instance, owner: type) -> Any:
         raise AttributeError(
             f"EagerTensor object has no attribute {self.name!r}: TensorFlow's tensors have "
             "operators and few methods; write the function, as tf.reduce_sum(x), tf.reshape(x, "
@@ -52,14 +52,14 @@ class Reference:
 
     __slots__ = ("_wrapped",)
 
-    def __init__(self, wrapped: Any) -> None:
+    def __init__(self, wrapped) -> None:
         self._wrapped = wrapped
 
     def deref(self) -> Any:
         """What it stands for."""
         return self._wrapped
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other) -> bool:
         return isinstance(other, Reference) and self._wrapped is other._wrapped
 
     def __hash__(self) -> int:
@@ -86,7 +86,7 @@ class Tensor(NativeTensor):
     __array_function__: Any = _Missing()
     __array_priority__ = 100
 
-    def __new__(cls, *data: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *data, **kwargs) -> Any:
         """Refused: tensors are made by functions."""
         raise TypeError("tensors are made by tf.constant, tf.convert_to_tensor, tf.zeros, ...")
 
@@ -100,7 +100,7 @@ class Tensor(NativeTensor):
         """The sizes, as `shape`."""
         return self.shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape) -> None:
         """Check that the shape is compatible with `shape`."""
         if not self.shape.is_compatible_with(shape):
             raise ValueError(
@@ -162,7 +162,7 @@ class Tensor(NativeTensor):
             return payload[()] if isinstance(payload, np.ndarray) else payload
         return payload.copy()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         array = np.asarray(self.numpy())
         return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -222,13 +222,13 @@ class Tensor(NativeTensor):
             raise TypeError("Scalar tensor has no `len()`")
         return int(self.payload.shape[0])
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value) -> bool:
         raise TypeError("Tensor is not a container: use tf.reduce_any(tensor == value)")
 
     def __reversed__(self) -> Any:
         raise TypeError("'EagerTensor' object is not reversible: use tf.reverse(tensor, axis=[0])")
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index, value) -> None:
         raise TypeError(
             "'tensorflow.python.framework.ops.EagerTensor' object does not support item "
             "assignment: make a new tensor, with tf.tensor_scatter_nd_update say, or use a "
@@ -238,10 +238,10 @@ class Tensor(NativeTensor):
     def __copy__(self) -> Any:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo) -> Any:
         return _unpickled(self.payload.copy())
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol) -> Any:
         return _unpickled, (np.asarray(self.numpy()),)
 
 
@@ -271,7 +271,7 @@ for _name in dir(NativeTensor):
 Tensor.__name__ = Tensor.__qualname__ = "EagerTensor"
 
 
-def _unpickled(array: Any) -> Any:
+def _unpickled(array) -> Any:
     tensor = new_tensor(array)
     tensor.__class__ = Tensor
     return tensor

@@ -27,7 +27,7 @@ class UnconnectedGradients(enum.Enum):
     """Zeros."""
 
 
-def unconnected(value: Any) -> UnconnectedGradients:
+def unconnected(value) -> UnconnectedGradients:
     """The choice that `value` names, as a member or as its word."""
     try:
         return UnconnectedGradients(value)
@@ -38,7 +38,7 @@ def unconnected(value: Any) -> UnconnectedGradients:
         ) from None
 
 
-def is_variable(value: Any) -> bool:
+def is_variable(value) -> bool:
     """Whether a value is a variable, which is read as a tensor."""
     return hasattr(value, "_as_tensor")
 
@@ -48,7 +48,7 @@ class End:
 
     __slots__ = ("edge", "payload", "value")
 
-    def __init__(self, value: Any, what: str) -> None:
+    def __init__(self, value, what: str) -> None:
         self.value = value
         if is_variable(value):
             self.edge = value.handle
@@ -93,7 +93,7 @@ def known_targets(
     return known, through
 
 
-def seeds_of(targets: list[Any], given: Any) -> list[Any]:
+def seeds_of(targets: list[Any], given) -> list[Any]:
     """The cotangents of the targets."""
     if given is None:
         return [_ones(target) for target in targets]
@@ -135,12 +135,12 @@ def seeds_of(targets: list[Any], given: Any) -> list[Any]:
     return seeds
 
 
-def _ones(target: Any) -> Any:
+def _ones(target) -> Any:
     shape, kind = tuple(target.payload.shape), target.payload.dtype
     return new_tensor(np.ones(shape, kind) if shape else np.dtype(kind).type(1))
 
 
-def zeros_of(end: Any, before: tuple[int, ...], after: int = 0) -> Any:
+def zeros_of(end, before: tuple[int, ...], after: int = 0) -> Any:
     """Zeros like `end`, with dimensions `before` its own, from number `after` on."""
     size = tuple(end.payload.shape)
     shape = (*size[:after], *before, *size[after:])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator
-from typing import Any
 
 from wengert.base.sections import fill_sections
 
@@ -21,7 +20,7 @@ class device(contextlib.ContextDecorator):
     ...     x = tf.constant(1.0)
     """
 
-    def __init__(self, device_name: Any) -> None:
+    def __init__(self, device_name) -> None:
         self.device_name = device_name
 
     def __enter__(self) -> None:
@@ -39,7 +38,7 @@ class control_dependencies(contextlib.ContextDecorator):
     control_inputs : list. Tensors, and functions, which are called.
     """
 
-    def __init__(self, control_inputs: Any) -> None:
+    def __init__(self, control_inputs) -> None:
         for value in control_inputs or ():
             if callable(value) and not hasattr(value, "dtype"):
                 value()

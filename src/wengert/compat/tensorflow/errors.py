@@ -20,9 +20,7 @@ class OpError(Exception):
 
     error_code = 2
 
-    def __init__(
-        self, node_def: Any = None, op: Any = None, message: Any = "", *args: Any, **kwargs: Any
-    ) -> None:
+    def __init__(self, node_def=None, op=None, message="", *args, **kwargs) -> None:
         if message == "" and isinstance(node_def, str):
             node_def, message = None, node_def
         super().__init__(message)

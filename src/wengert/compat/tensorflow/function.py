@@ -27,7 +27,7 @@ class Function:
     among its arguments become tensors, and so do numbers and arrays among its results.
     """
 
-    def __init__(self, python_function: Callable[..., Any], input_signature: Any = None) -> None:
+    def __init__(self, python_function: Callable[..., Any], input_signature=None) -> None:
         functools.update_wrapper(self, python_function)
         self._python_function = python_function
         self._input_signature = None if input_signature is None else tuple(input_signature)
@@ -42,7 +42,7 @@ class Function:
         """What the arguments are to be like, if that was given."""
         return self._input_signature
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs) -> Any:
         """The function's value."""
         args = _with_tensors(args) if self._input_signature is None else self._bound(args)
         result = self._python_function(*args, **_with_tensors(kwargs))
@@ -57,7 +57,7 @@ class Function:
             )
         return tuple(_fitted(self, spec, arg) for spec, arg in zip(signature, args, strict=False))
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    def __get__(self, instance, owner: type | None = None) -> Any:
         """The method of an instance, for a decorated method."""
         if instance is None:
             return self
@@ -68,7 +68,7 @@ class Function:
         del bound.__wrapped__  # its signature has no `self`
         return Function(bound, signature)
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+    def get_concrete_function(self, *args, **kwargs) -> ConcreteFunction:
         """The function for arguments of these shapes and dtypes: a `TensorSpec` or a tensor each.
 
         There is no graph behind it: the function runs as it is, and refuses other arguments.
@@ -113,7 +113,7 @@ class ConcreteFunction:
         """
         raise NotImplementedError("there are no graphs: functions run as they are")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs) -> Any:
         """The function's value; numbers among the arguments are as they were said to be."""
         given = dict(zip(self._specs, args, strict=False)) | kwargs
         for name, spec in self._specs.items():
@@ -136,14 +136,14 @@ class ConcreteFunction:
         return f"<ConcreteFunction {self.name}({', '.join(self._specs)})>"
 
 
-def _spec(value: Any) -> Any:
+def _spec(value) -> Any:
     """What a tensor among the arguments is to be like; other values are kept."""
     if isinstance(value, TensorBase | np.ndarray) or hasattr(value, "_as_tensor"):
         return TensorSpec.from_tensor(convert_to_tensor(value))
     return value
 
 
-def _fitted(owner: Any, spec: Any, arg: Any) -> Any:
+def _fitted(owner, spec, arg) -> Any:
     """An argument as a signature has it."""
     if nest.is_nested(spec):
         nest.assert_same_structure(spec, arg, check_types=False)
@@ -162,14 +162,14 @@ def _fitted(owner: Any, spec: Any, arg: Any) -> Any:
     return arg
 
 
-def _with_tensors(structure: Any) -> Any:
+def _with_tensors(structure) -> Any:
     return nest.map_structure(
         lambda leaf: convert_to_tensor(leaf) if isinstance(leaf, np.ndarray | np.generic) else leaf,
         structure,
     )
 
 
-def _output(leaf: Any) -> Any:
+def _output(leaf) -> Any:
     if isinstance(leaf, bool | int | float | complex | np.ndarray | np.generic):
         return convert_to_tensor(leaf)
     if hasattr(leaf, "_as_tensor"):
@@ -179,16 +179,16 @@ def _output(leaf: Any) -> Any:
 
 def function(
     func: Callable[..., Any] | None = None,
-    input_signature: Any = None,
+    input_signature=None,
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
-    experimental_implements: Any = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: Any = None,
-    experimental_compile: Any = None,
-    experimental_follow_type_hints: Any = None,
+    experimental_implements=None,
+    experimental_autograph_options=None,
+    experimental_attributes=None,
+    experimental_relax_shapes=None,
+    experimental_compile=None,
+    experimental_follow_type_hints=None,
 ) -> Any:
     """Decorate a function as TensorFlow does; it runs as it is.
 
@@ -256,7 +256,7 @@ def functions_run_eagerly() -> bool:
     return _EAGERLY[0]
 
 
-def _outputs(result: Any, Tout: Any) -> Any:
+def _outputs(result, Tout) -> Any:
     several = isinstance(Tout, list | tuple)
     kinds = [numpy_dtype(kind) for kind in (Tout if several else [Tout])]
     values = list(result) if several and isinstance(result, list | tuple) else [result]
@@ -279,9 +279,7 @@ def _outputs(result: Any, Tout: Any) -> Any:
     return found if several else found[0]
 
 
-def py_function(
-    func: Callable[..., Any] | None = None, inp: Any = None, Tout: Any = None, name: Any = None
-) -> Any:
+def py_function(func: Callable[..., Any] | None = None, inp=None, Tout=None, name=None) -> Any:
     """Call a Python function of tensors; its operations are recorded.
 
     Parameters
@@ -301,11 +299,7 @@ def py_function(
 
 
 def numpy_function(
-    func: Callable[..., Any] | None = None,
-    inp: Any = None,
-    Tout: Any = None,
-    stateful: bool = True,
-    name: Any = None,
+    func: Callable[..., Any] | None = None, inp=None, Tout=None, stateful: bool = True, name=None
 ) -> Any:
     """Call a Python function of NumPy arrays; no gradient passes through it.
 
@@ -327,7 +321,7 @@ def numpy_function(
     return nest.map_structure(lambda leaf: leaf if leaf is None else _constant(leaf), outputs)
 
 
-def _constant(tensor: Any) -> Any:
+def _constant(tensor) -> Any:
     return made(new_tensor(tensor.payload))
 
 

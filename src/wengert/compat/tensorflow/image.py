@@ -16,15 +16,8 @@ import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import operations
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.streams import stream_of
-from wengert.compat.tensorflow.functions.values import (
-    computed,
-    dtype_of,
-    integers,
-    kind_of,
-    made,
-    tensor_of,
-)
 from wengert.compat.tensorflow.refusal import refusal
 
 
@@ -35,18 +28,18 @@ class ResizeMethod:
     NEAREST_NEIGHBOR = "nearest"
 
 
-def _floats(image: Any) -> Any:
-    x = made(tensor_of(image))
+def _floats(image) -> Any:
+    x = V.made(V.tensor_of(image))
     return x if x.dtype.is_floating else operations.cast(x, "float32")
 
 
 def resize(
-    images: Any,
-    size: Any,
-    method: Any = ResizeMethod.BILINEAR,
+    images,
+    size,
+    method=ResizeMethod.BILINEAR,
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """Pictures in another size.
 
@@ -66,8 +59,8 @@ def resize(
     ------
     ValueError: If another way is asked for.
     """
-    x = tensor_of(images)
-    height, width = integers(size, "size")
+    x = V.tensor_of(images)
+    height, width = V.integers(size, "size")
     if method not in ("bilinear", "nearest", 0, 1) or (antialias and method not in ("nearest", 1)):
         raise ValueError(
             f"tf.image.resize(method={method!r}, antialias={antialias}) is not "
@@ -78,10 +71,10 @@ def resize(
         scale = min(height / shape[-3], width / shape[-2])
         height, width = round(shape[-3] * scale), round(shape[-2] * scale)
     nearest = method in ("nearest", 1)
-    if not nearest and kind_of(x) != "f":
-        x = tensor_of(operations.cast(made(x), "float32"))
+    if not nearest and V.kind_of(x) != "f":
+        x = V.tensor_of(operations.cast(V.made(x), "float32"))
 
-    def resized(x: Any) -> Any:
+    def resized(x) -> Any:
         flat = wg.reshape(x, (-1, *shape[-3:]))
         if nearest:
             rows, columns = _nearest(shape[-3], height), _nearest(shape[-2], width)
@@ -94,7 +87,7 @@ def resize(
             found = wg.permute(moved, (0, 2, 3, 1))
         return wg.reshape(found, (*shape[:-3], height, width, shape[-1]))
 
-    return computed("ResizeBilinear", resized, x)
+    return V.computed("ResizeBilinear", resized, x)
 
 
 def _nearest(old: int, new: int) -> Any:
@@ -102,9 +95,7 @@ def _nearest(old: int, new: int) -> Any:
     return wg.tensor(np.minimum(places, old - 1))
 
 
-def convert_image_dtype(
-    image: Any, dtype: Any, saturate: bool = False, name: str | None = None
-) -> Any:
+def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
     """A picture in another dtype: floating numbers lie in [0, 1], whole ones in their range.
 
     Examples
@@ -112,7 +103,7 @@ def convert_image_dtype(
     >>> float(tf.image.convert_image_dtype(tf.constant(255, tf.uint8), tf.float32))
     1.0
     """
-    x, kind = made(tensor_of(image)), dtype_of(dtype)
+    x, kind = V.made(V.tensor_of(image)), V.dtype_of(dtype)
     given = x.dtype.as_numpy_dtype
     if x.dtype.dtype == kind:
         return x
@@ -131,11 +122,11 @@ def convert_image_dtype(
 
 
 def _flipped(name: str, words: str, axis: int) -> Any:
-    def flip(image: Any, name: str | None = None) -> Any:
+    def flip(image, name=None) -> Any:
         return operations.reverse(image, axis=[axis])
 
-    def chance(image: Any, seed: Any = None) -> Any:
-        return flip(image) if stream_of(seed).random() < 0.5 else made(tensor_of(image))
+    def chance(image, seed=None) -> Any:
+        return flip(image) if stream_of(seed).random() < 0.5 else V.made(V.tensor_of(image))
 
     flip.__name__ = flip.__qualname__ = f"flip_{name}"
     flip.__doc__ = f"Pictures, {words}."
@@ -148,14 +139,14 @@ flip_left_right, random_flip_left_right = _flipped("left_right", "left and right
 flip_up_down, random_flip_up_down = _flipped("up_down", "top and bottom exchanged", -3)
 
 
-def transpose(image: Any, name: str | None = None) -> Any:
+def transpose(image, name=None) -> Any:
     """Pictures with rows and columns exchanged."""
-    order = list(range(len(made(tensor_of(image)).shape)))
+    order = list(range(len(V.made(V.tensor_of(image)).shape)))
     order[-3], order[-2] = order[-2], order[-3]
     return operations.transpose(image, order)
 
 
-def rot90(image: Any, k: int = 1, name: str | None = None) -> Any:
+def rot90(image, k: int = 1, name=None) -> Any:
     """Pictures, turned by a quarter against the clock, `k` times.
 
     Examples
@@ -163,96 +154,92 @@ def rot90(image: Any, k: int = 1, name: str | None = None) -> Any:
     >>> tf.image.rot90(tf.constant([[[1], [2]], [[3], [4]]])).numpy()[..., 0].tolist()
     [[2, 4], [1, 3]]
     """
-    result = made(tensor_of(image))
+    result = V.made(V.tensor_of(image))
     for _ in range(k % 4):
         result = operations.reverse(transpose(result), axis=[-3])
     return result
 
 
-def adjust_brightness(image: Any, delta: Any) -> Any:
+def adjust_brightness(image, delta) -> Any:
     """A picture with a number added, on the scale from 0 to 1."""
     return _scaled(image, lambda x: operations.add(x, float(delta)))
 
 
-def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
+def adjust_contrast(images, contrast_factor) -> Any:
     """Pictures whose distance from their mean, in each channel, is multiplied."""
 
-    def adjusted(x: Any) -> Any:
+    def adjusted(x) -> Any:
         mean = operations.reduce_mean(x, axis=[-3, -2], keepdims=True)
         return (x - mean) * float(contrast_factor) + mean
 
     return _scaled(images, adjusted)
 
 
-def _scaled(image: Any, function: Any) -> Any:
+def _scaled(image, function) -> Any:
     """A function of a picture of floating numbers; the result has the dtype of the picture."""
-    x = made(tensor_of(image))
+    x = V.made(V.tensor_of(image))
     if x.dtype.is_floating:
         return function(x)
     scaled = function(convert_image_dtype(x, "float32"))
     return convert_image_dtype(scaled, x.dtype, saturate=True)
 
 
-def random_brightness(image: Any, max_delta: float, seed: Any = None) -> Any:
+def random_brightness(image, max_delta: float, seed=None) -> Any:
     """`adjust_brightness` by chance."""
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
     return adjust_brightness(image, stream_of(seed).uniform(-max_delta, max_delta))
 
 
-def random_contrast(image: Any, lower: float, upper: float, seed: Any = None) -> Any:
+def random_contrast(image, lower: float, upper: float, seed=None) -> Any:
     """`adjust_contrast` by chance."""
     if not 0 <= lower < upper:
         raise ValueError("upper must be > lower, and lower must be non-negative.")
     return adjust_contrast(image, stream_of(seed).uniform(lower, upper))
 
 
-def _cut(image: Any, top: int, left: int, height: int, width: int) -> Any:
-    return made(tensor_of(image))[..., top : top + height, left : left + width, :]
+def _cut(image, top: int, left: int, height: int, width: int) -> Any:
+    return V.made(V.tensor_of(image))[..., top : top + height, left : left + width, :]
 
 
-def crop_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Any:
+def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Any:
     """A part of pictures.
 
     Raises
     ------
     ValueError: If it lies outside of them.
     """
-    numbers = [integers(n, "box")[0] for n in (offset_height, offset_width)]
-    sizes = [integers(n, "box")[0] for n in (target_height, target_width)]
-    shape = tuple(made(tensor_of(image)).shape)[-3:-1]
+    numbers = [V.integers(n, "box")[0] for n in (offset_height, offset_width)]
+    sizes = [V.integers(n, "box")[0] for n in (target_height, target_width)]
+    shape = tuple(V.made(V.tensor_of(image)).shape)[-3:-1]
     for place, size, whole in zip(numbers, sizes, shape, strict=True):
         if place < 0 or size <= 0 or place + size > whole:
             raise ValueError("the box must lie within the image")
     return _cut(image, *numbers, *sizes)
 
 
-def pad_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
-) -> Any:
+def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Any:
     """Pictures with zeros around them."""
-    x = made(tensor_of(image))
+    x = V.made(V.tensor_of(image))
     shape = tuple(x.shape)
     pads = [(0, 0)] * (len(shape) - 3)
     for offset, target, size in (
         (offset_height, target_height, shape[-3]),
         (offset_width, target_width, shape[-2]),
     ):
-        before = integers(offset, "box")[0]
-        after = integers(target, "box")[0] - before - size
+        before = V.integers(offset, "box")[0]
+        after = V.integers(target, "box")[0] - before - size
         if before < 0 or after < 0:
             raise ValueError("the image must lie within the box")
         pads.append((before, after))
     return operations.pad(x, [*pads, (0, 0)])
 
 
-def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Any:
+def resize_with_crop_or_pad(image, target_height, target_width) -> Any:
     """Pictures cut, or padded with zeros, around their middle."""
-    x = made(tensor_of(image))
+    x = V.made(V.tensor_of(image))
     height, width = tuple(x.shape)[-3:-1]
-    wanted = integers(target_height, "size")[0], integers(target_width, "size")[0]
+    wanted = V.integers(target_height, "size")[0], V.integers(target_width, "size")[0]
     cut = [min(n, m) for n, m in zip((height, width), wanted, strict=True)]
     x = _cut(x, (height - cut[0]) // 2, (width - cut[1]) // 2, *cut)
     top, left = ((m - n) // 2 for n, m in zip(cut, wanted, strict=True))
@@ -260,11 +247,7 @@ def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -
 
 
 def resize_with_pad(
-    image: Any,
-    target_height: Any,
-    target_width: Any,
-    method: Any = ResizeMethod.BILINEAR,
-    antialias: bool = False,
+    image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
 ) -> Any:
     """Pictures in another size, in proportion, with zeros around them.
 
@@ -273,14 +256,14 @@ def resize_with_pad(
     >>> tf.image.resize_with_pad(tf.ones([4, 2, 1]), 8, 8).shape
     TensorShape([8, 8, 1])
     """
-    height, width = tuple(tensor_of(image).payload.shape)[-3:-1]
-    wanted = integers(target_height, "size")[0], integers(target_width, "size")[0]
+    height, width = tuple(V.tensor_of(image).payload.shape)[-3:-1]
+    wanted = V.integers(target_height, "size")[0], V.integers(target_width, "size")[0]
     ratio = max(height / wanted[0], width / wanted[1])
     size = (int(height / ratio), int(width / ratio))
     return resize_with_crop_or_pad(resize(image, size, method, antialias=antialias), *wanted)
 
 
-def central_crop(image: Any, central_fraction: float) -> Any:
+def central_crop(image, central_fraction: float) -> Any:
     """The middle of pictures.
 
     Raises
@@ -290,14 +273,14 @@ def central_crop(image: Any, central_fraction: float) -> Any:
     share = float(central_fraction)
     if not 0 < share <= 1:
         raise ValueError("central_fraction must be within (0, 1]")
-    height, width = tuple(made(tensor_of(image)).shape)[-3:-1]
+    height, width = tuple(V.made(V.tensor_of(image)).shape)[-3:-1]
     top, left = (int((n - n * share) / 2) for n in (height, width))
     return _cut(image, top, left, height - 2 * top, width - 2 * left)
 
 
-def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None) -> Any:
+def random_crop(value, size, seed=None, name=None) -> Any:
     """A part of a tensor, of this size, at a place by chance."""
-    x, sizes = made(tensor_of(value)), integers(size, "size")
+    x, sizes = V.made(V.tensor_of(value)), V.integers(size, "size")
     stream = stream_of(seed)
     places = []
     for whole, part in zip(tuple(x.shape), sizes, strict=True):
@@ -308,7 +291,7 @@ def random_crop(value: Any, size: Any, seed: Any = None, name: str | None = None
     return x[tuple(places)]
 
 
-def rgb_to_grayscale(images: Any, name: str | None = None) -> Any:
+def rgb_to_grayscale(images, name=None) -> Any:
     """Pictures with one channel of brightness.
 
     Examples
@@ -320,12 +303,12 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Any:
     return _scaled(images, lambda x: operations.tensordot(x, weights.astype(x.dtype.dtype), 1))
 
 
-def grayscale_to_rgb(images: Any, name: str | None = None) -> Any:
+def grayscale_to_rgb(images, name=None) -> Any:
     """Pictures with the same brightness in three channels."""
     return operations.concat([images] * 3, -1)
 
 
-def per_image_standardization(image: Any) -> Any:
+def per_image_standardization(image) -> Any:
     """Pictures with mean 0 and variance 1, each by itself."""
     x = _floats(image)
     count = int(np.prod(tuple(x.shape)[-3:]))
@@ -335,7 +318,7 @@ def per_image_standardization(image: Any) -> Any:
     return centred / operations.maximum(spread, 1.0 / float(np.sqrt(count)))
 
 
-def total_variation(images: Any, name: str | None = None) -> Any:
+def total_variation(images, name=None) -> Any:
     """The sum of the differences of neighbours.
 
     Examples
@@ -343,7 +326,7 @@ def total_variation(images: Any, name: str | None = None) -> Any:
     >>> float(tf.image.total_variation(tf.constant([[[0.0], [1.0]], [[3.0], [1.0]]])))
     6.0
     """
-    x = made(tensor_of(images))
+    x = V.made(V.tensor_of(images))
     down = operations.abs(x[..., 1:, :, :] - x[..., :-1, :, :])
     right = operations.abs(x[..., :, 1:, :] - x[..., :, :-1, :])
     return sum(operations.reduce_sum(part, axis=[-3, -2, -1]) for part in (down, right))

@@ -18,7 +18,7 @@ _EXPECTED = (
 )
 
 
-def _number(part: Any) -> Any:
+def _number(part) -> Any:
     """One index as a Python number; None and the like as they are."""
     if isinstance(part, TensorBase) or hasattr(part, "_as_tensor"):
         tensor = part if isinstance(part, TensorBase) else part._as_tensor()
@@ -35,7 +35,7 @@ def _number(part: Any) -> Any:
     return part
 
 
-def _checked(part: Any) -> Any:
+def _checked(part) -> Any:
     if part is None or part is Ellipsis:
         return part
     if isinstance(part, slice):
@@ -48,14 +48,14 @@ def _checked(part: Any) -> Any:
     return number
 
 
-def _bound(part: Any) -> Any:
+def _bound(part) -> Any:
     number = None if part is None else _number(part)
     if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
         raise TypeError(f"{_EXPECTED}, got {part!r}")
     return number
 
 
-def read(tensor: Any, index: Any) -> Any:
+def read(tensor, index) -> Any:
     """The elements of `tensor` that `index` names, recorded."""
     if isinstance(index, TensorBase) and index.payload.dtype.kind == "b" and index.payload.ndim:
         return numpys_read(tensor, np.asarray(index.payload))

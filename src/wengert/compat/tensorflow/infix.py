@@ -23,7 +23,7 @@ _WHOLE = "int8, int16, int32, int64, uint8, uint16, uint32, uint64"
 _REAL = "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64"
 
 
-def _computed(op_name: str, function: Callable[..., Any], a: Any, b: Any) -> Any:
+def _computed(op_name: str, function: Callable[..., Any], a, b) -> Any:
     """An operation on two tensors of one type; shapes that do not fit are TensorFlow's error."""
     try:
         with np.errstate(all="ignore"):
@@ -36,11 +36,11 @@ def _computed(op_name: str, function: Callable[..., Any], a: Any, b: Any) -> Any
         raise error
 
 
-def _listed(tensor: Any) -> str:
+def _listed(tensor) -> str:
     return "[" + ",".join(map(str, tensor.payload.shape)) + "]"
 
 
-def _refuse(op_name: str, kind: Any, allowed: str) -> None:
+def _refuse(op_name: str, kind, allowed: str) -> None:
     raise invalid(
         f"Value for attr 'T' of {cxx_name(np.dtype(kind))} is not in the list of allowed values: "
         f"{allowed}",
@@ -49,7 +49,7 @@ def _refuse(op_name: str, kind: Any, allowed: str) -> None:
 
 
 def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
-    def operation(a: Any, b: Any) -> Any:
+    def operation(a, b) -> Any:
         number = b.__class__ is float or b.__class__ is int
         if number and a.__class__ is Tensor and a.payload.dtype.kind == "f":
             # the same, without making a tensor of the number
@@ -65,7 +65,7 @@ def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
     return operation
 
 
-def _divided(a: Any, b: Any) -> Any:
+def _divided(a, b) -> Any:
     """True division: of whole numbers as fractions."""
     a, b = _pair("x", a, b)
     kind = a.payload.dtype
@@ -80,7 +80,7 @@ def _divided(a: Any, b: Any) -> Any:
     return _computed("RealDiv", T.div, a, b)
 
 
-def _pair(name: str, a: Any, b: Any) -> tuple[Any, Any]:
+def _pair(name, a, b) -> tuple[Any, Any]:
     both = [x if isinstance(x, TensorBase) else getattr(x, "_value", None) for x in (a, b)]
     if None not in [None if x is None else 0 for x in both]:
         kinds = [of_numpy(np.dtype(x.payload.dtype)) for x in both if x is not None]
@@ -93,7 +93,7 @@ def _pair(name: str, a: Any, b: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def _floored(a: Any, b: Any) -> Any:
+def _floored(a, b) -> Any:
     a, b = same_dtype("FloorDiv", a, b)
     if a.payload.dtype.kind == "b":
         _refuse("FloorDiv", a.payload.dtype, _NUMBERS)
@@ -102,12 +102,12 @@ def _floored(a: Any, b: Any) -> Any:
     return _computed("FloorDiv", rounded, a, b)
 
 
-def _floor_of_quotient(a: Any, b: Any) -> Any:
+def _floor_of_quotient(a, b) -> Any:
     # the quotient is rounded before it is cut, in TensorFlow; and no gradient passes
     return T.floor(T.div(a.detach(), b.detach()))
 
 
-def _remainder(a: Any, b: Any) -> Any:
+def _remainder(a, b) -> Any:
     a, b = same_dtype("FloorMod", a, b)
     if a.payload.dtype.kind in "bc":
         _refuse("FloorMod", a.payload.dtype, _REAL)
@@ -115,13 +115,13 @@ def _remainder(a: Any, b: Any) -> Any:
     return _computed("FloorMod", T.remainder, a, b)
 
 
-def _check_divisor(b: Any, op_name: str) -> None:
+def _check_divisor(b, op_name: str) -> None:
     if b.payload.dtype.kind in "iu" and not np.all(np.asarray(b.payload)):
         raise invalid("Integer division by zero", op_name)
 
 
 def _bits(op_name: str, prim: str) -> Callable[..., Any]:
-    def operation(a: Any, b: Any) -> Any:
+    def operation(a, b) -> Any:
         a, b = same_dtype(op_name, a, b)
         if a.payload.dtype.kind not in "iub":
             _refuse(op_name, a.payload.dtype, _WHOLE)
@@ -131,7 +131,7 @@ def _bits(op_name: str, prim: str) -> Callable[..., Any]:
 
 
 def _compared(op_name: str, prim: str) -> Callable[..., Any]:
-    def operation(a: Any, b: Any) -> Any:
+    def operation(a, b) -> Any:
         a, b = same_dtype(op_name, a, b)
         if a.payload.dtype.kind in "bc":
             _refuse(op_name, a.payload.dtype, _REAL)
@@ -141,7 +141,7 @@ def _compared(op_name: str, prim: str) -> Callable[..., Any]:
 
 
 def _equality(op_name: str, prim: str, otherwise: bool) -> Callable[..., Any]:
-    def operation(a: Any, b: Any) -> Any:
+    def operation(a, b) -> Any:
         if a is None or b is None:
             return otherwise
         a, b = same_dtype(op_name, a, b)
@@ -154,7 +154,7 @@ def _equality(op_name: str, prim: str, otherwise: bool) -> Callable[..., Any]:
     return operation
 
 
-def _product(a: Any, b: Any) -> Any:
+def _product(a, b) -> Any:
     a, b = same_dtype("MatMul", a, b)
     n, m = a.payload.ndim, b.payload.ndim
     if a.payload.dtype.kind == "b":
@@ -176,21 +176,21 @@ def _product(a: Any, b: Any) -> Any:
     return _computed("BatchMatMulV2", matmul, a, b)
 
 
-def _negative(a: Any) -> Any:
+def _negative(a) -> Any:
     a = tensor_of(a)
     if a.payload.dtype.kind == "b":
         _refuse("Neg", a.payload.dtype, _NUMBERS)
     return made(T.neg(a))
 
 
-def _inverted(a: Any) -> Any:
+def _inverted(a) -> Any:
     a = tensor_of(a)
     if a.payload.dtype.kind not in "iub":
         _refuse("Invert", a.payload.dtype, _WHOLE)
     return made(T.bitwise_not(a))
 
 
-def _absolute(a: Any) -> Any:
+def _absolute(a) -> Any:
     return made(T.abs(tensor_of(a)))
 
 
@@ -221,7 +221,7 @@ _UNARY = frozenset({"neg", "invert", "abs"})
 
 
 def _unsupported(symbol: str) -> Callable[..., Any]:
-    def operator(*_: Any) -> Any:
+    def operator(*_) -> Any:
         return NotImplemented
 
     operator.__name__ = operator.__qualname__ = symbol
@@ -242,7 +242,7 @@ def install(cls: type, in_place: bool = True) -> None:
 
 
 def _method(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
-    def operator(self: Any, *other: Any) -> Any:
+    def operator(self, *other) -> Any:
         return operation(self, *other)
 
     operator.__name__ = operator.__qualname__ = symbol
@@ -250,7 +250,7 @@ def _method(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _reflected(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         # NumPy's numbers and lists become the tensor's type, not it theirs
         return operation(other, self)
 

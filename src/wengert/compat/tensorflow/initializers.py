@@ -8,46 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "Constant",
-    "GlorotNormal",
-    "GlorotUniform",
-    "HeNormal",
-    "HeUniform",
-    "Identity",
-    "Initializer",
-    "LecunNormal",
-    "LecunUniform",
-    "Ones",
-    "Orthogonal",
-    "RandomNormal",
-    "RandomUniform",
-    "TruncatedNormal",
-    "VarianceScaling",
-    "Zeros",
-    "constant",
-    "get",
-    "glorot_normal",
-    "glorot_uniform",
-    "he_normal",
-    "he_uniform",
-    "identity",
-    "lecun_normal",
-    "lecun_uniform",
-    "ones",
-    "orthogonal",
-    "random_normal",
-    "random_uniform",
-    "truncated_normal",
-    "variance_scaling",
-    "zeros",
-]
 
 _FLOAT32 = np.dtype(np.float32)
 _TRUNCATION = 0.87962566103423978
@@ -57,7 +23,7 @@ _TRUNCATION = 0.87962566103423978
 class Initializer(Configured):
     """What makes the first values of weights: called with a shape and a dtype."""
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         """The values."""
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
@@ -71,10 +37,10 @@ class Constant(Initializer):
     [3. 3.]
     """
 
-    def __init__(self, value: Any = 0.0) -> None:
+    def __init__(self, value=0.0) -> None:
         self.value = value
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of("Fill", shape)
         value = np.asarray(self.value).astype(dtype_of(dtype, _FLOAT32))
         if value.size == math.prod(sizes):
@@ -91,7 +57,7 @@ class Zeros(Initializer):
     [0. 0.]
     """
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         return constant_of(np.zeros(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
 
 
@@ -104,7 +70,7 @@ class Ones(Initializer):
     [1. 1.]
     """
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         return constant_of(np.ones(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
 
 
@@ -121,7 +87,7 @@ class Identity(Initializer):
     def __init__(self, gain: float = 1.0) -> None:
         self.gain = gain
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of("Fill", shape)
         if len(sizes) != 2:
             raise ValueError(
@@ -134,19 +100,19 @@ class Identity(Initializer):
 class RandomNormal(Initializer):
     """Normal random numbers."""
 
-    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None) -> None:
+    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed=None) -> None:
         self.mean = mean
         self.stddev = stddev
         self.seed = seed
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         return drawing.normals(stream_of(self.seed), shape, self.mean, self.stddev, dtype)
 
 
 class TruncatedNormal(RandomNormal):
     """Normal random numbers, at most two standard deviations from the mean."""
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         stream = stream_of(self.seed)
         return drawing.truncated_normals(stream, shape, self.mean, self.stddev, dtype)
 
@@ -154,23 +120,23 @@ class TruncatedNormal(RandomNormal):
 class RandomUniform(Initializer):
     """Uniform random numbers."""
 
-    def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: Any = None) -> None:
+    def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed=None) -> None:
         self.minval = minval
         self.maxval = maxval
         self.seed = seed
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         return drawing.uniforms(stream_of(self.seed), shape, self.minval, self.maxval, dtype)
 
 
 class Orthogonal(Initializer):
     """A random orthogonal matrix; for more dimensions, one of that many columns."""
 
-    def __init__(self, gain: float = 1.0, seed: Any = None) -> None:
+    def __init__(self, gain: float = 1.0, seed=None) -> None:
         self.gain = gain
         self.seed = seed
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of("Fill", shape)
         if len(sizes) < 2:
             raise ValueError(
@@ -205,8 +171,8 @@ class VarianceScaling(Initializer):
         scale: float = 1.0,
         mode: str = "fan_in",
         distribution: str = "truncated_normal",
-        seed: Any = None,
-        **kwargs: Any,
+        seed=None,
+        **kwargs,
     ) -> None:
         if scale <= 0:
             raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
@@ -221,7 +187,7 @@ class VarianceScaling(Initializer):
         self.distribution = distribution
         self.seed = seed
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape, dtype=None, **kwargs) -> Any:
         fan_in, fan_out = _fans(shape_of("Fill", shape))
         count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         scale = self.scale / max(1.0, count)
@@ -248,10 +214,10 @@ def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
 def _scaled(name: str, scale: float, mode: str, distribution: str) -> Any:
     """A class of `VarianceScaling` with these arguments."""
 
-    def __init__(self: Any, seed: Any = None, **kwargs: Any) -> None:
+    def __init__(self, seed=None, **kwargs) -> None:
         VarianceScaling.__init__(self, scale, mode, distribution, seed)
 
-    def get_config(self: Any) -> dict[str, Any]:
+    def get_config(self) -> dict[str, Any]:
         return {"seed": self.seed}
 
     kind = {"uniform": "Uniform", "truncated_normal": "Truncated normal"}[distribution]
@@ -296,4 +262,9 @@ def __getattr__(name: str) -> Any:
     raise refusal("initializers", name)
 
 
+_ELSEWHERE = """
+    constant_initializer ones_initializer random_normal_initializer random_uniform_initializer
+    zeros_initializer
+    """
+__all__ = defined(globals(), without=_ELSEWHERE)
 fill_sections(globals())

@@ -19,7 +19,7 @@ from wengert.tape.base import TensorBase, new_tensor
 __all__ = ["StringTensor", "bytes_of", "each", "is_text", "labels_of"]
 
 
-def is_text(value: Any) -> bool:
+def is_text(value) -> bool:
     """Whether a value is a string, or holds strings alone."""
     if isinstance(value, str | bytes | StringTensor):
         return True
@@ -28,7 +28,7 @@ def is_text(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(is_text(part) for part in value)
 
 
-def _encoded(text: Any) -> bytes:
+def _encoded(text) -> bytes:
     if isinstance(text, str):
         return text.encode()
     if isinstance(text, bytes):
@@ -36,7 +36,7 @@ def _encoded(text: Any) -> bytes:
     raise TypeError(f"Cannot convert {text!r} to EagerTensor of dtype string")
 
 
-def bytes_of(value: Any) -> Any:
+def bytes_of(value) -> Any:
     """The strings of a value, as an array of bytes.
 
     Raises
@@ -64,18 +64,18 @@ def bytes_of(value: Any) -> Any:
     return array
 
 
-def labels_of(value: Any) -> Any:
+def labels_of(value) -> Any:
     """A tensor of strings."""
     return _made(bytes_of(value))
 
 
-def _made(array: Any) -> Any:
+def _made(array) -> Any:
     tensor = new_tensor(array)
     tensor.__class__ = StringTensor
     return tensor
 
 
-def each(function: Callable[..., Any], *values: Any, dtype: Any = object) -> Any:
+def each(function: Callable[..., Any], *values, dtype=object) -> Any:
     """A function of strings, for each element; a tensor of strings, or an array of `dtype`."""
     arrays = np.broadcast_arrays(*[bytes_of(value) for value in values])
     found = np.empty(arrays[0].shape, dtype)
@@ -89,7 +89,7 @@ class StringTensor(Tensor):
 
     __slots__ = ()
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index) -> Any:
         part = self.payload[index]
         return labels_of(part)
 
@@ -98,30 +98,30 @@ class StringTensor(Tensor):
             raise TypeError("Cannot iterate over a scalar tensor.")
         return (labels_of(part) for part in self.payload)
 
-    def _compared(self, other: Any, equal: bool) -> Any:
+    def _compared(self, other, equal: bool) -> Any:
         same = each(lambda a, b: a == b, self, other, dtype=np.bool_)
         tensor = new_tensor(same if equal else ~same)
         tensor.__class__ = Tensor
         return tensor
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other) -> Any:
         return self._compared(other, True) if is_text(other) else NotImplemented
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other) -> Any:
         return self._compared(other, False) if is_text(other) else NotImplemented
 
     __hash__ = Tensor.__hash__
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other) -> Any:
         return each(lambda a, b: a + b, self, other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other) -> Any:
         return each(lambda a, b: a + b, other, self)
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo) -> Any:
         return labels_of(self.payload)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol) -> Any:
         return labels_of, (self.payload.tolist(),)
 
 
@@ -129,7 +129,7 @@ StringTensor.__name__ = StringTensor.__qualname__ = "EagerTensor"
 
 
 def _refused(name: str) -> Any:
-    def operator(self: Any, *args: Any) -> Any:
+    def operator(self, *args) -> Any:
         raise TypeError(f"tensors of strings have no {name}: use tf.strings")
 
     return operator

@@ -54,13 +54,13 @@ class Join(Node):
         self.seq = next_sequence()
         self.ext = None
 
-    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The cotangents of what entered the level."""
         if self.level.number in INSIDE.get():
             return (g, None)[: len(edges)]
         return tuple([WAYS[way][0](g, self.level) for way in self.ways])
 
-    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    def apply_in(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """As `apply`, recorded where the cotangent is a tensor."""
         if not isinstance(g, TensorBase):
             return self.apply(g, keep, edges)
@@ -75,13 +75,13 @@ class Leave(Move):
     __slots__ = ()
     label: ClassVar[str] = "Leave"
 
-    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The cotangent of the value in the level."""
         if self.level.number in INSIDE.get():
             return (g,)
         return super().apply(g, keep, edges)
 
-    def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    def apply_in(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         if self.level.number in INSIDE.get():
             return (g,)
         return super().apply_in(g, keep, edges)
@@ -93,16 +93,16 @@ class _Memory:
     def __init__(self) -> None:
         self._found: dict[int, tuple[Any, Any]] = {}
 
-    def get(self, key: Any) -> Any:
+    def get(self, key) -> Any:
         """The value for `key`, None if there is none."""
         entry = self._found.get(id(key))
         return entry[1] if entry is not None and entry[0]() is key else None
 
-    def put(self, key: Any, value: Any) -> None:
+    def put(self, key, value) -> None:
         """Remember `value` as long as `key` lives."""
         place, found = id(key), self._found
 
-        def forget(gone: Any) -> None:
+        def forget(gone) -> None:
             entry = found.get(place)
             if entry is not None and entry[0] is gone:
                 del found[place]
@@ -121,7 +121,7 @@ class Lift:
     def __init__(self, level: Level) -> None:
         self.level = level
 
-    def lifted(self, shown: Any, value: Any, below: Lifts, context: Context) -> Any:
+    def lifted(self, shown, value, below: Lifts, context: Context) -> Any:
         """`value`, which stands for `shown` at the levels below, at this level."""
         raise NotImplementedError
 
@@ -129,7 +129,7 @@ class Lift:
 class BatchLift(Lift):
     """The level of `vectorized_map`: watched tensors from outside become batches."""
 
-    def lifted(self, shown: Any, value: Any, below: Lifts, context: Context) -> Any:
+    def lifted(self, shown, value, below: Lifts, context: Context) -> Any:
         if value.edge is None or self.level.number in levels_of(value.payload):
             return value
         payload = brought(new_tensor(value.payload), (self.level,)).payload
@@ -144,7 +144,7 @@ class TangentLift(Lift):
         # by tensors as the user sees them, and by the sources of variables
         self.tangents = _Memory()
 
-    def lifted(self, shown: Any, value: Any, below: Lifts, context: Context) -> Any:
+    def lifted(self, shown, value, below: Lifts, context: Context) -> Any:
         tangent = self.tangents.get(shown)
         if self.level.number in levels_of(value.payload):
             return value
@@ -185,7 +185,7 @@ class Lifts:
             if tangents or not isinstance(lift, TangentLift)
         )
 
-    def follows(self, value: Any, payload: Any) -> bool:
+    def follows(self, value, payload) -> bool:
         """Whether a tensor or variable has a tangent, or carries one in its payload."""
         key = getattr(value, "handle", value)
         return any(
@@ -194,7 +194,7 @@ class Lifts:
             for lift in self.stack
         )
 
-    def entered(self, shown: Any, kept: bool) -> Any:
+    def entered(self, shown, kept: bool) -> Any:
         """The value that operations compute with in place of a tensor.
 
         `kept` says whether the tensor's history is followed.
@@ -208,7 +208,7 @@ class Lifts:
             value = lift.lifted(shown, value, Lifts(self.stack[:i]), context)
         return value
 
-    def shown(self, value: Any, cls: type) -> Any:
+    def shown(self, value, cls: type) -> Any:
         """What the user gets of a result: without the tangents, which are remembered.
 
         What is made here is an instance of `cls`, the user's class.
@@ -236,7 +236,7 @@ class Lifts:
             lift.tangents.put(primal, below.shown(tangent, cls))
         return primal
 
-    def read(self, variable: Any, tensor: Any) -> Any:
+    def read(self, variable, tensor) -> Any:
         """The value of a variable that was read, with the tangents of the variable."""
         for lift in self.stack:
             if isinstance(lift, TangentLift):
@@ -246,7 +246,7 @@ class Lifts:
         return tensor
 
 
-def _carries(payload: Any, level: Level) -> bool:
+def _carries(payload, level: Level) -> bool:
     """Whether there is a tangent of `level` in a payload."""
     if not isinstance(payload, Lifted):
         return False

@@ -54,7 +54,7 @@ class Module:
         self._name = name
         self._scope_name = qualified(name) + "/"
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value) -> None:
         object.__setattr__(self, name, value)
         if WAITING:
             resume(self)
@@ -105,14 +105,14 @@ class Module:
         """Decorate a method to run in `name_scope`."""
 
         @functools.wraps(method)
-        def scoped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def scoped(self, *args, **kwargs) -> Any:
             with self.name_scope:
                 return method(self, *args, **kwargs)
 
         return scoped
 
 
-def _leaves(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def _leaves(value, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
     if isinstance(value, dict):
         for key in nest._keys(value):
             yield from _leaves(value[key], (*path, key))
@@ -124,7 +124,7 @@ def _leaves(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...]
 
 
 def _walk(
-    module: Any,
+    module,
     recursive: bool,
     predicate: Callable[[Any], bool],
     with_path: bool,

@@ -9,7 +9,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 
 
-def is_nested(structure: Any) -> bool:
+def is_nested(structure) -> bool:
     """Whether a value is a list, a tuple or a dict.
 
     Examples
@@ -20,14 +20,14 @@ def is_nested(structure: Any) -> bool:
     return isinstance(structure, list | tuple | Mapping)
 
 
-def _keys(structure: Any) -> Any:
+def _keys(structure) -> Any:
     try:
         return sorted(structure)
     except TypeError:
         raise TypeError("nest only supports dicts with sortable keys.") from None
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+def flatten(structure, expand_composites: bool = False) -> list[Any]:
     """The leaves of a nested structure, in order; None is a leaf, and so is anything else.
 
     Examples
@@ -38,7 +38,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     return list(_leaves(structure))
 
 
-def _leaves(structure: Any) -> Iterator[Any]:
+def _leaves(structure) -> Iterator[Any]:
     if isinstance(structure, Mapping):
         for key in _keys(structure):
             yield from _leaves(structure[key])
@@ -49,7 +49,7 @@ def _leaves(structure: Any) -> Iterator[Any]:
         yield structure
 
 
-def _packed(structure: Any, leaves: Iterator[Any]) -> Any:
+def _packed(structure, leaves: Iterator[Any]) -> Any:
     if isinstance(structure, Mapping):
         found = {key: _packed(structure[key], leaves) for key in _keys(structure)}
         kind: Any = type(structure)
@@ -61,7 +61,7 @@ def _packed(structure: Any, leaves: Iterator[Any]) -> Any:
     return next(leaves)
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+def pack_sequence_as(structure, flat_sequence, expand_composites: bool = False) -> Any:
     """A structure like `structure` with other leaves.
 
     Raises
@@ -89,7 +89,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
 
 
 def assert_same_structure(
-    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+    nest1, nest2, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """Raise unless two values have the same nested structure.
 
@@ -108,11 +108,11 @@ def assert_same_structure(
         )
 
 
-def _described(value: Any) -> str:
+def _described(value) -> str:
     return f"type={type(value).__name__} str={value}"
 
 
-def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str] | None:
+def _difference(a, b, check_types: bool) -> tuple[type[Exception], str] | None:
     if is_nested(a) != is_nested(b):
         one, other = (a, b) if is_nested(a) else (b, a)
         return ValueError, (
@@ -149,7 +149,7 @@ def _difference(a: Any, b: Any, check_types: bool) -> tuple[type[Exception], str
     return None
 
 
-def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+def map_structure(func: Callable[..., Any], *structure, **kwargs) -> Any:
     """`func` of the leaves at each place of some structures, in a structure like the first.
 
     Raises

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ __all__ = ["print"]
 _show = print
 
 
-def _number(value: Any) -> str:
+def _number(value) -> str:
     """A number in the fewest of 6 and 9 (15 and 17) digits that tell it apart."""
     if isinstance(value, np.bool_ | bool):
         return str(int(value))
@@ -28,7 +27,7 @@ def _number(value: Any) -> str:
     return str(value)
 
 
-def _array(array: Any, summarize: int, depth: int = 1) -> str:
+def _array(array, summarize: int, depth: int = 1) -> str:
     if not array.ndim:
         return _number(array[()])
     parts = list(array)
@@ -42,7 +41,7 @@ def _array(array: Any, summarize: int, depth: int = 1) -> str:
     return "[" + gap.join(texts) + "]"
 
 
-def _text(value: Any, summarize: int, nested: bool = False) -> str:
+def _text(value, summarize: int, nested: bool = False) -> str:
     if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
         return _array(np.asarray(value.numpy()), summarize)
     if isinstance(value, np.ndarray | np.generic):
@@ -59,12 +58,7 @@ def _text(value: Any, summarize: int, nested: bool = False) -> str:
 
 
 def print(
-    *inputs: Any,
-    output_stream: Any = None,
-    summarize: int = 3,
-    sep: str = " ",
-    end: str = "\n",
-    name: Any = None,
+    *inputs, output_stream=None, summarize: int = 3, sep: str = " ", end: str = "\n", name=None
 ) -> None:
     """Print values of tensors, and anything else, to standard error.
 

@@ -14,42 +14,15 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.streams import set_seed as set_seed
 from wengert.compat.tensorflow.functions.streams import stateless, stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, tensor_of
 from wengert.compat.tensorflow.refusal import refusal
 
-__all__ = [
-    "Generator",
-    "categorical",
-    "gamma",
-    "get_global_generator",
-    "normal",
-    "poisson",
-    "set_global_generator",
-    "set_seed",
-    "shuffle",
-    "stateless_binomial",
-    "stateless_categorical",
-    "stateless_gamma",
-    "stateless_normal",
-    "stateless_poisson",
-    "stateless_truncated_normal",
-    "stateless_uniform",
-    "truncated_normal",
-    "uniform",
-]
 
-
-def normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = None,
-    seed: Any = None,
-    name: str | None = None,
-) -> Any:
+def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
     """Normal random numbers.
 
     Parameters
@@ -75,14 +48,7 @@ def normal(
     return drawing.normals(stream_of(seed), shape, mean, stddev, dtype)
 
 
-def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = None,
-    seed: Any = None,
-    name: str | None = None,
-) -> Any:
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
     """Normal random numbers, at most two standard deviations from the mean; as `normal`.
 
     Examples
@@ -93,14 +59,7 @@ def truncated_normal(
     return drawing.truncated_normals(stream_of(seed), shape, mean, stddev, dtype)
 
 
-def uniform(
-    shape: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = None,
-    seed: Any = None,
-    name: str | None = None,
-) -> Any:
+def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> Any:
     """Uniform random numbers, from `minval` on and below `maxval`.
 
     Parameters
@@ -127,14 +86,7 @@ def uniform(
     return drawing.uniforms(stream_of(seed), shape, minval, maxval, dtype)
 
 
-def gamma(
-    shape: Any,
-    alpha: Any,
-    beta: Any = None,
-    dtype: Any = None,
-    seed: Any = None,
-    name: str | None = None,
-) -> Any:
+def gamma(shape, alpha, beta=None, dtype=None, seed=None, name=None) -> Any:
     """Gamma random numbers, `shape` of them for each `alpha`; differentiable in `beta` only.
 
     Examples
@@ -145,9 +97,7 @@ def gamma(
     return drawing.gammas(stream_of(seed), shape, alpha, beta, dtype, True)
 
 
-def poisson(
-    shape: Any, lam: Any, dtype: Any = None, seed: Any = None, name: str | None = None
-) -> Any:
+def poisson(shape, lam, dtype=None, seed=None, name=None) -> Any:
     """Poisson random numbers, `shape` of them for each `lam`.
 
     Examples
@@ -158,9 +108,7 @@ def poisson(
     return drawing.poissons(stream_of(seed), shape, lam, dtype, True)
 
 
-def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None
-) -> Any:
+def categorical(logits, num_samples, dtype=None, seed=None, name=None) -> Any:
     """`num_samples` classes for each row of logarithms of probabilities, as int64.
 
     Examples
@@ -171,7 +119,7 @@ def categorical(
     return drawing.categories(stream_of(seed), logits, num_samples, dtype)
 
 
-def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
+def shuffle(value, seed=None, name=None) -> Any:
     """The rows of a tensor in a random order; differentiable.
 
     Examples
@@ -186,13 +134,7 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
 
 
 def stateless_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = None,
-    name: str | None = None,
-    alg: Any = "auto_select",
+    shape, seed, mean=0.0, stddev=1.0, dtype=None, name=None, alg="auto_select"
 ) -> Any:
     """Normal random numbers, the same for the same `seed`, a pair of whole numbers.
 
@@ -210,13 +152,7 @@ def stateless_normal(
 
 
 def stateless_truncated_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = None,
-    name: str | None = None,
-    alg: Any = "auto_select",
+    shape, seed, mean=0.0, stddev=1.0, dtype=None, name=None, alg="auto_select"
 ) -> Any:
     """Normal random numbers at most two standard deviations from the mean; as `stateless_normal`.
 
@@ -229,13 +165,7 @@ def stateless_truncated_normal(
 
 
 def stateless_uniform(
-    shape: Any,
-    seed: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = None,
-    name: str | None = None,
-    alg: Any = "auto_select",
+    shape, seed, minval=0, maxval=None, dtype=None, name=None, alg="auto_select"
 ) -> Any:
     """Uniform random numbers, as `uniform`, the same for the same `seed`, a pair.
 
@@ -247,14 +177,7 @@ def stateless_uniform(
     return drawing.uniforms(stateless(seed), shape, minval, maxval, dtype)
 
 
-def stateless_gamma(
-    shape: Any,
-    seed: Any,
-    alpha: Any,
-    beta: Any = None,
-    dtype: Any = None,
-    name: str | None = None,
-) -> Any:
+def stateless_gamma(shape, seed, alpha, beta=None, dtype=None, name=None) -> Any:
     """Gamma random numbers, the same for the same `seed`; `shape` is that of the result.
 
     Examples
@@ -265,9 +188,7 @@ def stateless_gamma(
     return drawing.gammas(stateless(seed), shape, alpha, beta, dtype, False)
 
 
-def stateless_poisson(
-    shape: Any, seed: Any, lam: Any, dtype: Any = "int32", name: str | None = None
-) -> Any:
+def stateless_poisson(shape, seed, lam, dtype="int32", name=None) -> Any:
     """Poisson random numbers, the same for the same `seed`; `shape` is that of the result.
 
     Examples
@@ -278,14 +199,7 @@ def stateless_poisson(
     return drawing.poissons(stateless(seed), shape, lam, dtype, False)
 
 
-def stateless_binomial(
-    shape: Any,
-    seed: Any,
-    counts: Any,
-    probs: Any,
-    output_dtype: Any = None,
-    name: str | None = None,
-) -> Any:
+def stateless_binomial(shape, seed, counts, probs, output_dtype=None, name=None) -> Any:
     """Binomial random numbers, the same for the same `seed`.
 
     Examples
@@ -296,9 +210,7 @@ def stateless_binomial(
     return drawing.binomials(stateless(seed), shape, counts, probs, output_dtype)
 
 
-def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = None, name: str | None = None
-) -> Any:
+def stateless_categorical(logits, num_samples, seed, dtype=None, name=None) -> Any:
     """Classes, as `categorical`, the same for the same `seed`.
 
     Examples
@@ -324,7 +236,7 @@ class Generator:
     TensorShape([2])
     """
 
-    def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None) -> None:
+    def __init__(self, copy_from=None, state=None, alg=None) -> None:
         if copy_from is None:
             raise ValueError(
                 "a Generator is made by tf.random.Generator.from_seed(seed), or of another one: "
@@ -340,16 +252,16 @@ class Generator:
         return made
 
     @classmethod
-    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+    def from_seed(cls, seed, alg=None) -> Generator:
         """A generator that begins at a number."""
         return cls._of(np.random.default_rng(_start(seed)))
 
     @classmethod
-    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+    def from_non_deterministic_state(cls, alg=None) -> Generator:
         """A generator of which nobody can foretell the numbers."""
         return cls._of(np.random.default_rng())
 
-    def reset_from_seed(self, seed: Any) -> None:
+    def reset_from_seed(self, seed) -> None:
         """Begin again, at a number."""
         self._rng = np.random.default_rng(_start(seed))
 
@@ -357,59 +269,31 @@ class Generator:
         """Generators with other numbers than this one and each other."""
         return [self._of(rng) for rng in self._rng.spawn(int(count))]
 
-    def normal(
-        self,
-        shape: Any,
-        mean: Any = 0.0,
-        stddev: Any = 1.0,
-        dtype: Any = None,
-        name: str | None = None,
-    ) -> Any:
+    def normal(self, shape, mean=0.0, stddev=1.0, dtype=None, name=None) -> Any:
         """Normal random numbers (see `wengert.compat.tensorflow.random.normal`)."""
         return drawing.normals(self._rng, shape, mean, stddev, dtype)
 
-    def truncated_normal(
-        self,
-        shape: Any,
-        mean: Any = 0.0,
-        stddev: Any = 1.0,
-        dtype: Any = None,
-        name: str | None = None,
-    ) -> Any:
+    def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=None, name=None) -> Any:
         """Normal random numbers, at most two standard deviations from the mean."""
         return drawing.truncated_normals(self._rng, shape, mean, stddev, dtype)
 
-    def uniform(
-        self,
-        shape: Any,
-        minval: Any = 0,
-        maxval: Any = None,
-        dtype: Any = None,
-        name: str | None = None,
-    ) -> Any:
+    def uniform(self, shape, minval=0, maxval=None, dtype=None, name=None) -> Any:
         """Uniform random numbers (see `wengert.compat.tensorflow.random.uniform`)."""
         return drawing.uniforms(self._rng, shape, minval, maxval, dtype)
 
-    def uniform_full_int(self, shape: Any, dtype: Any = "uint64", name: str | None = None) -> Any:
+    def uniform_full_int(self, shape, dtype="uint64", name=None) -> Any:
         """Whole numbers of the whole range of a dtype."""
         kind = np.dtype(dtype if isinstance(dtype, str) else dtype.as_numpy_dtype)
         limits = np.iinfo(kind)
         drawn = self._rng.integers(limits.min, limits.max, tuple(shape), kind, endpoint=True)
         return constant_of(drawn)
 
-    def binomial(
-        self,
-        shape: Any,
-        counts: Any,
-        probs: Any,
-        dtype: Any = None,
-        name: str | None = None,
-    ) -> Any:
+    def binomial(self, shape, counts, probs, dtype=None, name=None) -> Any:
         """Binomial random numbers."""
         return drawing.binomials(self._rng, shape, counts, probs, dtype)
 
 
-def _start(seed: Any) -> list[int]:
+def _start(seed) -> list[int]:
     numbers = np.ravel(np.asarray(tensor_of(seed).numpy())).tolist()
     return [int(number) & ((1 << 64) - 1) for number in numbers]
 
@@ -444,4 +328,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("random", name)
 
 
+__all__ = defined(globals(), "set_seed")
 fill_sections(globals())

@@ -34,26 +34,10 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Node, next_sequence
-
-__all__ = [
-    "CONTEXT",
-    "Context",
-    "Ledger",
-    "Read",
-    "Record",
-    "Source",
-    "activate",
-    "active",
-    "deactivate",
-    "followed",
-    "node_of",
-    "set_context",
-    "source_of",
-    "without_history",
-]
 
 
 class _Like:
@@ -61,7 +45,7 @@ class _Like:
 
     __slots__ = ("dtype", "ndim", "shape")
 
-    def __init__(self, payload: Any) -> None:
+    def __init__(self, payload) -> None:
         self.shape = payload.shape
         self.ndim = len(payload.shape)
         self.dtype = payload.dtype
@@ -75,7 +59,7 @@ class Source(TensorBase):
 
     __slots__ = ()
 
-    def __init__(self, payload: Any) -> None:
+    def __init__(self, payload) -> None:
         self.payload = _Like(payload)
         self.edge = LEAF
         self.vc = None
@@ -91,18 +75,18 @@ class Read(Node):
     __slots__ = ()
     label: ClassVar[str] = "ReadVariableOp"
 
-    def __init__(self, edge: Any) -> None:
+    def __init__(self, edge) -> None:
         self.edges = (edge,)
         self.seq = next_sequence()
         self.ext = None
 
-    def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
+    def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         return (g,)
 
     apply_in = apply
 
 
-def node_of(edge: Any) -> Any:
+def node_of(edge) -> Any:
     """What an edge leads to."""
     return edge.node if edge.seq == 0 else edge
 
@@ -116,7 +100,7 @@ class Ledger:
         self._nodes: list[weakref.ref[Any]] = []
         self._limit = 1000
 
-    def note(self, edge: Any) -> None:
+    def note(self, edge) -> None:
         """Remember the node that an edge leads to, as long as somebody else needs it."""
         self._nodes.append(weakref.ref(edge.node if edge.seq == 0 else edge))
         if len(self._nodes) > self._limit:
@@ -162,13 +146,13 @@ class Record:
         # whether recording had to be switched on for it
         self.switched = False
 
-    def watch(self, edge: Any) -> None:
+    def watch(self, edge) -> None:
         """Follow what is computed from now on with the tensor of this edge."""
         key = _key(edge)
         if key not in self.watched:
             self.watched[key] = edge, next_sequence()
 
-    def watches(self, edge: Any) -> bool:
+    def watches(self, edge) -> bool:
         """Whether the tensor of this edge is watched."""
         return _key(edge) in self.watched
 
@@ -228,7 +212,7 @@ def _holders(ledger: Ledger) -> int:
     return len(_HOLDERS.get(ledger, ()))
 
 
-def _key(edge: Any) -> Any:
+def _key(edge) -> Any:
     """What tells edges apart: one of several outputs may have several objects."""
     return (id(edge.node), edge.index) if edge.__class__ is OutputEdge else id(edge)
 
@@ -250,10 +234,7 @@ class Context:
     __slots__ = ("everything", "ledger", "lifts", "start", "tapes")
 
     def __init__(
-        self,
-        tapes: tuple[Record, ...] = (),
-        lifts: Any = None,
-        everything: bool = False,
+        self, tapes: tuple[Record, ...] = (), lifts=None, everything: bool = False
     ) -> None:
         self.tapes = tapes
         self.lifts = lifts
@@ -272,7 +253,7 @@ CONTEXT: ContextVar[Context | None] = ContextVar("wengert_tensorflow", default=N
 active = CONTEXT.get
 
 
-def set_context(**changes: Any) -> Context | None:
+def set_context(**changes) -> Context | None:
     """Change what is active; the result is what was."""
     before = active()
     now = _NOTHING if before is None else before
@@ -307,7 +288,7 @@ def deactivate(record: Record) -> None:
         set_context(tapes=tuple(tape for tape in context.tapes if tape is not record))
 
 
-def followed(edge: Any, context: Context) -> bool:
+def followed(edge, context: Context) -> bool:
     """Whether an active tape may have recorded, or watches, the tensor of `edge`."""
     if context.everything:
         return True
@@ -331,9 +312,10 @@ def source_of(tensor: TensorBase) -> Any:
     return edge
 
 
-def without_history(tensor: Any) -> Any:
+def without_history(tensor) -> Any:
     """A tensor of the same value that leads nowhere."""
     return new_tensor(tensor.payload, None, tensor.vc)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -40,7 +40,7 @@ __all__ = ["contains_saved_model", "load", "save"]
 _FILE, _MODEL = "saved_model.zip", "model.keras"
 
 
-def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
+def save(obj, export_dir, signatures=None, options=None) -> None:
     """Write a module, or a model of Keras, to a folder.
 
     Parameters
@@ -68,7 +68,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     write_archive(folder / _FILE, _coded(obj, arrays, {}, type(obj).__name__), arrays)
 
 
-def _coded(value: Any, arrays: dict[str, Any], seen: dict[int, int], path: str) -> Any:
+def _coded(value, arrays: dict[str, Any], seen: dict[int, int], path: str) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return {"plain": value}
     if id(value) in seen:
@@ -103,7 +103,7 @@ def _kinds(kind: type) -> Iterator[type]:
         yield from _kinds(one)
 
 
-def _decoded(code: Any, arrays: dict[str, Any], made: dict[int, Any]) -> Any:
+def _decoded(code, arrays: dict[str, Any], made: dict[int, Any]) -> Any:
     if "plain" in code:
         return code["plain"]
     if "again" in code:
@@ -134,7 +134,7 @@ def _decoded(code: Any, arrays: dict[str, Any], made: dict[int, Any]) -> Any:
     return values if name == "list" else tuple(values)
 
 
-def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
+def load(export_dir, tags=None, options=None) -> Any:
     """What `save` wrote to a folder here.
 
     Raises
@@ -152,7 +152,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     return _decoded(state, arrays, {})
 
 
-def contains_saved_model(export_dir: Any) -> bool:
+def contains_saved_model(export_dir) -> bool:
     """Whether there is something that `load` reads."""
     folder = Path(os.fspath(export_dir))
     return (folder / _MODEL).exists() or (folder / _FILE).exists()

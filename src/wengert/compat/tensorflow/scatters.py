@@ -12,7 +12,7 @@ from wengert.compat.tensorflow.tensor import converted
 __all__ = ["install_scatters", "put"]
 
 
-def put(array: Any, places: Any, values: Any) -> None:
+def put(array, places, values) -> None:
     """Write to some places of an array."""
     array[places] = values
 
@@ -29,7 +29,7 @@ _WAYS = (
 
 
 def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> None:
-    def scatter(self: Any, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter(self, sparse_delta, use_locking: bool = False, name=None) -> Any:
         places, values = self._rows(sparse_delta)
         return self._scattered(function, places, values)
 
@@ -37,7 +37,7 @@ def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> N
     scatter.__doc__ = f"{what} the rows that an `IndexedSlices` names."
     setattr(cls, scatter.__name__, scatter)
 
-    def scatter_nd(self: Any, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd(self, indices, updates, name=None) -> Any:
         places = np.asarray(converted(indices).payload)
         return self._scattered(function, tuple(np.moveaxis(places, -1, 0)), updates)
 

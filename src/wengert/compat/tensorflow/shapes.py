@@ -28,7 +28,7 @@ class TensorShape:
 
     __slots__ = ("_dims",)
 
-    def __init__(self, dims: Any = None) -> None:
+    def __init__(self, dims=None) -> None:
         if isinstance(dims, TensorShape):
             self._dims: tuple[Any, ...] | None = dims._dims
         elif dims is None:
@@ -79,7 +79,7 @@ class TensorShape:
         if not self.is_fully_defined():
             raise ValueError(f"Shape {self} is not fully defined")
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other) -> bool:
         """Whether there is a shape that both describe."""
         other = TensorShape(other)
         if self._dims is None or other._dims is None:
@@ -88,7 +88,7 @@ class TensorShape:
             a is None or b is None or a == b for a, b in zip(self._dims, other._dims, strict=True)
         )
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other) -> None:
         """Raise a ValueError unless there is a shape that both describe."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
@@ -103,7 +103,7 @@ class TensorShape:
         self.assert_has_rank(rank)
         return self if self._dims is not None else TensorShape([None] * rank)
 
-    def merge_with(self, other: Any) -> TensorShape:
+    def merge_with(self, other) -> TensorShape:
         """What both shapes know together."""
         other = TensorShape(other)
         self.assert_is_compatible_with(other)
@@ -113,17 +113,17 @@ class TensorShape:
             [b if a is None else a for a, b in zip(self._dims, other._dims, strict=True)]
         )
 
-    def concatenate(self, other: Any) -> TensorShape:
+    def concatenate(self, other) -> TensorShape:
         """The sizes of this shape and then those of the other."""
         other = TensorShape(other)
         if self._dims is None or other._dims is None:
             return TensorShape(None)
         return TensorShape(self._dims + other._dims)
 
-    def __add__(self, other: Any) -> TensorShape:
+    def __add__(self, other) -> TensorShape:
         return self.concatenate(other)
 
-    def __radd__(self, other: Any) -> TensorShape:
+    def __radd__(self, other) -> TensorShape:
         return TensorShape(other).concatenate(self)
 
     def __len__(self) -> int:
@@ -139,13 +139,13 @@ class TensorShape:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
         return iter(self._dims)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key) -> Any:
         if self._dims is None:
             return TensorShape(None) if isinstance(key, slice) else None
         found = self._dims[key]
         return TensorShape(found) if isinstance(key, slice) else found
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other) -> bool:
         if other is self:
             return True
         if not (other is None or isinstance(other, TensorShape | list | tuple | int)):
@@ -174,7 +174,7 @@ class TensorShape:
         return TensorShape, (self._dims,)
 
 
-def sizes(shape: Any) -> tuple[int, ...]:
+def sizes(shape) -> tuple[int, ...]:
     """A shape given as a number, a sequence, a `TensorShape` or a tensor, as a tuple of int."""
     if isinstance(shape, TensorBase):
         values = shape.payload.tolist()

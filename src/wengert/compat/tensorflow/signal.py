@@ -14,16 +14,7 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    check,
-    constant_of,
-    dtype_of,
-    integers,
-    invalid,
-    operation,
-    shown,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.refusal import refusal
 
 _COMPLEX = ("complex64", "complex128")
@@ -61,11 +52,13 @@ fft_length : sequence of int, optional
     The sizes to transform{of}; shorter input is filled with zeros, longer one is cut."""
 
 
-def _checked(op: str, value: Any, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
-    x = tensor_of(value)
-    check(op, x, kinds, attribute)
+def _checked(op: str, value, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
+    x = V.tensor_of(value)
+    V.check(op, x, kinds, attribute)
     if x.payload.ndim < d:
-        raise invalid(op, f"Input must have rank of at least {d} but got: {shown(x.payload.shape)}")
+        raise V.invalid(
+            op, f"Input must have rank of at least {d} but got: {V.shown(x.payload.shape)}"
+        )
     return x
 
 
@@ -74,15 +67,15 @@ def _dims(d: int) -> tuple[int, ...]:
 
 
 def _complex(op: str, function: Callable[..., Any], d: int, name: str, what: str) -> Any:
-    @operation(op)
-    def transform(input: Any, name: str | None = None) -> Any:
+    @V.operation(op)
+    def transform(input, name=None) -> Any:
         return function(_checked(op, input, _COMPLEX, d, "Tcomplex"), dim=_dims(d))
 
     return _described(transform, name, what, d, _INPUT, "complex64", 4)
 
 
 def _described(
-    function: Any, name: str, what: str, d: int, parameters: str, dtype: str, size: int
+    function, name: str, what: str, d: int, parameters: str, dtype: str, size: int
 ) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = _DOC.format(
@@ -98,10 +91,10 @@ def _described(
 
 
 def _to_complex(op: str, d: int, name: str) -> Any:
-    @operation(op)
-    def transform(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+    @V.operation(op)
+    def transform(input_tensor, fft_length=None, name=None) -> Any:
         x = _checked(op, input_tensor, _REAL, d, "Treal")
-        sizes = None if fft_length is None else integers(fft_length, "fft_length")
+        sizes = None if fft_length is None else V.integers(fft_length, "fft_length")
         return wg.fft.rfftn(x, s=sizes, dim=_dims(d))
 
     what = "Fourier transform of real numbers, its first half,"
@@ -110,10 +103,10 @@ def _to_complex(op: str, d: int, name: str) -> Any:
 
 
 def _to_real(op: str, d: int, name: str) -> Any:
-    @operation(op)
-    def transform(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Any:
+    @V.operation(op)
+    def transform(input_tensor, fft_length=None, name=None) -> Any:
         x = _checked(op, input_tensor, _COMPLEX, d, "Tcomplex")
-        sizes = None if fft_length is None else integers(fft_length, "fft_length")
+        sizes = None if fft_length is None else V.integers(fft_length, "fft_length")
         return wg.fft.irfftn(x, s=sizes, dim=_dims(d))
 
     what = f"inverse of `{name[1:]}`"
@@ -135,8 +128,8 @@ irfft2d = _to_real("IRFFT2D", 2, "irfft2d")
 irfft3d = _to_real("IRFFT3D", 3, "irfft3d")
 
 
-@operation("Roll")
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
+@V.operation("Roll")
+def fftshift(x, axes=None, name=None) -> Any:
     """The elements moved so that the frequency 0 is in the middle.
 
     Examples
@@ -144,11 +137,11 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
     >>> print(tf.signal.fftshift([0, 1, 2, -2, -1]).numpy())
     [-2 -1  0  1  2]
     """
-    return wg.fft.fftshift(tensor_of(x), None if axes is None else integers(axes, "axes"))
+    return wg.fft.fftshift(V.tensor_of(x), None if axes is None else V.integers(axes, "axes"))
 
 
-@operation("Roll")
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
+@V.operation("Roll")
+def ifftshift(x, axes=None, name=None) -> Any:
     """The elements moved back from where `fftshift` moved them.
 
     Examples
@@ -156,13 +149,13 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Any:
     >>> print(tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy())
     [ 0  1  2 -2 -1]
     """
-    return wg.fft.ifftshift(tensor_of(x), None if axes is None else integers(axes, "axes"))
+    return wg.fft.ifftshift(V.tensor_of(x), None if axes is None else V.integers(axes, "axes"))
 
 
 # -- cosine transforms -----------------------------------------------------------------------------
 
 
-def _cosines(size: int, kind: Any, norm: Any, inverse: bool) -> Any:
+def _cosines(size: int, kind, norm, inverse: bool) -> Any:
     """The matrix of the cosine transform of type 2, or of its inverse, type 3."""
     places = np.arange(size)
     table = 2 * np.cos(np.pi * places[:, None] * (2 * places + 1) / (2 * size))
@@ -177,9 +170,9 @@ def _cosines(size: int, kind: Any, norm: Any, inverse: bool) -> Any:
     return wg.as_tensor((table.T if inverse else table).astype(kind))
 
 
-def _transformed(op: str, input: Any, type: int, n: Any, axis: int, norm: Any, inv: bool) -> Any:
-    x = tensor_of(input)
-    check(op, x, _REAL)
+def _transformed(op: str, input, type: int, n, axis: int, norm, inv: bool) -> Any:
+    x = V.tensor_of(input)
+    V.check(op, x, _REAL)
     if norm not in (None, "ortho"):
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
     if type not in (2, 3):
@@ -195,15 +188,8 @@ def _transformed(op: str, input: Any, type: int, n: Any, axis: int, norm: Any, i
     return wg.matmul(x, wg.transpose(_cosines(size, x.payload.dtype, norm, inv), 0, 1))
 
 
-@operation("DCT")
-def dct(
-    input: Any,
-    type: int = 2,
-    n: Any = None,
-    axis: int = -1,
-    norm: str | None = None,
-    name: str | None = None,
-) -> Any:
+@V.operation("DCT")
+def dct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name=None) -> Any:
     """The discrete cosine transform, of type 2 or 3, over the last dimension.
 
     Raises
@@ -218,15 +204,8 @@ def dct(
     return _transformed("DCT", input, type, n, axis, norm, type == 3)
 
 
-@operation("IDCT")
-def idct(
-    input: Any,
-    type: int = 2,
-    n: Any = None,
-    axis: int = -1,
-    norm: str | None = None,
-    name: str | None = None,
-) -> Any:
+@V.operation("IDCT")
+def idct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name=None) -> Any:
     """The inverse of `dct`, up to a factor ``2 n`` without ``norm="ortho"``.
 
     Examples
@@ -241,17 +220,15 @@ def idct(
 # -- windows and frames ----------------------------------------------------------------------------
 
 
-def _raised_cosine(length: Any, periodic: bool, dtype: Any, a: float, b: float) -> Any:
-    (size,) = integers(length, "window_length")
+def _raised_cosine(length, periodic: bool, dtype, a: float, b: float) -> Any:
+    (size,) = V.integers(length, "window_length")
     # TensorFlow's windows of an odd length are symmetric either way
     count = max(size - 1 + (periodic and size % 2 == 0), 1)
     window = a - b * np.cos(2 * np.pi * np.arange(size) / count) if size > 1 else np.ones(1)
-    return constant_of(window.astype(dtype_of(dtype, _FLOAT32)))
+    return V.constant_of(window.astype(V.dtype_of(dtype, _FLOAT32)))
 
 
-def hann_window(
-    window_length: Any, periodic: bool = True, dtype: Any = None, name: str | None = None
-) -> Any:
+def hann_window(window_length, periodic: bool = True, dtype=None, name=None) -> Any:
     """Hann's window.
 
     Examples
@@ -262,9 +239,7 @@ def hann_window(
     return _raised_cosine(window_length, periodic, dtype, 0.5, 0.5)
 
 
-def hamming_window(
-    window_length: Any, periodic: bool = True, dtype: Any = None, name: str | None = None
-) -> Any:
+def hamming_window(window_length, periodic: bool = True, dtype=None, name=None) -> Any:
     """Hamming's window.
 
     Examples
@@ -275,15 +250,9 @@ def hamming_window(
     return _raised_cosine(window_length, periodic, dtype, 0.54, 0.46)
 
 
-@operation("Frame")
+@V.operation("Frame")
 def frame(
-    signal: Any,
-    frame_length: Any,
-    frame_step: Any,
-    pad_end: bool = False,
-    pad_value: Any = 0,
-    axis: int = -1,
-    name: str | None = None,
+    signal, frame_length, frame_step, pad_end: bool = False, pad_value=0, axis: int = -1, name=None
 ) -> Any:
     """Overlapping pieces of a signal, along its last dimension.
 
@@ -306,10 +275,13 @@ def frame(
      [2 3]
      [3 4]]
     """
-    x = tensor_of(signal)
+    x = V.tensor_of(signal)
     if axis % x.payload.ndim != x.payload.ndim - 1:
-        raise invalid("Frame", f"frames are made of the last dimension here, not of {axis}")
-    (length,), (step,) = integers(frame_length, "frame_length"), integers(frame_step, "frame_step")
+        raise V.invalid("Frame", f"frames are made of the last dimension here, not of {axis}")
+    (length,), (step,) = (
+        V.integers(frame_length, "frame_length"),
+        V.integers(frame_step, "frame_step"),
+    )
     size = x.payload.shape[-1]
     count = max(-(-size // step) if pad_end else (size - length) // step + 1, 0)
     beyond = (count - 1) * step + length - size
@@ -320,8 +292,8 @@ def frame(
     return wg.reshape(picked, (*x.payload.shape[:-1], count, length))
 
 
-@operation("UnsortedSegmentSum")
-def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Any:
+@V.operation("UnsortedSegmentSum")
+def overlap_and_add(signal, frame_step, name=None) -> Any:
     """The sum of pieces, each `frame_step` further on: what undoes `frame`.
 
     Examples
@@ -329,8 +301,8 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> An
     >>> print(tf.signal.overlap_and_add([[1.0, 2.0], [3.0, 4.0]], 1).numpy())
     [1. 5. 4.]
     """
-    x = tensor_of(signal)
-    (step,) = integers(frame_step, "frame_step")
+    x = V.tensor_of(signal)
+    (step,) = V.integers(frame_step, "frame_step")
     *outer, count, length = x.payload.shape
     size = (count - 1) * step + length
     places = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
@@ -339,15 +311,15 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> An
     return wg.index_add(start, len(outer), wg.as_tensor(places), flat)
 
 
-@operation("RFFT")
+@V.operation("RFFT")
 def stft(
-    signals: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
-    window_fn: Any = hann_window,
+    signals,
+    frame_length,
+    frame_step,
+    fft_length=None,
+    window_fn=hann_window,
     pad_end: bool = False,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """The Fourier transforms of overlapping pieces of a signal, each times a window.
 
@@ -356,13 +328,13 @@ def stft(
     >>> tf.signal.stft(tf.ones([16]), frame_length=8, frame_step=4).shape
     TensorShape([3, 5])
     """
-    pieces = tensor_of(frame(signals, frame_length, frame_step, pad_end))
-    (length,) = integers(frame_length, "frame_length")
+    pieces = V.tensor_of(frame(signals, frame_length, frame_step, pad_end))
+    (length,) = V.integers(frame_length, "frame_length")
     if fft_length is None:
         fft_length = 1 << (length - 1).bit_length()
     if window_fn is not None:
-        pieces = wg.mul(pieces, tensor_of(window_fn(length, dtype=pieces.payload.dtype)))
-    return wg.fft.rfft(pieces, integers(fft_length, "fft_length")[0])
+        pieces = wg.mul(pieces, V.tensor_of(window_fn(length, dtype=pieces.payload.dtype)))
+    return wg.fft.rfft(pieces, V.integers(fft_length, "fft_length")[0])
 
 
 def __getattr__(name: str) -> Any:

@@ -14,14 +14,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import math, operations
-from wengert.compat.tensorflow.functions.values import (
-    constant_of,
-    integers,
-    invalid,
-    made,
-    numbers_of,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.refusal import refusal
 from wengert.compat.tensorflow.shapes import TensorShape
 
@@ -36,10 +29,10 @@ class SparseTensor:
     dense_shape : sequence of int. The shape of the whole.
     """
 
-    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
-        places = np.asarray(numbers_of(indices)).astype(np.int64)
-        self.values = made(tensor_of(values))
-        sizes = integers(dense_shape)
+    def __init__(self, indices, values, dense_shape) -> None:
+        places = np.asarray(V.numbers_of(indices)).astype(np.int64)
+        self.values = V.made(V.tensor_of(values))
+        sizes = V.integers(dense_shape)
         if places.size == 0:
             places = places.reshape(0, len(sizes))
         if places.ndim != 2 or places.shape != (len(self.values), len(sizes)):
@@ -48,14 +41,14 @@ class SparseTensor:
                 f"{tuple(self.values.shape)} and {len(sizes)} dimensions"
             )
         if places.size and ((places < 0) | (places >= np.asarray(sizes))).any():
-            raise invalid("SparseTensor", "an index is out of bounds")
-        self.indices = constant_of(places)
-        self.dense_shape = constant_of(np.asarray(sizes, np.int64))
+            raise V.invalid("SparseTensor", "an index is out of bounds")
+        self.indices = V.constant_of(places)
+        self.dense_shape = V.constant_of(np.asarray(sizes, np.int64))
 
     @property
     def shape(self) -> TensorShape:
         """The shape of the whole."""
-        return TensorShape(integers(self.dense_shape))
+        return TensorShape(V.integers(self.dense_shape))
 
     @property
     def dtype(self) -> Any:
@@ -66,15 +59,15 @@ class SparseTensor:
         """The shape of the whole."""
         return self.shape
 
-    def with_values(self, new_values: Any) -> SparseTensor:
+    def with_values(self, new_values) -> SparseTensor:
         """Other values at the same places."""
         return SparseTensor(self.indices, new_values, self.dense_shape)
 
-    def __mul__(self, other: Any) -> SparseTensor:
+    def __mul__(self, other) -> SparseTensor:
         whole = operations.broadcast_to(other, self.shape)
         return self.with_values(self.values * operations.gather_nd(whole, self.indices))
 
-    def __truediv__(self, other: Any) -> SparseTensor:
+    def __truediv__(self, other) -> SparseTensor:
         whole = operations.broadcast_to(other, self.shape)
         return self.with_values(self.values / operations.gather_nd(whole, self.indices))
 
@@ -85,9 +78,7 @@ class SparseTensor:
         )
 
 
-def to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: Any = None
-) -> Any:
+def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=None) -> Any:
     """The whole tensor, with `default_value`, 0 by default, where nothing is kept.
 
     Raises
@@ -95,18 +86,18 @@ def to_dense(
     InvalidArgumentError: If an element is there twice, or they are out of order.
     """
     if validate_indices:
-        rows = numbers_of(sp_input.indices)
+        rows = V.numbers_of(sp_input.indices)
         flat = np.ravel_multi_index(tuple(rows.T), tuple(sp_input.shape)) if rows.size else rows
         if (np.diff(flat.ravel()) <= 0).any():
-            raise invalid(
+            raise V.invalid(
                 "SparseToDense", "indices is out of order or repeated: use tf.sparse.reorder"
             )
-    start = 0 if default_value is None else numbers_of(default_value)
+    start = 0 if default_value is None else V.numbers_of(default_value)
     whole = np.full(tuple(sp_input.shape), start, sp_input.dtype.as_numpy_dtype)
     return operations.tensor_scatter_nd_update(whole, sp_input.indices, sp_input.values)
 
 
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+def from_dense(tensor, name=None) -> SparseTensor:
     """The elements that are not 0.
 
     Examples
@@ -114,32 +105,32 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     >>> tf.sparse.from_dense([[0, 3], [0, 0]]).indices.numpy().tolist()
     [[0, 1]]
     """
-    x = made(tensor_of(tensor))
-    places = np.argwhere(numbers_of(x))
+    x = V.made(V.tensor_of(tensor))
+    places = np.argwhere(V.numbers_of(x))
     return SparseTensor(places, operations.gather_nd(x, places), tuple(x.shape))
 
 
-def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+def reorder(sp_input, name=None) -> SparseTensor:
     """The elements in the order of rows."""
-    rows = numbers_of(sp_input.indices)
+    rows = V.numbers_of(sp_input.indices)
     order = np.lexsort(rows.T[::-1])
     values = operations.gather(sp_input.values, order)
     return SparseTensor(rows[order], values, sp_input.dense_shape)
 
 
-def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
+def transpose(sp_input, perm=None, name=None) -> SparseTensor:
     """The dimensions in another order."""
     rank = len(sp_input.shape)
-    order = list(range(rank))[::-1] if perm is None else list(integers(perm, "perm"))
-    rows = numbers_of(sp_input.indices)[:, order]
+    order = list(range(rank))[::-1] if perm is None else list(V.integers(perm, "perm"))
+    rows = V.numbers_of(sp_input.indices)[:, order]
     sizes = [tuple(sp_input.shape)[d] for d in order]
     return reorder(SparseTensor(rows, sp_input.values, sizes))
 
 
-def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+def add(a, b, threshold=0) -> Any:
     """The sum: sparse, if both are; dense, if one is."""
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
-        rows = np.concatenate([numbers_of(a.indices), numbers_of(b.indices)])
+        rows = np.concatenate([V.numbers_of(a.indices), V.numbers_of(b.indices)])
         values = operations.concat([a.values, b.values], 0)
         places, inverse = np.unique(rows, axis=0, return_inverse=True)
         total = math.unsorted_segment_sum(values, inverse.ravel(), len(places))
@@ -150,7 +141,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 
 
 def sparse_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: Any = None
+    sp_a, b, adjoint_a: bool = False, adjoint_b: bool = False, name=None
 ) -> Any:
     """The product of two matrices, one of which is sparse; differentiable in the values of both.
 
@@ -165,15 +156,15 @@ def sparse_dense_matmul(
         return operations.transpose(product)
     if sp_a.dtype.is_complex and (adjoint_a or adjoint_b):
         raise ValueError("adjoint of complex matrices is not offered here")
-    rows = numbers_of(sp_a.indices)
+    rows = V.numbers_of(sp_a.indices)
     to, of = (rows[:, 1], rows[:, 0]) if adjoint_a else (rows[:, 0], rows[:, 1])
     count = tuple(sp_a.shape)[1 if adjoint_a else 0]
-    wide = operations.transpose(b) if adjoint_b else made(tensor_of(b))
+    wide = operations.transpose(b) if adjoint_b else V.made(V.tensor_of(b))
     parts = operations.expand_dims(sp_a.values, -1) * operations.gather(wide, of)
     return math.unsorted_segment_sum(parts, to, count)
 
 
-def reduce_sum(sp_input: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
+def reduce_sum(sp_input, axis=None, keepdims: bool = False, name=None) -> Any:
     """The sum over dimensions, dense."""
     return operations.reduce_sum(to_dense(reorder(sp_input)), axis=axis, keepdims=keepdims)
 

@@ -22,7 +22,7 @@ from wengert.compat.tensorflow.refusal import refusal
 
 
 def _mapping(name: str, words: str, function: Callable[[bytes], bytes]) -> Any:
-    def mapped(input: Any, encoding: str = "", name: str | None = None) -> Any:
+    def mapped(input, encoding: str = "", name=None) -> Any:
         if encoding == "utf-8":
             return each(lambda s: getattr(s.decode(), called)().encode(), input)
         return each(function, input)
@@ -44,7 +44,7 @@ upper = _mapping("upper", "in capital letters", bytes.upper)
 strip = _mapping("strip", "without space around it", bytes.strip)
 
 
-def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Any:
+def length(input, unit: str = "BYTE", name=None) -> Any:
     """The length of each string, in bytes or (``"UTF8_CHAR"``) in characters.
 
     Examples
@@ -56,7 +56,7 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Any:
     return constant_of(each(size, input, dtype=np.int32))
 
 
-def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
+def join(inputs, separator: str = "", name=None) -> Any:
     """The strings of several tensors, one behind the other.
 
     Examples
@@ -67,9 +67,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     return each(lambda *parts: separator.encode().join(parts), *inputs)
 
 
-def reduce_join(
-    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
-) -> Any:
+def reduce_join(inputs, axis=None, keepdims: bool = False, separator: str = "", name=None) -> Any:
     """The strings along dimensions, one behind the other.
 
     Examples
@@ -90,7 +88,7 @@ def reduce_join(
     return labels_of(result)
 
 
-def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
+def split(input, sep=None, maxsplit: int = -1, name=None) -> Any:
     """The parts of a string, as a vector; of several strings that have equally many, as rows.
 
     Raises
@@ -106,7 +104,7 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = No
     return _rows(input, lambda s: s.split(mark, maxsplit))
 
 
-def bytes_split(input: Any, name: str | None = None) -> Any:
+def bytes_split(input, name=None) -> Any:
     """The bytes of a string, each by itself.
 
     Examples
@@ -117,9 +115,7 @@ def bytes_split(input: Any, name: str | None = None) -> Any:
     return _rows(input, lambda s: [s[i : i + 1] for i in range(len(s))])
 
 
-def unicode_split(
-    input: Any, input_encoding: str, errors: str = "replace", *args: Any, name: Any = None
-) -> Any:
+def unicode_split(input, input_encoding: str, errors: str = "replace", *args, name=None) -> Any:
     """The characters of a string, each by itself.
 
     Examples
@@ -130,9 +126,7 @@ def unicode_split(
     return _rows(input, lambda s: [c.encode() for c in s.decode(input_encoding, errors)])
 
 
-def unicode_decode(
-    input: Any, input_encoding: str, errors: str = "replace", *args: Any, name: Any = None
-) -> Any:
+def unicode_decode(input, input_encoding: str, errors: str = "replace", *args, name=None) -> Any:
     """The numbers of the characters of a string.
 
     Examples
@@ -155,7 +149,7 @@ def _check_rows(rows: list[Any]) -> None:
         )
 
 
-def _rows(input: Any, function: Callable[[bytes], list[bytes]]) -> Any:
+def _rows(input, function: Callable[[bytes], list[bytes]]) -> Any:
     array = bytes_of(input)
     rows = [function(s) for s in array.ravel()]
     _check_rows(rows)
@@ -163,7 +157,7 @@ def _rows(input: Any, function: Callable[[bytes], list[bytes]]) -> Any:
     return labels_of(found.reshape(*array.shape, found.shape[-1]))
 
 
-def to_number(input: Any, out_type: Any = "float32", name: str | None = None) -> Any:
+def to_number(input, out_type="float32", name=None) -> Any:
     """The numbers that strings say.
 
     Raises
@@ -187,7 +181,7 @@ def to_number(input: Any, out_type: Any = "float32", name: str | None = None) ->
         ) from None
 
 
-def as_string(input: Any, precision: int = -1, *args: Any, name: str | None = None) -> Any:
+def as_string(input, precision: int = -1, *args, name=None) -> Any:
     """Numbers as strings.
 
     Examples
@@ -207,7 +201,7 @@ def as_string(input: Any, precision: int = -1, *args: Any, name: str | None = No
     return labels_of(found)
 
 
-def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Any:
+def substr(input, pos, len, unit: str = "BYTE", name=None) -> Any:
     """A part of each string.
 
     Examples
@@ -221,9 +215,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     return each(lambda s: s[start:][:size], input)
 
 
-def regex_replace(
-    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
-) -> Any:
+def regex_replace(input, pattern, rewrite, replace_global: bool = True, name=None) -> Any:
     r"""What a pattern finds, replaced; ``\1`` stands for its first group.
 
     Examples
@@ -235,7 +227,7 @@ def regex_replace(
     return each(lambda s: re.sub(old, new, s, count=0 if replace_global else 1), input)
 
 
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Any:
+def regex_full_match(input, pattern, name=None) -> Any:
     """Whether a pattern fits a whole string.
 
     Examples
@@ -248,9 +240,7 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Any:
     return constant_of(whole)
 
 
-def format(
-    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: Any = None
-) -> Any:
+def format(template: str, inputs, placeholder: str = "{}", summarize: int = 3, name=None) -> Any:
     """A text with values in the places of ``{}``.
 
     Examples
@@ -266,7 +256,7 @@ def format(
     return labels_of(text)
 
 
-def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
+def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
     """Refused: TensorFlow's hash is another one than any that Python has.
 
     Raises

@@ -124,7 +124,7 @@ class GradientTape:
 
     # -- what is recorded -------------------------------------------------------------------------
 
-    def watch(self, tensor: Any) -> None:
+    def watch(self, tensor) -> None:
         """Record what is computed from now on from a tensor or variable.
 
         Parameters
@@ -201,10 +201,10 @@ class GradientTape:
 
     def gradient(
         self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        target,
+        sources,
+        output_gradients=None,
+        unconnected_gradients=UnconnectedGradients.NONE,
     ) -> Any:
         """The gradient of `target` by each of `sources`.
 
@@ -318,9 +318,9 @@ class GradientTape:
 
     def jacobian(
         self,
-        target: Any,
-        sources: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        target,
+        sources,
+        unconnected_gradients=UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
@@ -379,9 +379,9 @@ class GradientTape:
 
     def batch_jacobian(
         self,
-        target: Any,
-        source: Any,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        target,
+        source,
+        unconnected_gradients=UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
@@ -435,11 +435,11 @@ class GradientTape:
         rows = T.permute(tensor_of(rows), dims=order)
         return made(reshape(rows, (*shape, *size[1:])))
 
-    def _rows(self, end: Any, ends: list[Any], basis: Any, at_once: bool) -> list[Any]:
+    def _rows(self, end, ends: list[Any], basis, at_once: bool) -> list[Any]:
         """For each source the gradients of `end` by it, one for each row of `basis`."""
         connected = [False] * len(ends)
 
-        def pulled(seed: Any) -> tuple[Any, ...]:
+        def pulled(seed) -> tuple[Any, ...]:
             found = self._walked([end], ends, [seed])
             for i, grad in enumerate(found):
                 connected[i] = connected[i] or grad is not None

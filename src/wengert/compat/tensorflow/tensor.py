@@ -9,6 +9,8 @@ comes in by way of `tensor_of` or `same_dtype`, as an `Operand`, and every resul
 `made`.
 """
 
+# ruff: noqa: F401  some names are for other modules
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ import numpy as np
 
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.eager import DEVICE, Reference, Tensor
 from wengert.compat.tensorflow.errors import invalid
@@ -30,20 +33,8 @@ from wengert.tape.record import T
 from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.tensor import Tensor as NativeTensor
 
-__all__ = [
-    "DEVICE",
-    "Operand",
-    "Reference",
-    "Tensor",
-    "converted",
-    "entered",
-    "made",
-    "same_dtype",
-    "tensor_of",
-]
 
-
-def made(result: Any) -> Any:
+def made(result) -> Any:
     """A result of operations as what the user sees: its class is changed, in place.
 
     Parameters
@@ -70,7 +61,7 @@ def made(result: Any) -> Any:
     return result
 
 
-def tensor_of(value: Any, dtype_hint: Any = None) -> Any:
+def tensor_of(value, dtype_hint=None) -> Any:
     """Anything that TensorFlow takes for a tensor, ready to be an argument of operations.
 
     Parameters
@@ -113,13 +104,13 @@ def tensor_of(value: Any, dtype_hint: Any = None) -> Any:
     return _constant(array_of(value))
 
 
-def _constant(array: Any) -> Any:
+def _constant(array) -> Any:
     operand = new_tensor(array)
     operand.__class__ = Operand
     return operand
 
 
-def converted(value: Any, wanted: Any = None) -> Any:
+def converted(value, wanted=None) -> Any:
     """As `tensor_of`, to be of NumPy's type `wanted`: a tensor of another type is refused.
 
     Raises
@@ -156,11 +147,11 @@ class Operand(NativeTensor):
         """The values, as a NumPy array."""
         return Tensor.numpy(self)  # type: ignore[arg-type]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         return Tensor.__array__(self, dtype)  # type: ignore[arg-type]
 
 
-def entered(tensor: Any) -> Any:
+def entered(tensor) -> Any:
     """`tensor` as an argument: with the edge that active tapes follow, or with none."""
     edge, context = tensor.edge, active()
     if context is None:
@@ -178,7 +169,7 @@ def entered(tensor: Any) -> Any:
     return operand
 
 
-def _holds_tensor(value: Any) -> bool:
+def _holds_tensor(value) -> bool:
     return any(
         isinstance(part, TensorBase)
         or hasattr(part, "_as_tensor")
@@ -187,7 +178,7 @@ def _holds_tensor(value: Any) -> bool:
     )
 
 
-def _first_dtype(value: Any) -> Any:
+def _first_dtype(value) -> Any:
     for part in value:
         if isinstance(part, TensorBase):
             return part.payload.dtype
@@ -200,7 +191,7 @@ def _first_dtype(value: Any) -> Any:
     return None
 
 
-def _packed(value: Any, wanted: Any) -> Any:
+def _packed(value, wanted) -> Any:
     """A sequence that holds tensors, as one tensor: recorded."""
     wanted = _first_dtype(value) if wanted is None else wanted
     parts = []
@@ -224,7 +215,7 @@ def _packed(value: Any, wanted: Any) -> Any:
     return T.stack(*parts, dim=0)
 
 
-def same_dtype(op_name: str, *values: Any) -> tuple[Any, ...]:
+def same_dtype(op_name: str, *values) -> tuple[Any, ...]:
     """The arguments of an operation that takes tensors of one type, by TensorFlow's rules.
 
     The first tensor or variable among them says which type; arrays are cast to it, numbers become
@@ -287,7 +278,7 @@ def same_dtype(op_name: str, *values: Any) -> tuple[Any, ...]:
     return tuple(ready)
 
 
-def _operand(value: Any, kind: Any, op_name: str, place: int) -> Any:
+def _operand(value, kind, op_name: str, place: int) -> Any:
     try:
         return array_of(value, np.dtype(kind))
     except TypeError:
@@ -318,12 +309,12 @@ def _join(values: tuple[Any, ...], ready: list[Any], context: Context) -> None:
 # -- parts of tensors ------------------------------------------------------------------------------
 
 
-def _getitem(self: Any, index: Any) -> Any:
+def _getitem(self, index) -> Any:
     """The elements that an index names: numbers, slices, ``...``, ``tf.newaxis``."""
     return made(read(tensor_of(self), index))
 
 
-def _iterated(self: Any) -> Iterator[Any]:
+def _iterated(self) -> Iterator[Any]:
     if not self.payload.shape:
         raise TypeError("Cannot iterate over a scalar tensor.")
     return iter([made(part) for part in T.unbind(tensor_of(self), dim=0)])
@@ -332,4 +323,5 @@ def _iterated(self: Any) -> Iterator[Any]:
 Tensor.__getitem__ = _getitem  # type: ignore[assignment]
 Tensor.__iter__ = _iterated  # type: ignore[method-assign]
 
+__all__ = defined(globals())
 fill_sections(globals())

@@ -26,23 +26,13 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.archive import read_archive, write_archive
 from wengert.compat.tensorflow.dtypes import of_numpy
 from wengert.compat.tensorflow.errors import NotFoundError
 from wengert.compat.tensorflow.refusal import refusal
 from wengert.compat.tensorflow.variable import Variable
 from wengert.compat.tensorflow.waiting import WAITING, resume
-
-__all__ = [
-    "Checkpoint",
-    "CheckpointManager",
-    "CheckpointOptions",
-    "get_checkpoint_state",
-    "latest_checkpoint",
-    "list_variables",
-    "load_checkpoint",
-    "load_variable",
-]
 
 _VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 _UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched"})
@@ -51,7 +41,7 @@ _UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched
 # -- graphs of objects -----------------------------------------------------------------------------
 
 
-def _leads(value: Any) -> bool:
+def _leads(value) -> bool:
     """Whether an attribute may lead to variables."""
     if isinstance(value, list | tuple):
         return any(_leads(part) for part in value)
@@ -67,7 +57,7 @@ def _leads(value: Any) -> bool:
     )
 
 
-def children(owner: Any) -> dict[str, Any]:
+def children(owner) -> dict[str, Any]:
     """What an object leads to, by names."""
     if isinstance(owner, list | tuple):
         return {str(i): part for i, part in enumerate(owner) if _leads(part)}
@@ -85,12 +75,12 @@ def children(owner: Any) -> dict[str, Any]:
     return found
 
 
-def _whole(owner: Any) -> bool:
+def _whole(owner) -> bool:
     """Whether an object says itself what is kept of it."""
     return hasattr(owner, "save_own_variables") or hasattr(owner, "_taken")
 
 
-def _kept(owner: Any) -> dict[str, Any]:
+def _kept(owner) -> dict[str, Any]:
     """The arrays of an object itself."""
     if isinstance(owner, Variable):
         return {_VALUE: owner.numpy()}
@@ -103,7 +93,7 @@ def _kept(owner: Any) -> dict[str, Any]:
     return {}
 
 
-def graph_of(root: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def graph_of(root) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The nodes that lead from an object to variables, and the arrays, by path."""
     nodes: list[dict[str, Any]] = []
     arrays: dict[str, Any] = {}
@@ -123,7 +113,7 @@ def graph_of(root: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return nodes, arrays
 
 
-def _reached(root: Any) -> list[Any]:
+def _reached(root) -> list[Any]:
     """An object, and all that it leads to."""
     found = {id(root): root}
     stack = [root]
@@ -141,7 +131,7 @@ def _reached(root: Any) -> list[Any]:
 class _Restoration:
     """The status of what is being restored."""
 
-    def __init__(self, path: str, root: Any) -> None:
+    def __init__(self, path: str, root) -> None:
         try:
             state, self.arrays = read_archive(f"{path}.index")
         except FileNotFoundError:
@@ -157,7 +147,7 @@ class _Restoration:
         self.bound: dict[int, Any] = {}
         self._walk(root, 0, set())
 
-    def _walk(self, owner: Any, number: int, seen: set[tuple[int, int]]) -> None:
+    def _walk(self, owner, number: int, seen: set[tuple[int, int]]) -> None:
         if (id(owner), number) in seen:
             return
         seen.add((id(owner), number))
@@ -171,7 +161,7 @@ class _Restoration:
         if any(name not in own for name in node["children"]) and hasattr(owner, "__dict__"):
             self._wait(owner, lambda: self._walk(owner, number, set()))
 
-    def _restore(self, owner: Any, number: int) -> None:
+    def _restore(self, owner, number: int) -> None:
         node = self.nodes[number]
         values = {key: self.arrays[f"{node['path']}/{key}".lstrip("/")] for key in node["arrays"]}
         if isinstance(owner, Variable):
@@ -195,7 +185,7 @@ class _Restoration:
         self.bound[id(owner)] = owner
 
     @staticmethod
-    def _wait(owner: Any, again: Callable[[], None]) -> None:
+    def _wait(owner, again: Callable[[], None]) -> None:
         owner = getattr(owner, "_root", owner)
         WAITING.setdefault(owner, []).append(again)
 
@@ -242,14 +232,14 @@ class _Restoration:
         """Accepted: nothing is said of what was not matched."""
         return self
 
-    def initialize_or_restore(self, *args: Any) -> None:
+    def initialize_or_restore(self, *args) -> None:
         """Accepted: it has been done."""
 
 
 class CheckpointOptions:
     """Accepted, without effect."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options) -> None:
         vars(self).update(options)
 
 
@@ -267,7 +257,7 @@ class Checkpoint:
     ValueError: If an object leads to no variables.
     """
 
-    def __init__(self, root: Any = None, **kwargs: Any) -> None:
+    def __init__(self, root=None, **kwargs) -> None:
         if root is not None:
             object.__setattr__(self, "_root", root)
         for name, value in sorted(kwargs.items()):
@@ -278,7 +268,7 @@ class Checkpoint:
                 )
             setattr(self, name, value)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value) -> None:
         object.__setattr__(self, name, value)
         if WAITING:
             resume(self)
@@ -288,14 +278,14 @@ class Checkpoint:
             self.save_counter = Variable(np.int64(0), trainable=False, name="save_counter")
         return self.save_counter
 
-    def write(self, file_prefix: Any, options: Any = None) -> str:
+    def write(self, file_prefix, options=None) -> str:
         """Write to one file, whatever was saved before; returns the name to restore from."""
         prefix = os.fspath(file_prefix)
         nodes, arrays = graph_of(self)
         write_archive(f"{prefix}.index", {"nodes": nodes}, arrays)
         return prefix
 
-    def save(self, file_prefix: Any, options: Any = None) -> str:
+    def save(self, file_prefix, options=None) -> str:
         """Write under the next number; returns the name to restore from."""
         counter = self._counter()
         counter.assign_add(1)
@@ -303,7 +293,7 @@ class Checkpoint:
         _note(Path(path).parent, [path], path)
         return path
 
-    def read(self, save_path: Any, options: Any = None) -> Any:
+    def read(self, save_path, options=None) -> Any:
         """Restore what `write` wrote.
 
         Raises
@@ -312,7 +302,7 @@ class Checkpoint:
         """
         return _Restoration(os.fspath(save_path), self)
 
-    def restore(self, save_path: Any, options: Any = None) -> Any:
+    def restore(self, save_path, options=None) -> Any:
         """Restore what `save` wrote; nothing, for None.
 
         Variables that are made later are restored when they are made.
@@ -354,7 +344,7 @@ class _State:
         self.all_model_checkpoint_paths = paths
 
 
-def get_checkpoint_state(checkpoint_dir: Any, latest_filename: Any = None) -> Any:
+def get_checkpoint_state(checkpoint_dir, latest_filename=None) -> Any:
     """The latest checkpoint in a folder, and all of them; None if there is none."""
     directory = Path(checkpoint_dir)
     file = directory / (latest_filename or "checkpoint")
@@ -366,7 +356,7 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: Any = None) -> An
     return _State(latest, [path for key, path in paths if key.startswith("all")])
 
 
-def latest_checkpoint(checkpoint_dir: Any, latest_filename: Any = None) -> str | None:
+def latest_checkpoint(checkpoint_dir, latest_filename=None) -> str | None:
     """The name of the latest checkpoint in a folder, or None.
 
     Examples
@@ -399,14 +389,14 @@ class CheckpointManager:
 
     def __init__(
         self,
-        checkpoint: Any,
-        directory: Any,
+        checkpoint,
+        directory,
         max_to_keep: int | None,
         keep_checkpoint_every_n_hours: float | None = None,
         checkpoint_name: str = "ckpt",
-        step_counter: Any = None,
+        step_counter=None,
         checkpoint_interval: int | None = None,
-        init_fn: Any = None,
+        init_fn=None,
     ) -> None:
         if max_to_keep is not None and max_to_keep <= 0:
             raise ValueError(
@@ -436,9 +426,7 @@ class CheckpointManager:
         """The name of the latest one, or None."""
         return self._paths[-1] if self._paths else None
 
-    def save(
-        self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
-    ) -> str | None:
+    def save(self, checkpoint_number=None, check_interval: bool = True, options=None) -> str | None:
         """Save, and delete what is not to be kept; returns the name, or None if it is too early."""
         if self.checkpoint_interval is not None and self._step_counter is not None:
             step = int(np.asarray(self._step_counter))
@@ -475,7 +463,7 @@ class CheckpointManager:
 class _Reader:
     """The arrays of a checkpoint, by name."""
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path) -> None:
         name = os.fspath(path)
         if Path(name).is_dir():
             name = latest_checkpoint(name) or name
@@ -503,17 +491,17 @@ class _Reader:
         return {name: of_numpy(array.dtype) for name, array in self._arrays.items()}
 
 
-def load_checkpoint(ckpt_dir_or_file: Any) -> Any:
+def load_checkpoint(ckpt_dir_or_file) -> Any:
     """A reader of a checkpoint: `get_tensor`, `get_variable_to_shape_map`, ..."""
     return _Reader(ckpt_dir_or_file)
 
 
-def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+def list_variables(ckpt_dir_or_file) -> list[tuple[str, list[int]]]:
     """The names of a checkpoint's arrays, and their shapes."""
     return sorted(_Reader(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
-def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+def load_variable(ckpt_dir_or_file, name: str) -> Any:
     """One array of a checkpoint."""
     return _Reader(ckpt_dir_or_file).get_tensor(name)
 
@@ -522,4 +510,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("train", name)
 
 
+__all__ = defined(globals(), without="children graph_of")
 fill_sections(globals())

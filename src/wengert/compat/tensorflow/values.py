@@ -38,7 +38,7 @@ def fits(kind: str, wanted: np.dtype[Any]) -> bool:
     return kind == target or (kind == "f" and target == "c")
 
 
-def _kind(value: Any) -> str:
+def _kind(value) -> str:
     """The kind of one element of a Python sequence, in NumPy's letters."""
     if isinstance(value, bool | np.bool_):
         return "b"
@@ -59,7 +59,7 @@ def _kind(value: Any) -> str:
     )
 
 
-def _elements(value: Any, found: list[Any]) -> None:
+def _elements(value, found: list[Any]) -> None:
     for part in value:
         if isinstance(part, list | tuple):
             _elements(part, found)
@@ -76,7 +76,7 @@ def _natural(kind: str, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
     return np.dtype({"b": np.bool_, "f": np.float32, "c": np.complex128}[kind])
 
 
-def _sequence(value: Any, wanted: np.dtype[Any] | None) -> Any:
+def _sequence(value, wanted: np.dtype[Any] | None) -> Any:
     """A nested list or tuple as an array."""
     elements: list[Any] = []
     _elements(value, elements)
@@ -100,7 +100,7 @@ def _sequence(value: Any, wanted: np.dtype[Any] | None) -> Any:
     return array.astype(_natural(kind, array))
 
 
-def cast_array(array: Any, wanted: np.dtype[Any]) -> Any:
+def cast_array(array, wanted: np.dtype[Any]) -> Any:
     """An array in another type; imaginary parts are dropped, as TensorFlow drops them."""
     if array.dtype == wanted:
         return array
@@ -111,7 +111,7 @@ def cast_array(array: Any, wanted: np.dtype[Any]) -> Any:
     return array.astype(wanted)
 
 
-def array_of(value: Any, wanted: np.dtype[Any] | None = None) -> Any:
+def array_of(value, wanted: np.dtype[Any] | None = None) -> Any:
     """What a tensor holds that is made of a number, a sequence of numbers, or an array.
 
     Parameters

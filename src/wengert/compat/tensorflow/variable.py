@@ -39,7 +39,7 @@ class _Cell:
 
     __slots__ = ("shape", "source", "value")
 
-    def __init__(self, value: Any, shape: TensorShape) -> None:
+    def __init__(self, value, shape: TensorShape) -> None:
         self.value = value
         self.shape = shape
         self.source = Source(value)
@@ -81,18 +81,18 @@ class Variable:
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value=None,
         trainable: bool | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device=None,
         name: str | None = None,
-        variable_def: Any = None,
-        dtype: Any = None,
-        import_scope: Any = None,
+        variable_def=None,
+        dtype=None,
+        import_scope=None,
         constraint: Callable[..., Any] | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
-        shape: Any = None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        shape=None,
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
         if initial_value is None:
@@ -221,7 +221,7 @@ class Variable:
         value = self._cell.value
         return value[()] if not value.ndim else value.copy()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         array = np.asarray(self.numpy())
         return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -243,39 +243,33 @@ class Variable:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.value())
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index) -> Any:
         part = self.value()[index]
         part.assign = lambda value, **_: self._assigned_at(index, value)
         return part
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index, value) -> None:
         raise AttributeError(
             "'ResourceVariable' object has no attribute '__setitem__': write "
             "variable[index].assign(value)"
         )
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+    def sparse_read(self, indices, name=None) -> Any:
         """The rows that `indices` name."""
         return made(read(self.value(), np.asarray(converted(indices).payload)))
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+    def gather_nd(self, indices, name=None) -> Any:
         """The elements or parts that the rows of `indices` name."""
         places = np.asarray(converted(indices).payload)
         return made(read(self.value(), tuple(np.moveaxis(places, -1, 0))))
 
     # -- assigning --------------------------------------------------------------------------------
 
-    def _assigned(self, value: Any, read_value: bool = True) -> Any:
+    def _assigned(self, value, read_value: bool = True) -> Any:
         self._cell.value = value
         return _handle(self) if read_value else None
 
-    def assign(
-        self,
-        value: Any,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
+    def assign(self, value, use_locking: bool = False, name=None, read_value: bool = True) -> Any:
         """Give the variable another value.
 
         Tensors that were read before keep theirs. No gradient goes from the variable to `value`.
@@ -297,7 +291,7 @@ class Variable:
             )
         return self._assigned(_owned(given), read_value)
 
-    def _updated(self, delta: Any, sign: int, op_name: str, read_value: bool) -> Any:
+    def _updated(self, delta, sign: int, op_name: str, read_value: bool) -> Any:
         value = self._cell.value
         given = converted(delta, value.dtype).payload
         if given.shape != value.shape:
@@ -310,26 +304,18 @@ class Variable:
             return self._assigned(value + given if sign > 0 else value - given, read_value)
 
     def assign_add(
-        self,
-        delta: Any,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
+        self, delta, use_locking: bool = False, name=None, read_value: bool = True
     ) -> Any:
         """Add to the value; as `assign` otherwise."""
         return self._updated(delta, 1, "AssignAddVariableOp", read_value)
 
     def assign_sub(
-        self,
-        delta: Any,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
+        self, delta, use_locking: bool = False, name=None, read_value: bool = True
     ) -> Any:
         """Subtract from the value; as `assign` otherwise."""
         return self._updated(delta, -1, "AssignSubVariableOp", read_value)
 
-    def _assigned_at(self, index: Any, value: Any) -> Any:
+    def _assigned_at(self, index, value) -> Any:
         changed = np.array(self._cell.value)
         where = index if isinstance(index, tuple) else (index,)
         changed[tuple(np.asarray(i) if isinstance(i, TensorBase) else i for i in where)] = (
@@ -337,20 +323,18 @@ class Variable:
         )
         return self._assigned(changed)
 
-    def _scattered(self, function: Callable[..., Any], indices: Any, updates: Any) -> Any:
+    def _scattered(self, function: Callable[..., Any], indices, updates) -> Any:
         changed = np.array(self._cell.value)
         given = np.asarray(converted(updates, changed.dtype).payload)
         function(changed, indices, given)
         return self._assigned(changed)
 
-    def _rows(self, delta: Any) -> tuple[Any, Any]:
+    def _rows(self, delta) -> tuple[Any, Any]:
         if not (hasattr(delta, "indices") and hasattr(delta, "values")):
             raise TypeError(f"sparse_delta is not IndexedSlices: {delta}")
         return np.asarray(converted(delta.indices).payload), delta.values
 
-    def batch_scatter_update(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Any:
+    def batch_scatter_update(self, sparse_delta, use_locking: bool = False, name=None) -> Any:
         """Assign to rows of each element of a batch: ``var[i, indices[i, j]] = values[i, j]``."""
         places, values = self._rows(sparse_delta)
         batch = np.indices(places.shape)[:-1]
@@ -359,7 +343,7 @@ class Variable:
     def __copy__(self) -> Any:
         return self.__deepcopy__({})
 
-    def __deepcopy__(self, memo: Any) -> Any:
+    def __deepcopy__(self, memo) -> Any:
         made_ = Variable(
             np.array(self._cell.value),
             trainable=self._trainable,
@@ -370,7 +354,7 @@ class Variable:
         memo[id(self)] = made_
         return made_
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol) -> Any:
         return _unpickled, (np.array(self._cell.value), self._trainable, self._name)
 
     # -- printing, keys ---------------------------------------------------------------------------
@@ -409,25 +393,25 @@ def _handle(variable: Variable) -> Any:
     return _Unread(variable)
 
 
-def _unpickled(value: Any, trainable: bool, name: str) -> Variable:
+def _unpickled(value, trainable: bool, name: str) -> Variable:
     variable = Variable(value, trainable=trainable)
     variable._name = name
     return variable
 
 
-def _owned(payload: Any) -> Any:
+def _owned(payload) -> Any:
     """The values in an array that nobody writes to."""
     return np.asarray(payload)
 
 
-def _listed(value: Any) -> str:
+def _listed(value) -> str:
     return "[" + ",".join(map(str, value.shape)) + "]"
 
 
 def _refused(symbol: str, method: str | None) -> Callable[..., Any]:
     advice = f"Use `variable.{method}(value)`" if method else "Use `variable.assign(...)`"
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         raise RuntimeError(
             f"`variable {symbol}= value` with `tf.Variable`s is not supported. {advice} to modify "
             f"the variable, or `out = variable {symbol} value` if you need to get a new output "

@@ -18,7 +18,7 @@ __all__ = ["WAITING", "resume"]
 WAITING: WeakKeyDictionary[Any, list[Callable[[], None]]] = WeakKeyDictionary()
 
 
-def resume(owner: Any) -> None:
+def resume(owner) -> None:
     """Try again what waits for `owner`."""
     for again in WAITING.pop(owner, ()):
         again()

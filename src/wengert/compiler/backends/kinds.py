@@ -12,8 +12,16 @@ from wengert.compiler.codegen.native.table import NATIVE
 from wengert.compiler.codegen.scalars.table import supports
 from wengert.compiler.ir.facets import COMBINES, REARRANGES
 from wengert.compiler.ir.programs import Affine, Loop, Number, Program, Step, Value, uses
+from wengert.prims import records
 
-__all__ = ["Reduction", "is_counted", "is_native_step", "kind_of", "reduction_of", "with_values"]
+__all__ = [
+    *("SEARCHES", "Reduction", "is_counted", "is_native_step", "kind_of", "reduction_of"),
+    "with_values",
+]
+
+
+SEARCHES = {records.argmax: "max", records.argmin: "min"}
+"""What finds the place of an extreme, by the reduction that finds the extreme."""
 
 
 class Reduction(NamedTuple):
@@ -79,7 +87,8 @@ def _read(param: Any) -> bool:
 
 
 def kind_of(step: Step) -> str:
-    """The form: ``"pull"``, ``"scalar"``, ``"reduce"``, ``"call"``, or ``"foreign"`` if none."""
+    """How it is done: ``"pull"``, ``"scalar"``, ``"reduce"``, ``"search"``, ``"call"``; if not
+    natively, ``"foreign"``."""
     try:
         return step.kind
     except AttributeError:
@@ -108,6 +117,8 @@ def _kind_of(step: Step) -> str:
         return "foreign"
     if reduction_of(step) is not None:
         return "reduce"
+    if prim in SEARCHES:
+        return "search" if step.args[0].size and step.args[0].dtype.kind != "b" else "foreign"
     native = NATIVE[prim]
     if native is None:
         return "foreign"

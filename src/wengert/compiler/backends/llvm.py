@@ -6,8 +6,7 @@ program is cut into segments (NOTE [segments] in `segments`).
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -17,7 +16,7 @@ from wengert.compiler.backends.driver import drive
 from wengert.compiler.backends.kinds import is_native_step
 from wengert.compiler.backends.loops import LoopTree
 from wengert.compiler.backends.machine import Machine, State, builtin
-from wengert.compiler.backends.numpy import ordered
+from wengert.compiler.backends.numpy import Native, Steps
 from wengert.compiler.backends.plan import Call, Plan, Repeat
 from wengert.compiler.backends.segments import segments
 from wengert.compiler.backends.sharing import interruption, is_wide
@@ -28,20 +27,10 @@ from wengert.compiler.backends.wrapper import Function, write_module
 from wengert.compiler.codegen.native.table import NATIVE
 from wengert.compiler.decompose.rules import DECOMPOSED
 from wengert.compiler.ir.executable import Description, LoopNest, isolated
-from wengert.compiler.ir.programs import (
-    Loop,
-    Program,
-    Step,
-    Value,
-    apply,
-    in_repetition,
-    substitute,
-)
+from wengert.compiler.ir.programs import Loop, Program, Step, apply
 from wengert.interp.eager import K
 
 __all__ = ["Families", "LlvmExecutable", "build", "call_cost", "drive"]
-
-Known = dict[Value, Any]
 
 
 class LlvmExecutable:
@@ -55,7 +44,7 @@ class LlvmExecutable:
         inputs one by one, and returns the outputs as a list, or None if eager code would raise.
     """
 
-    __slots__ = ("_functions", "_piece", "_pieces", "_program", "_wide", "call", "machine")
+    __slots__ = ("_functions", "_piece", "_program", "_steps", "_wide", "call", "machine")
 
     def __init__(
         self,
@@ -73,41 +62,46 @@ class LlvmExecutable:
         family = None if families is None else families.of(program)
         with nullcontext() if family is None else family.lock:
             if family is not None and family.stale:
-                family.begin(self._written(family.program, fastmath)[2])
-            self._pieces, self._functions, text = self._written(program, fastmath)
+                family.begin(self._written(Steps(family.program, _cut), fastmath)[1])
+            self._steps = Steps(program, _cut)
+            self._functions, text = self._written(self._steps, fastmath)
             words: Sequence[int] = ()
             if self._functions:
                 self.machine, words = (
                     (Machine(text), ()) if family is None else family.machine(text)
                 )
         if self.machine is not None:
-            plans = self._pieces.plans()
-            for (native, _), function in zip(plans, self._functions, strict=True):
+            for native, function in zip(self._steps.natives(), self._functions, strict=True):
                 state = State.of(function.constants, self.machine, words)
                 address = self.machine.address(function.name)
                 native.call = builtin(address, function.name, state)
-        self.call = self._pieces.whole()
+        self.call = self._whole()
 
-    def _written(self, program: Program, fastmath: bool) -> tuple[_Pieces, list[Function], str]:
-        """The pieces of a program, its native functions, and their text."""
-        pieces = _Pieces(program, repeated=False)
-        plans = [plan for _, plan in pieces.plans()]
+    def _written(self, steps: Steps, fastmath: bool) -> tuple[list[Function], str]:
+        """The native functions among some steps, and their text."""
+        plans = [native.plan for native in steps.natives() if isinstance(native, _Planned)]
         if not plans:
-            return pieces, [], ""
+            return [], ""
         text, functions = write_module(plans, fastmath=fastmath, wide=self._wide, piece=self._piece)
-        return pieces, functions, text
+        return functions, text
+
+    def _whole(self) -> Callable[..., Any] | None:
+        """The function that the program is, if it is native as a whole."""
+        (native, *more), program = self._steps.items or [None], self._program
+        if more or not isinstance(native, Native):
+            return None
+        same = native.program.inputs == program.inputs
+        return native.call if same and native.program.outputs == program.outputs else None
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
         """The outputs for these inputs."""
         if self.call is not None:
             results = self.call(*arrays)
             return self._again(arrays) if results is None else results
-        known: Known = dict(zip(self._program.inputs, arrays, strict=True))
-        if not self._pieces.run(known, 0):
+        results = self._steps.run(arrays)
+        if results is None:
             return self._again(arrays)
-        outputs = self._program.outputs
-        constants = [v.constant for v in outputs if v.constant is not None]
-        results = [known[v] if v.constant is None else v.constant for v in outputs]
+        constants = [v.constant for v in self._program.outputs if v.constant is not None]
         return isolated(results, [*arrays, *constants])
 
     def _again(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
@@ -121,7 +115,7 @@ class LlvmExecutable:
         """What it consists of."""
         description = Description("llvm")
         description.segments = len(self._functions)
-        description.kernels = self._pieces.foreign()
+        description.kernels = self._steps.kernels()
         for function in self._functions:
             description.arena += function.storage.arena
             _describe(function.storage, description, self._wide)
@@ -164,101 +158,20 @@ def call_cost(step: Step) -> float:
     return 0.0 if DECOMPOSED[step.prim] is not None or is_native_step(step) else 2.0
 
 
-class _Native:
-    """A native function among the pieces of a program."""
+class _Planned(Native):
+    """A native function of a program."""
 
-    __slots__ = ("call", "plan", "program")
+    __slots__ = ("plan",)
 
     def __init__(self, program: Program) -> None:
-        self.program = program
+        super().__init__(program)
         self.plan = Plan(program)
-        self.call: Callable[..., Any] | None = None
 
 
-class _Pieces:
+def _cut(program: Program, repeated: bool) -> Iterator[Step | Loop | Native]:
     """A program, or the body of a loop, cut into segments."""
-
-    __slots__ = ("bodies", "items", "program")
-
-    def __init__(self, program: Program, *, repeated: bool) -> None:
-        self.program = program
-        self.items: list[_Native | Step | Loop] = [
-            _Native(piece) if isinstance(piece, Program) else piece
-            for piece in segments(program, repeated=repeated)
-        ]
-        self.bodies: dict[int, _Pieces] = {
-            id(item): _Pieces(item.body, repeated=True)
-            for item in self.items
-            if isinstance(item, Loop)
-        }
-
-    def plans(self) -> list[tuple[_Native, Plan]]:
-        """Every native piece, also within loops."""
-        found = [(item, item.plan) for item in self.items if isinstance(item, _Native)]
-        for body in self.bodies.values():
-            found += body.plans()
-        return found
-
-    def whole(self) -> Callable[..., Any] | None:
-        """The function that the program is, if it is native as a whole."""
-        if len(self.items) != 1 or not isinstance(self.items[0], _Native):
-            return None
-        native = self.items[0]
-        same = native.program.inputs == self.program.inputs
-        return native.call if same and native.program.outputs == self.program.outputs else None
-
-    def foreign(self) -> Counter[str]:
-        """The primitives that NumPy computes."""
-        names = Counter(item.prim.name for item in self.items if isinstance(item, Step))
-        for body in self.bodies.values():
-            names += body.foreign()
-        return names
-
-    def run(self, known: Known, i: int) -> bool:
-        """Compute everything that is not known; False if native code has met trouble."""
-
-        def value_of(value: Value) -> Any:
-            return known[value] if value.constant is None else value.constant
-
-        for item in self.items:
-            if isinstance(item, _Native):
-                assert item.call is not None
-                results = item.call(*[known[value] for value in item.program.inputs])
-                if results is None:
-                    return False
-                known.update(zip(item.program.outputs, results, strict=True))
-            elif isinstance(item, Step):
-                params = {
-                    n: in_repetition(substitute(p, value_of), i) for n, p in item.params.items()
-                }
-                results = ordered(item.prim.kernel, *map(value_of, item.args), **params)
-                found = [results] if item.prim.outputs == 1 else results
-                known.update(zip(item.outs, found, strict=True))
-            elif not self._repeat(item, known, value_of):
-                return False
-        return True
-
-    def _repeat(self, loop: Loop, known: Known, value_of: Callable[[Value], Any]) -> bool:
-        body, kept = self.bodies[id(loop)], len(loop.carried)
-        program = body.program
-        carried = [value_of(value) for value in loop.carried]
-        fixed = [value_of(value) for value in loop.fixed]
-        sources = [(value_of(value), start, step) for value, start, step in loop.sliced]
-        stacked = [np.empty(value.shape, value.dtype) for value in loop.outs[kept:]]
-        for i in range(loop.count):
-            slices = [source[start + step * i, ...] for source, start, step in sources]
-            inner: Known = dict(zip(program.inputs, [*carried, *slices, *fixed], strict=True))
-            if not body.run(inner, i):
-                return False
-            results = [
-                inner[value] if value.constant is None else value.constant
-                for value in program.outputs
-            ]
-            carried = results[:kept]
-            for target, result in zip(stacked, results[kept:], strict=True):
-                target[i] = result
-        known.update(zip(loop.outs, [*carried, *stacked], strict=True))
-        return True
+    for piece in segments(program, repeated=repeated):
+        yield _Planned(piece) if isinstance(piece, Program) else piece
 
 
 def _describe(storage: Storage, description: Description, wide: bool) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from wengert.compiler.backends.affine import ZERO, Counter, Place, of
-from wengert.compiler.backends.kinds import kind_of, reduction_of
+from wengert.compiler.backends.affine import ZERO, Counter, Place, linear, of
+from wengert.compiler.backends.kinds import SEARCHES, kind_of, reduction_of
 from wengert.compiler.backends.loops import (
     Accumulate,
     Block,
@@ -19,7 +20,7 @@ from wengert.compiler.backends.loops import (
     Store,
     place_nest,
 )
-from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
+from wengert.compiler.backends.nodes import Apply, Literal, Load, Node, Position
 from wengert.compiler.backends.pull import aligned
 from wengert.compiler.backends.regions import REGIONS, Region
 from wengert.compiler.backends.stored import Elementwise, is_tall, lookups
@@ -41,6 +42,7 @@ def start_of(kind: str, dtype: np.dtype[Any]) -> Any:
     return int(kind in ("mul", "and"))
 
 
+_INT64, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 _LONG_SUM = 4096
 _LONG_COLUMN = 1024
 
@@ -131,6 +133,8 @@ class Plan(Elementwise):
                 self._positions[out] = -1
             elif kind == "reduce":
                 self._reduce(step, out)
+            elif kind == "search":
+                self._search(step, out)
             elif REGIONS[step.prim] is not None:
                 self._regions(step, out)
             else:
@@ -223,8 +227,44 @@ class Plan(Elementwise):
     def _reduce(self, step: Step, out: Value) -> None:
         reduction = reduction_of(step)
         assert reduction is not None
+        kind, dims, truth = reduction.kind, reduction.dims, reduction.truth
+        self._combine(step, out, kind, dims, lambda place: self._term(step, place, out, truth))
+
+    def _search(self, step: Step, out: Value) -> None:
+        """The first place of an extreme: the least of those where it is found again."""
+        (arg,), dim, (integer, boolean) = step.args, step.params["dim"], (_INT64, _BOOL)
+        rank = len(arg.shape)
+        dims = tuple(range(rank)) if dim is None else (dim % max(rank, 1),) * bool(rank)
+        best = Value(arg.dtype, tuple([1 if d in dims else n for d, n in enumerate(arg.shape)]))
+        self.stored.add(best)
+        self._combine(step, best, SEARCHES[step.prim], dims, partial(self.source, arg))
+        shape = [arg.shape[d] for d in dims]
+        nowhere = Literal(math.prod(shape), integer)
+
+        def term(place: Place) -> Node:
+            value = self.source(arg, place)
+            there = Apply(
+                records.eq, [value, self.source(best, aligned(place, best.shape))], boolean
+            )
+            if arg.dtype.kind == "f":
+                # NaN comes before all others, and makes the extreme NaN
+                missing = Apply(records.isnan, [value], boolean)
+                there = Apply(records.logical_or, [there, missing], boolean)
+            position = Position(linear(tuple([place[d] for d in dims]), shape))
+            return Apply(records.where, [there, position, nowhere], integer, step=step)
+
+        self._combine(step, out, "min", dims, term)
+
+    def _combine(
+        self,
+        step: Step,
+        out: Value,
+        kind: str,
+        dims: tuple[int, ...],
+        term_at: Callable[[Place], Node],
+    ) -> None:
+        """Combine the terms of all places along dimensions of a step's argument."""
         arg = step.args[0]
-        kind, dims = reduction.kind, reduction.dims
         count = 1
         for dim in dims:
             count *= arg.shape[dim]
@@ -243,13 +283,7 @@ class Plan(Elementwise):
         if not reduced:
             self._nest(
                 arg.shape,
-                lambda place, loops: [
-                    Part(
-                        Store(
-                            out, target(place), self._term(step, place, out, reduction.truth), step
-                        )
-                    )
-                ],
+                lambda place, loops: [Part(Store(out, target(place), term_at(place), step))],
             )
             return
         outermost = reduced[0]
@@ -259,40 +293,26 @@ class Plan(Elementwise):
         long = count > (_LONG_COLUMN if behind else _LONG_SUM)
         wide = kind == "add" and out.dtype == np.float32 and long
         dtype = np.dtype(np.float64) if wide else out.dtype
-        if behind:
-            total = Value(dtype, out.shape) if wide else out
-            empty = Literal(start.number, dtype)
+        total = out if behind and not wide else Value(dtype, out.shape)
+        empty = Literal(start.number, dtype)
 
-            def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
-                def apart() -> tuple[Place, tuple[Counter, ...]]:
-                    own = {loops[k]: Counter(loops[k].extent) for k in behind}
-                    renamed = {old: of(new) for old, new in own.items()}
-                    return tuple([i.put(renamed) for i in target(place)]), tuple(own.values())
+        def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
+            def apart() -> tuple[Place, tuple[Counter, ...]]:
+                own = {loops[k]: Counter(loops[k].extent) for k in behind}
+                renamed = {old: of(new) for old, new in own.items()}
+                return tuple([i.put(renamed) for i in target(place)]), tuple(own.values())
 
+            at, own = apart()
+            term = self._cast(term_at(place), dtype, step)
+            parts = [
+                Part(Store(total, at, empty, step), -1, outermost, own),
+                Part(Accumulate(total, target(place), term, kind, step)),
+            ]
+            if total is not out:
                 at, own = apart()
-                term = self._cast(self._term(step, place, out, reduction.truth), dtype, step)
-                parts = [
-                    Part(Store(total, at, empty, step), -1, outermost, own),
-                    Part(Accumulate(total, target(place), term, kind, step)),
-                ]
-                if wide:
-                    at, own = apart()
-                    end = self._cast(Load(total, at), out.dtype, step)
-                    parts.append(Part(Store(out, at, end, step), 1, outermost, own))
-                return parts
-
-        else:
-            total = Value(dtype, out.shape)
-
-            def build(place: Place, loops: Sequence[Counter]) -> list[Part]:
-                at = target(place)
-                term = self._cast(self._term(step, place, out, reduction.truth), dtype, step)
                 end = self._cast(Load(total, at), out.dtype, step)
-                return [
-                    Part(Store(total, at, Literal(start.number, dtype), step), -1, outermost),
-                    Part(Accumulate(total, at, term, kind, step)),
-                    Part(Store(out, at, end, step), 1, outermost),
-                ]
+                parts.append(Part(Store(out, at, end, step), 1, outermost, own))
+            return parts
 
         self._nest(arg.shape, build)
 

@@ -11,10 +11,6 @@ in the repetition that computed it becomes a register (NOTE [storage] in `storag
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place
 from wengert.compiler.backends.kinds import kind_of, with_values
@@ -27,8 +23,6 @@ from wengert.compiler.codegen.native.table import NATIVE
 from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Loop, Number, Program, Step, Value, open_ended, uses
 from wengert.compiler.ir.raising import may_raise
-from wengert.prims import records
-from wengert.prims.record import Primitive
 
 __all__ = ["Elementwise", "is_tall", "lookups"]
 
@@ -53,40 +47,6 @@ def is_tall(step: Step) -> bool:
     out = step.outs[0]
     few = 0 < a.shape[1] <= _FEW and b.size * b.dtype.itemsize <= _NEAR
     return few and out.shape[1] > 1 and out.size * out.dtype.itemsize >= _FAR
-
-
-def _row_by_row(step: Step | Loop, computed: set[Value]) -> list[Step | Loop]:
-    """A search for the place of an extreme as reductions, where these go along as the rows of a
-    large value are `computed`, which then need not lie in memory; any other step as it is."""
-    name = "" if isinstance(step, Loop) else step.prim.name
-    if isinstance(step, Loop) or name not in ("argmin", "argmax") or kind_of(step) != "call":
-        return [step]
-    (rows,), (out,), dim = step.args, step.outs, step.params["dim"]
-    bytes_ = rows.size * rows.dtype.itemsize
-    if rows not in computed or bytes_ < _FAR or dim not in (-1, len(rows.shape) - 1):
-        return [step]
-    count, kind = rows.shape[-1], np.dtype(np.int64)
-    along = {"dim": (len(rows.shape) - 1,)}
-    places = Value(kind, (count,), np.arange(count))
-    nowhere = Value(kind, (), np.array(count))
-    steps: list[Step | Loop] = []
-
-    def put(prim: Primitive, args: Sequence[Value], made: Value, **params: Any) -> Value:
-        steps.append(Step(prim, args, params, (made,), step.site))
-        return made
-
-    def mask() -> Value:
-        return Value(np.dtype(np.bool_), rows.shape)
-
-    best = Value(rows.dtype, (*rows.shape[:-1], 1))
-    put(records.amin if name == "argmin" else records.amax, [rows], best, **along, keepdim=True)
-    there = put(records.eq, [rows, best], mask())
-    if rows.dtype.kind == "f":
-        # NaN comes before all others, and makes the extreme NaN
-        there = put(records.logical_or, [there, put(records.isnan, [rows], mask())], mask())
-    named = put(records.where, [there, places, nowhere], Value(kind, rows.shape))
-    put(records.amin, [named], out, **along, keepdim=step.params["keepdim"])
-    return steps
 
 
 class Elementwise:
@@ -115,15 +75,9 @@ class Elementwise:
         self._costs: dict[Value, int] = dict.fromkeys(program.inputs, 1)
         self._depths: dict[Value, int] = {}
         self._nodes: dict[tuple[Value, Place], Node] = {}
-        ordered = [
+        self.steps = [
             step if isinstance(step, Loop) else with_values(step) for step in ordered_steps(program)
         ]
-        computed = {
-            step.outs[0]
-            for step in ordered
-            if isinstance(step, Step) and kind_of(step) in ("scalar", "pull")
-        }
-        self.steps = [part for step in ordered for part in _row_by_row(step, computed)]
         self.varies = any(
             open_ended(n)
             for step in self.steps
@@ -180,10 +134,13 @@ class Elementwise:
         return found
 
     def _decide_step(self, step: Step, kind: str, counts: dict[Value, int]) -> None:
-        if kind == "reduce":
+        if kind in ("reduce", "search"):
             out = step.outs[0]
             self.stored.add(out)
             self._costs[out] = 1
+            if kind == "search" and self._cost(step.args[0]) > _CHEAP:
+                # it is gone through twice
+                self._store(step.args[0])
             return
         if kind == "call":
             self._decide_call(step)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from wengert.compiler.ir.programs import Loop, Program, Step, Value
+from wengert.compiler.ir.programs import Program, Value
 
 __all__ = [
     "RAISED",
@@ -18,7 +18,6 @@ __all__ = [
     "Makers",
     "Station",
     "isolated",
-    "kernels_of",
 ]
 
 Site = tuple[str, int]
@@ -123,17 +122,6 @@ class Executable(Protocol):
     def describe(self) -> Description:
         """What it consists of."""
         ...
-
-
-def kernels_of(program: Program) -> Counter[str]:
-    """How often each primitive occurs in a program; in loops once, however often they run."""
-    names: Counter[str] = Counter()
-    for step in program.steps:
-        if isinstance(step, Step):
-            names[step.prim.name] += 1
-        elif isinstance(step, Loop):
-            names += kernels_of(step.body)
-    return names
 
 
 def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any, Any]]:

@@ -2,6 +2,5 @@
 
 from wengert.compiler.passes.roll import roll
 from wengert.compiler.passes.simplify import simplify
-from wengert.compiler.passes.vectorise import vectorise
 
-__all__ = ["roll", "simplify", "vectorise"]
+__all__ = ["roll", "simplify"]

@@ -13,7 +13,7 @@ from wengert.base.threads import get_num_threads
 from wengert.compiler.ir.decisions import Draw, Guard, Reason
 from wengert.compiler.ir.programs import Program, Value
 from wengert.compiler.ir.verifier import checked, is_on, verify, verify_trace
-from wengert.compiler.passes import roll, simplify, vectorise
+from wengert.compiler.passes import roll, simplify
 from wengert.compiler.runtime.cost import gain
 from wengert.compiler.runtime.pulled import Pulled
 from wengert.compiler.tracing.capture import Captured
@@ -82,8 +82,7 @@ class Options:
         with seldom():
             if is_on():
                 verify(program, "tracing")
-            simple = simplify(program)
-            return checked("vectorise", vectorise, checked("roll", roll, simple))
+            return checked("roll", roll, simplify(program))
 
     def build(self, program: Program) -> Any:
         """What runs a program that has been made simpler."""

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.prims.facet import OPERATOR
+
 __all__ = ["SMALL", "Scalar", "ended"]
 
 SMALL = 1 << 31
@@ -17,8 +19,6 @@ _MOST = 1 << 62
 _EXACT = 1 << 53
 """Whole numbers up to this one are floats, too."""
 _REMAINDERS = frozenset({"floor_divide", "remainder"})
-_NAMES = {"div": "truediv", "remainder": "mod"}
-_NAMES["floor_divide"] = "floordiv"
 
 
 class Scalar:
@@ -111,6 +111,8 @@ class Scalar:
         return type(self.number)(0)
 
     def _with(self, name: str, other: Any, swapped: bool) -> Any:
+        if name == "pow" or name.startswith("bitwise"):
+            return self._exactly(name, other, swapped)
         if type(other) is bool:
             other = int(other)
         if type(other) not in (Scalar, int, float):
@@ -142,7 +144,7 @@ class Scalar:
     def _exactly(self, name: str, other: Any, swapped: bool) -> Any:
         """The same of numbers that the rest of the trace depends on."""
         left, right = (_exact(other), self.exact()) if swapped else (self.exact(), _exact(other))
-        return getattr(operator, _NAMES.get(name, name))(left, right)
+        return getattr(operator, f"__{_NAMES[name]}__")(left, right)
 
     def _divisible(self, divisor: Any) -> bool:
         """Whether Python would divide by it."""
@@ -150,56 +152,14 @@ class Scalar:
             return divisor != 0
         return bool(self.trace.decide("bool", divisor))
 
-    def __add__(self, other: Any) -> Any:
-        return self._with("add", other, False)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._with("add", other, True)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with("sub", other, False)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with("sub", other, True)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with("mul", other, False)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._with("mul", other, True)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with("div", other, False)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with("div", other, True)
-
-    def __pow__(self, other: Any, *modulo: Any) -> Any:
-        return pow(self.exact(), _exact(other), *map(_exact, modulo))
-
-    def __rpow__(self, other: Any, *modulo: Any) -> Any:
-        return pow(other, self.exact(), *map(_exact, modulo))
-
-    def __invert__(self) -> Any:
-        return ~self.exact()
-
-    def __mod__(self, other: Any) -> Any:
-        return self._with("remainder", other, False)
-
-    def __rmod__(self, other: Any) -> Any:
-        return self._with("remainder", other, True)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._with("floor_divide", other, False)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return self._with("floor_divide", other, True)
-
     def __divmod__(self, other: Any) -> Any:
         return divmod(self.exact(), _exact(other))
 
     def __rdivmod__(self, other: Any) -> Any:
         return divmod(other, self.exact())
+
+    def __invert__(self) -> int:
+        return int(~self.exact())
 
     def __trunc__(self) -> int:
         return int(self.exact())
@@ -233,37 +193,28 @@ class Scalar:
             return bool(getattr(operator, name)(self.exact(), _exact(other)))
         return bool(self.trace.decide("bool", self.trace.compared(name, *pair)))
 
-    def __lt__(self, other: Any) -> Any:
-        return self._compared("lt", other)
 
-    def __le__(self, other: Any) -> Any:
-        return self._compared("le", other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._compared("gt", other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._compared("ge", other)
-
-    def __eq__(self, other: Any) -> Any:
-        return self._compared("eq", other)
-
-    def __ne__(self, other: Any) -> Any:
-        return self._compared("ne", other)
+def _arithmetic(name: str, swapped: bool) -> Any:
+    return lambda self, other: self._with(name, other, swapped)
 
 
-def _on_bits(name: str) -> tuple[Any, Any]:
-    """An operator on the bits of whole numbers, and the same with its operands swapped."""
-    return (
-        lambda self, other: self._exactly(name, other, False),
-        lambda self, other: self._exactly(name, other, True),
-    )
+def _comparison(name: str) -> Any:
+    return lambda self, other: self._compared(name, other)
 
 
-for _name in ("lshift", "rshift", "and_", "or_", "xor"):
-    _plain, _swapped = _on_bits(_name)
-    setattr(Scalar, f"__{_name.strip('_')}__", _plain)
-    setattr(Scalar, f"__r{_name.strip('_')}__", _swapped)
+_OF_TWO = [(prim, name) for prim, name in OPERATOR.items() if name and len(prim.args) == 2]
+_NAMES = {prim.name: name for prim, name in _OF_TWO}
+"""Python's names of the operators that primitives are, and of others between whole numbers."""
+for _name in ("lshift", "rshift"):
+    _NAMES[f"bitwise {_name}"] = _name
+    setattr(Scalar, f"__{_name}__", _arithmetic(f"bitwise {_name}", False))
+    setattr(Scalar, f"__r{_name}__", _arithmetic(f"bitwise {_name}", True))
+for _prim, _name in _OF_TWO:
+    if _prim.predicate:
+        setattr(Scalar, f"__{_name}__", _comparison(_prim.name))
+    else:
+        setattr(Scalar, f"__{_name}__", _arithmetic(_prim.name, False))
+        setattr(Scalar, f"__r{_name}__", _arithmetic(_prim.name, True))
 
 
 def _exact(value: Any) -> Any:
@@ -320,7 +271,7 @@ class _Ended(Scalar):
     def _with(self, name: str, other: Any, swapped: bool) -> Any:
         other = _exact(other)
         left, right = (other, self.number) if swapped else (self.number, other)
-        return getattr(operator, _NAMES.get(name, name))(left, right)
+        return getattr(operator, f"__{_NAMES[name]}__")(left, right)
 
     def _compared(self, name: str, other: Any) -> Any:
         return getattr(operator, name)(self.number, _exact(other))
@@ -330,8 +281,6 @@ class _Ended(Scalar):
 
     def __abs__(self) -> Any:
         return abs(self.number)
-
-    __hash__ = Scalar.__hash__
 
 
 def ended(scalar: Scalar) -> None:

@@ -26,6 +26,7 @@ import numpy as np
 from wengert.base.memory_format import in_format, memory_format
 from wengert.compiler.ir.programs import Value
 from wengert.interp.levels import Lifted, LiftedArray
+from wengert.prims.facet import OPERATOR
 from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
@@ -302,68 +303,6 @@ class Sym(LiftedArray):
 
     # -- operators, for rules ----------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
-        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
-            return self.namespace.add(self, other)
-        return _infix("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _infix("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
-            return self.namespace.sub(self, other)
-        return _infix("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _infix("sub", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
-            return self.namespace.mul(self, other)
-        return _infix("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _infix("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        if other.__class__ is Sym and other.array.dtype is self.array.dtype:
-            return self.namespace.div(self, other)
-        return _infix("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _infix("div", other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return _infix("pow", self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return _infix("pow", other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return _infix("matmul", self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return _infix("matmul", other, self)
-
-    def __lt__(self, other: Any) -> Any:
-        return _infix("lt", self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return _infix("le", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _infix("gt", self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _infix("ge", self, other)
-
-    def __eq__(self, other: Any) -> Any:
-        return _infix("eq", self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return _infix("ne", self, other)
-
     def __and__(self, other: Any) -> Any:
         return _infix("logical_and" if self.dtype.kind == "b" else "bitwise_and", self, other)
 
@@ -436,6 +375,25 @@ def _product(left: Sym, right: Sym) -> Any:
 def _is_number(value: Any) -> bool:
     return value.__class__ in (float, int, bool, complex)
 
+
+def _operator(name: str, swapped: bool) -> Any:
+    """An operator as a method; that of two symbols of one dtype is most often asked for."""
+
+    def method(self: Sym, other: Any) -> Any:
+        if other.__class__ is Sym and other.array.dtype is self.array.dtype and name != "matmul":
+            return getattr(self.namespace, name)(self, other)
+        return _infix(name, other, self) if swapped else _infix(name, self, other)
+
+    return method
+
+
+_PRIMS = {name: prim.name for prim, name in OPERATOR.items() if name}
+for _python in ("__add__", "__sub__", "__mul__", "__truediv__", "__pow__", "__matmul__"):
+    _name = _python.strip("_")
+    setattr(Sym, _python, _operator(_PRIMS.get(_name, _name), False))
+    setattr(Sym, f"__r{_name}__", _operator(_PRIMS.get(_name, _name), True))
+for _python in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
+    setattr(Sym, _python, _operator(_python.strip("_"), False))
 
 _BY_UFUNC: dict[Any, str] = {}
 for _name, _prim in TABLE.items():

@@ -23,7 +23,6 @@ from wengert.compiler.ir.executable import RAISED
 from wengert.compiler.ir.programs import Program, Step, Value, uses
 from wengert.compiler.tracing.alike import Made, Programs
 from wengert.compiler.tracing.collector import seldom
-from wengert.compiler.tracing.speculation import speculated
 from wengert.compiler.tracing.tables import finished
 
 __all__ = ["Block", "Elsewhere", "Missing", "Tree", "agree", "blocks_of", "key_of", "machines_of"]
@@ -159,7 +158,7 @@ class Tree:
         self._stale = True
         self._version = 0
         self._making = Lock()
-        self._programs = Programs(partial(speculated, finish=partial(finished, finish=finish)))
+        self._programs = Programs(partial(finished, finish=finish))
 
     def _made(self, program: Program) -> Made:
         """A program made simpler, and what runs it; blocks that do the same share these."""

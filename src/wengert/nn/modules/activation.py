@@ -103,6 +103,8 @@ class Softplus(Module):
     tensor([0.3133, 2.1269])
     """
 
+    _shows = "beta= threshold="
+
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
         self.beta = beta
@@ -111,20 +113,15 @@ class Softplus(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
-
 
 class _Shrinks(Module):
     """The option of `Hardshrink` and `Softshrink`."""
 
+    _shows = "lambd"
+
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
         self.lambd = lambd
-
-    def extra_repr(self) -> str:
-        """The limit."""
-        return f"{self.lambd}"
 
 
 class Hardshrink(_Shrinks):

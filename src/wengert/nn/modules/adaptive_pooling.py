@@ -12,28 +12,15 @@ from wengert.nn.modules.making import Sizes, repeated
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
-__all__ = [
-    "AdaptiveAvgPool1d",
-    "AdaptiveAvgPool2d",
-    "AdaptiveAvgPool3d",
-    "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d",
-    "FractionalMaxPool2d",
-    "FractionalMaxPool3d",
-]
-
 # -- windows that adapt ---------------------------------------------------------------------------
 
 
 class _AdaptivePoolNd(Module):
+    _shows = "output_size="
+
     def __init__(self, output_size: Any) -> None:
         super().__init__()
         self.output_size = output_size
-
-    def extra_repr(self) -> str:
-        """The size of the output."""
-        return f"output_size={self.output_size}"
 
 
 class _AdaptiveAvgPoolNd(_AdaptivePoolNd):

@@ -15,8 +15,6 @@ from wengert.ops.multihead import multi_head_attention_forward
 from wengert.ops.permute import transpose
 from wengert.types import Device, Tensor
 
-__all__ = ["MultiheadAttention"]
-
 
 class MultiheadAttention(Module):
     """Attention of several heads between projections (A. Vaswani et al., 2017).

@@ -17,8 +17,6 @@ from wengert.tape.modes import is_grad_enabled
 from wengert.tape.sites import warn
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["BackwardHook", "hook_outputs_node"]
-
 
 class BackwardHookFunction(Function):
     """Hands its arguments on, so that one node sees all of their gradients."""

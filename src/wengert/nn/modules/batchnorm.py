@@ -24,6 +24,8 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 class _NormBase(Module):
     """What batch and instance norms share: scale and shift, and running statistics."""
 
+    _shows = "num_features eps= momentum= affine= bias= track_running_stats="
+
     _version = 2
     _ranks: ClassVar[tuple[int, ...]]
     """The numbers of dimensions that an input may have."""
@@ -81,12 +83,6 @@ class _NormBase(Module):
         if input.dim() not in self._ranks:
             ranks = " or ".join(f"{rank}D" for rank in self._ranks)
             raise ValueError(f"expected {ranks} input (got {input.dim()}D input)")
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
-        )
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, *others: Any

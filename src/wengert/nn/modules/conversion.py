@@ -18,8 +18,6 @@ from wengert.types import Device, Tensor
 if TYPE_CHECKING:
     from wengert.nn.modules.module import Module
 
-__all__ = ["Conversion"]
-
 
 class Conversion:
     """The methods of a module that reach everything in it."""

@@ -26,6 +26,8 @@ class Flatten(Module):
     torch.Size([2, 12])
     """
 
+    _shows = "start_dim= end_dim="
+
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim = start_dim
@@ -34,10 +36,6 @@ class Flatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The input with fewer dimensions."""
         return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        """The dimensions."""
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
 class Unflatten(Module):
@@ -58,6 +56,8 @@ class Unflatten(Module):
     torch.Size([4, 2, 3])
     """
 
+    _shows = "dim= unflattened_size="
+
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
         if not isinstance(unflattened_size, tuple | list):
@@ -77,10 +77,6 @@ class Unflatten(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The input with more dimensions."""
         return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        """The dimension and the sizes."""
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
 fill_sections(globals())

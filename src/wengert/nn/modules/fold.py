@@ -16,6 +16,8 @@ __all__ = ["Fold", "Unfold"]
 class _Windows(Module):
     """The windows of `Unfold` and `Fold`."""
 
+    _shows = "kernel_size= dilation= padding= stride="
+
     def __init__(
         self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
     ) -> None:
@@ -24,12 +26,6 @@ class _Windows(Module):
         self.dilation = dilation
         self.padding = padding
         self.stride = stride
-
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
-            f"stride={self.stride}"
-        )
 
 
 class Unfold(_Windows):

@@ -18,20 +18,6 @@ from wengert.nn.modules.backward_hooks import BackwardHook, hook_outputs_node
 from wengert.tape.handles import RemovableHandle, register
 from wengert.tape.sites import warn
 
-__all__ = [
-    "TABLES_OF_CALLS",
-    "Calls",
-    "register_module_backward_hook",
-    "register_module_forward_hook",
-    "register_module_forward_pre_hook",
-    "register_module_full_backward_hook",
-    "register_module_full_backward_pre_hook",
-    "renumbered",
-    "settle",
-    "undo_weight_hook",
-    "weight_hook",
-]
-
 TABLES_OF_CALLS = frozenset(
     {"_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks"}
 )

@@ -26,22 +26,6 @@ from wengert.ops.create import tensor
 from wengert.tape.modes import no_grad
 from wengert.types import Device
 
-__all__ = [
-    "LazyBatchNorm1d",
-    "LazyBatchNorm2d",
-    "LazyBatchNorm3d",
-    "LazyConv1d",
-    "LazyConv2d",
-    "LazyConv3d",
-    "LazyConvTranspose1d",
-    "LazyConvTranspose2d",
-    "LazyConvTranspose3d",
-    "LazyInstanceNorm1d",
-    "LazyInstanceNorm2d",
-    "LazyInstanceNorm3d",
-    "LazyLinear",
-]
-
 
 class _Lazy(LazyModuleMixin):
     """What these layers share: nothing is drawn before the shapes are known."""

@@ -61,6 +61,8 @@ class Linear(Module):
     torch.Size([5, 2])
     """
 
+    _shows = "in_features= out_features= bias="
+
     weight: Parameter
     bias: Parameter
 
@@ -92,12 +94,6 @@ class Linear(Module):
         """The layer applied to the last dimension of the input."""
         return F.linear(input, self.weight, self.bias)
 
-    def extra_repr(self) -> str:
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
-        )
-
 
 class NonDynamicallyQuantizableLinear(Linear):
     """A `Linear` under the name that PyTorch prints for the output layer of attention.
@@ -128,6 +124,8 @@ class Bilinear(Module):
     >>> layer(wg.ones(5, 2), wg.ones(5, 3)).shape
     torch.Size([5, 4])
     """
+
+    _shows = "in1_features= in2_features= out_features= bias="
 
     weight: Parameter
     bias: Parameter
@@ -163,12 +161,6 @@ class Bilinear(Module):
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The layer applied to the last dimensions of two inputs."""
         return F.bilinear(input1, input2, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
-            f"out_features={self.out_features}, bias={self.bias is not None}"
-        )
 
 
 fill_sections(globals())

@@ -14,8 +14,6 @@ from wengert.nn.modules.linear import Linear
 from wengert.nn.modules.loss import _WeightedLoss
 from wengert.types import Device
 
-__all__ = ["LinearCrossEntropyLoss"]
-
 
 class LinearCrossEntropyLoss(_WeightedLoss):
     """`functional.linear_cross_entropy` with parameters of its own.

@@ -16,8 +16,6 @@ from typing import Any
 from wengert.base.sections import fill_sections
 from wengert.tape.modes import no_grad
 
-__all__ = ["Transaction"]
-
 _CURRENT: ContextVar[Transaction | None] = ContextVar("loading", default=None)
 
 

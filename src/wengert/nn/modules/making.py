@@ -9,8 +9,6 @@ from wengert.nn import init
 from wengert.nn.parameter import Parameter
 from wengert.ops.create import empty
 
-__all__ = ["Sizes", "new_parameter", "ones_and_zeros", "repeated", "show_inplace"]
-
 Sizes = int | tuple[int, ...]
 """One number for all dimensions, or one for each."""
 
@@ -32,10 +30,3 @@ def ones_and_zeros(weight: Any, bias: Any) -> None:
         init.ones_(weight)
     if bias is not None:
         init.zeros_(bias)
-
-
-def show_inplace(options: str, inplace: bool) -> str:
-    """What a module prints of its options, with ``inplace=True`` where that is so."""
-    if not inplace:
-        return options
-    return f"{options}, inplace=True" if options else "inplace=True"

@@ -12,18 +12,6 @@ from wengert.nn import functional as F
 from wengert.nn.modules.distance import PairwiseDistance
 from wengert.nn.modules.loss import _Loss, _WeightedLoss
 
-__all__ = [
-    "CosineEmbeddingLoss",
-    "HingeEmbeddingLoss",
-    "MarginRankingLoss",
-    "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss",
-    "MultiMarginLoss",
-    "SoftMarginLoss",
-    "TripletMarginLoss",
-    "TripletMarginWithDistanceLoss",
-]
-
 
 def _check_margin(loss: object, margin: float) -> None:
     if margin <= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from wengert.base.names import shown
 from wengert.base.sections import fill_sections
@@ -82,6 +82,9 @@ class Module(Registration, Traversal, Conversion, Calls, State):
 
     training: bool
     call_super_init: bool = False
+    _shows: ClassVar[str] = ""
+    """What `extra_repr` says: ``name`` for the value of an attribute, ``name=`` for it behind its
+    name, ``name?`` so if it is true; of a bias, whether there is one."""
     dump_patches: bool = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -136,7 +139,15 @@ class Module(Registration, Traversal, Conversion, Calls, State):
 
     def extra_repr(self) -> str:
         """What `repr` says of the module beside the modules within; for subclasses to override."""
-        return ""
+        shown = []
+        for word in self._shows.split():
+            name = word.rstrip("=?")
+            value = getattr(self, name)
+            if name == "bias":
+                value = value is not None
+            if word[-1] != "?" or value:
+                shown.append(str(value) if word == name else f"{name}={value}")
+        return ", ".join(shown)
 
     def __repr__(self) -> str:
         extra = self.extra_repr()

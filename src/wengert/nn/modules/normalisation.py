@@ -16,8 +16,6 @@ from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.types import Device, Tensor
 
-__all__ = ["GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
-
 
 def _shape(normalized_shape: Any) -> tuple[int, ...]:
     if isinstance(normalized_shape, Iterable):
@@ -51,6 +49,8 @@ class LayerNorm(Module):
     tensor([[-1.2247,  0.0000,  1.2247]])
     """
 
+    _shows = "normalized_shape eps= elementwise_affine= bias="
+
     weight: Parameter
     bias: Parameter
 
@@ -79,12 +79,6 @@ class LayerNorm(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
-        )
-
 
 class RMSNorm(Module):
     """`functional.rms_norm` with a scale of its own.
@@ -102,6 +96,8 @@ class RMSNorm(Module):
     >>> wg.nn.RMSNorm(2)(wg.tensor([[3.0, 4.0]])).detach()
     tensor([[0.8485, 1.1314]])
     """
+
+    _shows = "normalized_shape eps= elementwise_affine="
 
     weight: Parameter
 
@@ -129,11 +125,6 @@ class RMSNorm(Module):
     def forward(self, x: Tensor) -> Tensor:
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-        )
-
 
 class GroupNorm(Module):
     """`functional.group_norm` with a scale and a shift of its own.
@@ -155,6 +146,8 @@ class GroupNorm(Module):
     >>> wg.nn.GroupNorm(2, 4)(wg.tensor([[1.0, 3.0, 0.0, 10.0]])).detach()
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
+
+    _shows = "num_groups num_channels eps= affine= bias="
 
     weight: Parameter
     bias: Parameter
@@ -193,12 +186,6 @@ class GroupNorm(Module):
         """The input, normalised by groups of channels."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
-            f"bias={self.bias is not None}"
-        )
-
 
 class LocalResponseNorm(Module):
     """`functional.local_response_norm` with given options.
@@ -216,6 +203,8 @@ class LocalResponseNorm(Module):
              [0.5946]]])
     """
 
+    _shows = "size alpha= beta= k="
+
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
         self.size = size
@@ -226,9 +215,6 @@ class LocalResponseNorm(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The input, normalised across neighbouring channels."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
 fill_sections(globals())

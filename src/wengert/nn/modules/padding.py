@@ -34,6 +34,8 @@ __all__ = [
 class _Pad(Module):
     """`functional.pad` of the last dimensions, by numbers that are given."""
 
+    _shows = "padding"
+
     _dims: ClassVar[int]
     """How many dimensions are continued."""
     _mode: ClassVar[str]
@@ -46,9 +48,6 @@ class _Pad(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The input, continued."""
         return F.pad(input, self.padding, self._mode)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
 
 # -- by what is there -----------------------------------------------------------------------------
@@ -195,6 +194,8 @@ class CircularPad3d(_CircularPadNd):
 
 
 class _ConstantPadNd(_Pad):
+    _shows = "padding= value="
+
     _mode = "constant"
 
     def __init__(self, padding: Sizes, value: float) -> None:
@@ -203,10 +204,6 @@ class _ConstantPadNd(_Pad):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, self._mode, self.value)
-
-    def extra_repr(self) -> str:
-        """How far the input is continued, and by what."""
-        return f"padding={self.padding}, value={self.value}"
 
 
 class ConstantPad1d(_ConstantPadNd):
@@ -254,11 +251,10 @@ class ConstantPad3d(_ConstantPadNd):
 
 
 class _ZeroPad(_ConstantPadNd):
+    _shows = "padding"
+
     def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
 
 class ZeroPad1d(_ZeroPad, ConstantPad1d):

@@ -8,8 +8,6 @@ from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.types import Device
 
-__all__ = ["DataParallel"]
-
 
 class DataParallel(Module):
     """A module that calls another one, since there are no GPUs to share a batch out to.

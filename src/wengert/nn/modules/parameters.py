@@ -14,8 +14,6 @@ from wengert.nn.modules.registration import type_name
 from wengert.nn.parameter import Parameter
 from wengert.types import Tensor
 
-__all__ = ["ParameterDict", "ParameterList"]
-
 
 def _as_parameter(value: Any) -> Any:
     """A tensor becomes a parameter; anything else is held as it is."""

@@ -26,6 +26,8 @@ class PixelShuffle(Module):
               [2., 3.]]]])
     """
 
+    _shows = "upscale_factor="
+
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
         self.upscale_factor = upscale_factor
@@ -33,9 +35,6 @@ class PixelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The larger image."""
         return F.pixel_shuffle(input, self.upscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
 
 
 class PixelUnshuffle(Module):
@@ -51,6 +50,8 @@ class PixelUnshuffle(Module):
     torch.Size([1, 4, 2, 3])
     """
 
+    _shows = "downscale_factor="
+
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
         self.downscale_factor = downscale_factor
@@ -58,9 +59,6 @@ class PixelUnshuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The smaller image, with more channels."""
         return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"
 
 
 class ChannelShuffle(Module):
@@ -76,6 +74,8 @@ class ChannelShuffle(Module):
     tensor([0., 2., 1., 3.])
     """
 
+    _shows = "groups="
+
     def __init__(self, groups: int) -> None:
         super().__init__()
         self.groups = groups
@@ -83,10 +83,6 @@ class ChannelShuffle(Module):
     def forward(self, input: Tensor) -> Tensor:
         """The channels in their new order."""
         return F.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        """The number of groups."""
-        return f"groups={self.groups}"
 
 
 fill_sections(globals())

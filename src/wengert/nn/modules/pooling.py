@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
@@ -34,6 +34,8 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _MaxPoolNd(Module):
+    _shows = "kernel_size= stride= padding= dilation= ceil_mode="
+
     def __init__(
         self,
         kernel_size: Sizes,
@@ -59,12 +61,6 @@ class _MaxPoolNd(Module):
             self.dilation,
             self.ceil_mode,
             self.return_indices,
-        )
-
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
         )
 
 
@@ -117,7 +113,9 @@ class MaxPool3d(_MaxPoolNd):
 
 
 class _MaxUnpoolNd(Module):
-    _dims: int
+    _shows = "kernel_size= stride= padding="
+    _dims: ClassVar[int]
+    _function: ClassVar[str]
 
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
         super().__init__()
@@ -125,8 +123,10 @@ class _MaxUnpoolNd(Module):
         self.stride = repeated(stride if stride is not None else kernel_size, self._dims)
         self.padding = repeated(padding, self._dims)
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+    def forward(self, input: Tensor, indices: Any, output_size: Any = None) -> Tensor:
+        return getattr(F, self._function)(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
@@ -143,12 +143,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
     tensor([[0., 3., 2., 0.]])
     """
 
-    _dims = 1
-
-    def forward(self, input: Tensor, indices: Any, output_size: Any = None) -> Tensor:
-        return F.max_unpool1d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _dims, _function = 1, "max_unpool1d"
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
@@ -162,12 +157,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
              [0., 3.]]])
     """
 
-    _dims = 2
-
-    def forward(self, input: Tensor, indices: Any, output_size: Any = None) -> Tensor:
-        return F.max_unpool2d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _dims, _function = 2, "max_unpool2d"
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
@@ -180,24 +170,18 @@ class MaxUnpool3d(_MaxUnpoolNd):
     tensor(7.)
     """
 
-    _dims = 3
-
-    def forward(self, input: Tensor, indices: Any, output_size: Any = None) -> Tensor:
-        return F.max_unpool3d(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
+    _dims, _function = 3, "max_unpool3d"
 
 
 # -- means ----------------------------------------------------------------------------------------
 
 
 class _AvgPoolNd(Module):
+    _shows = "kernel_size= stride= padding="
+
     kernel_size: Sizes
     stride: Sizes
     padding: Sizes
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class AvgPool1d(_AvgPoolNd):
@@ -306,6 +290,8 @@ class AvgPool3d(_AvgPoolWithDivisor):
 
 
 class _LPPoolNd(Module):
+    _shows = "norm_type= kernel_size= stride= ceil_mode="
+
     def __init__(
         self,
         norm_type: float,
@@ -321,13 +307,6 @@ class _LPPoolNd(Module):
 
     def _options(self) -> tuple[Any, ...]:
         return float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
-
-    def extra_repr(self) -> str:
-        """The norm and the windows."""
-        return (
-            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
 
 
 class LPPool1d(_LPPoolNd):

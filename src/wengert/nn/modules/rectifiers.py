@@ -8,30 +8,11 @@ from wengert.base.dtypes import dtype
 from wengert.base.sections import fill_sections
 from wengert.nn import functional as F
 from wengert.nn import init as initial
-from wengert.nn.modules.making import new_parameter, show_inplace
+from wengert.nn.modules.making import new_parameter
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.tape.sites import warn
 from wengert.types import Device, Tensor
-
-__all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "Hardsigmoid",
-    "Hardswish",
-    "Hardtanh",
-    "LeakyReLU",
-    "Mish",
-    "PReLU",
-    "RReLU",
-    "ReLU",
-    "ReLU6",
-    "SELU",
-    "SiLU",
-    "Threshold",
-]
-
 
 # -- without other options than to be in place ----------------------------------------------------
 
@@ -39,12 +20,11 @@ __all__ = [
 class _InPlace(Module):
     """What activations share that may be written into their input, and have no other option."""
 
+    _shows = "inplace?"
+
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        return show_inplace("", self.inplace)
 
 
 class ReLU(_InPlace):
@@ -112,12 +92,10 @@ class Hardsigmoid(_InPlace):
     tensor([0.0000, 0.5000, 0.7500])
     """
 
+    _shows = ""
+
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
-
-    def extra_repr(self) -> str:
-        """Nothing, as in PyTorch."""
-        return ""
 
 
 class Hardswish(_InPlace):
@@ -129,12 +107,10 @@ class Hardswish(_InPlace):
     tensor([-0.0000, 0.6667, 4.0000])
     """
 
+    _shows = ""
+
     def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
-
-    def extra_repr(self) -> str:
-        """Nothing, as in PyTorch."""
-        return ""
 
 
 # -- with options ---------------------------------------------------------------------------------
@@ -161,6 +137,8 @@ class Hardtanh(Module):
     >>> wg.nn.Hardtanh()(wg.tensor([-2.0, 0.5, 2.0]))
     tensor([-1.0000,  0.5000,  1.0000])
     """
+
+    _shows = "min_val= max_val= inplace?"
 
     def __init__(
         self,
@@ -191,9 +169,6 @@ class Hardtanh(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
-    def extra_repr(self) -> str:
-        return show_inplace(f"min_val={self.min_val}, max_val={self.max_val}", self.inplace)
-
 
 class ReLU6(Hardtanh):
     """`functional.relu6` as a module.
@@ -208,11 +183,10 @@ class ReLU6(Hardtanh):
     tensor([0., 3., 6.])
     """
 
+    _shows = "inplace?"
+
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
-
-    def extra_repr(self) -> str:
-        return show_inplace("", self.inplace)
 
 
 class Threshold(Module):
@@ -228,6 +202,8 @@ class Threshold(Module):
     tensor([9., 2.])
     """
 
+    _shows = "threshold= value= inplace?"
+
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
         self.threshold = threshold
@@ -236,9 +212,6 @@ class Threshold(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.threshold(input, self.threshold, self.value, self.inplace)
-
-    def extra_repr(self) -> str:
-        return show_inplace(f"threshold={self.threshold}, value={self.value}", self.inplace)
 
 
 class LeakyReLU(Module):
@@ -254,6 +227,8 @@ class LeakyReLU(Module):
     tensor([-0.1000,  2.0000])
     """
 
+    _shows = "negative_slope= inplace?"
+
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
         self.negative_slope = negative_slope
@@ -261,9 +236,6 @@ class LeakyReLU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self) -> str:
-        return show_inplace(f"negative_slope={self.negative_slope}", self.inplace)
 
 
 class RReLU(Module):
@@ -279,6 +251,8 @@ class RReLU(Module):
     tensor([-11.,   2.])
     """
 
+    _shows = "lower= upper= inplace?"
+
     def __init__(
         self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
     ) -> None:
@@ -289,9 +263,6 @@ class RReLU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return show_inplace(f"lower={self.lower}, upper={self.upper}", self.inplace)
 
 
 class PReLU(Module):
@@ -308,6 +279,8 @@ class PReLU(Module):
     >>> wg.nn.PReLU()(wg.tensor([-1.0, 2.0])).detach()
     tensor([-0.2500,  2.0000])
     """
+
+    _shows = "num_parameters="
 
     weight: Parameter
 
@@ -331,21 +304,16 @@ class PReLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
 
-    def extra_repr(self) -> str:
-        """The number of slopes."""
-        return f"num_parameters={self.num_parameters}"
-
 
 class _WithAlpha(Module):
     """The options of `ELU` and `CELU`."""
+
+    _shows = "alpha= inplace?"
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha = alpha
         self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        return show_inplace(f"alpha={self.alpha}", self.inplace)
 
 
 class ELU(_WithAlpha):

@@ -8,15 +8,6 @@ from typing import Any
 
 from wengert.tape.handles import RemovableHandle, register
 
-__all__ = [
-    "buffer",
-    "module",
-    "parameter",
-    "register_module_buffer_registration_hook",
-    "register_module_module_registration_hook",
-    "register_module_parameter_registration_hook",
-]
-
 _Hooks = OrderedDict[Any, Callable[..., Any]]
 _BUFFERS: _Hooks = OrderedDict()
 _MODULES: _Hooks = OrderedDict()

@@ -16,8 +16,6 @@ from wengert.types import Tensor
 if TYPE_CHECKING:
     from wengert.nn.modules.module import Module
 
-__all__ = ["TABLES", "Registration", "type_name"]
-
 TABLES = TABLES_OF_CALLS | frozenset(
     {
         "_state_dict_pre_hooks",

@@ -23,8 +23,6 @@ from wengert.tape.modes import mixes_dtypes
 from wengert.tape.sites import warn
 from wengert.types import Device
 
-__all__ = ["RNNBase"]
-
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 

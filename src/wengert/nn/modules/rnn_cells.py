@@ -17,8 +17,6 @@ from wengert.ops.recurrent import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_c
 from wengert.ops.shape import squeeze, unsqueeze
 from wengert.types import Device, Tensor
 
-__all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
-
 
 class RNNCellBase(Module):
     """What the cells have in common.

@@ -12,20 +12,16 @@ from wengert.nn.modules.module import Module
 from wengert.ops.neural import chosen_dim
 from wengert.types import Tensor
 
-__all__ = ["GLU", "LogSoftmax", "Softmax", "Softmax2d", "Softmin"]
-
 
 class _AlongDim(Module):
+    _shows = "dim="
+
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
 
     def _dim(self, name: str, input: Any) -> int:
         return chosen_dim(name, input, self.dim)
-
-    def extra_repr(self) -> str:
-        """The dimension."""
-        return f"dim={self.dim}"
 
 
 class Softmax(_AlongDim):

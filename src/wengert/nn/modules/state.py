@@ -14,8 +14,6 @@ from wengert.tape.base import new_tensor
 from wengert.tape.handles import RemovableHandle, register
 from wengert.tensor.tensor import Tensor
 
-__all__ = ["State"]
-
 _EXTRA = "_extra_state"
 _WITH_MODULE = 1
 """A flag of a hook before loading: it is given the module."""

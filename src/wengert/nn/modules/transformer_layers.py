@@ -18,8 +18,6 @@ from wengert.nn.modules.normalisation import LayerNorm
 from wengert.ops.multihead import canonical_mask
 from wengert.types import Device, Tensor
 
-__all__ = ["TransformerDecoderLayer", "TransformerEncoderLayer"]
-
 Activation = str | Callable[[Any], Any]
 
 

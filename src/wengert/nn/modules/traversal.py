@@ -12,8 +12,6 @@ from wengert.types import Tensor
 if TYPE_CHECKING:
     from wengert.nn.modules.module import Module
 
-__all__ = ["Traversal"]
-
 
 class Traversal:
     """The iterators of a module over what it holds."""

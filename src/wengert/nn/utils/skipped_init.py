@@ -9,8 +9,6 @@ from wengert.base.sections import fill_sections
 from wengert.nn.modules.module import Module
 from wengert.ops.generator import fork_rng
 
-__all__ = ["skip_init"]
-
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     """A module whose parameters and buffers have no values yet; no random number is drawn.

@@ -14,8 +14,6 @@ from wengert.ops.matmul import dot, mv
 from wengert.ops.normalisation_arguments import refuse_escape
 from wengert.tape.modes import no_grad
 
-__all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
-
 M = TypeVar("M", bound=Module)
 
 

@@ -11,8 +11,6 @@ from wengert.nn.parameter import Parameter, is_lazy
 from wengert.nn.utils.parametrizations import norm_except_dim
 from wengert.tape.sites import warn
 
-__all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
-
 M = TypeVar("M", bound=Module)
 
 

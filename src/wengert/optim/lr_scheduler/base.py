@@ -12,17 +12,6 @@ from wengert.optim.optimizer import Optimizer
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
 
-__all__ = [
-    "LRScheduler",
-    "check_optimizer",
-    "copied",
-    "for_each_group",
-    "loaded_functions",
-    "saved_functions",
-    "set_option",
-    "warn_of_epoch",
-]
-
 
 class LRScheduler:
     """What all schedules of learning rates have in common.

@@ -11,8 +11,6 @@ from wengert.optim.lr_scheduler.base import LRScheduler, set_option
 from wengert.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from wengert.optim.optimizer import Optimizer
 
-__all__ = ["ChainedScheduler", "SequentialLR"]
-
 
 class _Composed(LRScheduler):
     """A schedule that is made of others."""

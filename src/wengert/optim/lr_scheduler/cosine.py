@@ -9,8 +9,6 @@ from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler, set_option
 from wengert.optim.optimizer import Optimizer
 
-__all__ = ["CosineAnnealingLR", "CosineAnnealingWarmRestarts"]
-
 
 class CosineAnnealingLR(LRScheduler):
     """Let the learning rate fall to `eta_min` along half a cosine, and rise again.

@@ -17,8 +17,6 @@ from wengert.optim.lr_scheduler.base import (
 )
 from wengert.optim.optimizer import Optimizer
 
-__all__ = ["CyclicLR", "OneCycleLR"]
-
 
 def _uses_beta(optimizer: Any) -> bool:
     """Whether the momentum of an optimiser is the first of its betas."""

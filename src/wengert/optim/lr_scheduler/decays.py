@@ -11,15 +11,6 @@ from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler
 from wengert.optim.optimizer import Optimizer
 
-__all__ = [
-    "ConstantLR",
-    "ExponentialLR",
-    "LinearLR",
-    "MultiStepLR",
-    "PolynomialLR",
-    "StepLR",
-]
-
 
 class StepLR(LRScheduler):
     """Multiply the learning rate by `gamma` every `step_size` steps.

@@ -9,8 +9,6 @@ from wengert.base.sections import fill_sections
 from wengert.optim.lr_scheduler.base import LRScheduler, loaded_functions, saved_functions
 from wengert.optim.optimizer import Optimizer
 
-__all__ = ["LambdaLR", "MultiplicativeLR"]
-
 
 class _ByFunction(LRScheduler):
     """A schedule with a function, or one for each group."""

@@ -14,8 +14,6 @@ from wengert.optim.lr_scheduler.base import (
 )
 from wengert.optim.optimizer import Optimizer
 
-__all__ = ["ReduceLROnPlateau"]
-
 
 class ReduceLROnPlateau(LRScheduler):
     """Lower the learning rate where a quantity has stopped improving.

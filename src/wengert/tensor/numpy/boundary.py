@@ -31,8 +31,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.modes import is_grad_enabled
 from wengert.tape.sites import shown, warn
 
-__all__ = ["array_lost", "check_number", "function_lost", "loses", "target_lost"]
-
 _OURS = os.path.dirname(os.path.dirname(_BASE))
 _FOREIGN = tuple(
     os.path.join(path, "") for path in (os.path.join(_OURS, "tensor"), os.path.dirname(np.__file__))

@@ -25,8 +25,6 @@ from wengert.tensor.numpy.counterparts import (
     values,
 )
 
-__all__ = ["along", "taken"]
-
 
 @counterpart("nan_to_num")
 def _nan_to_num(

@@ -27,25 +27,6 @@ from wengert.ops.shape import reshape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast
 
-__all__ = [
-    "RULES",
-    "all_axes",
-    "as_dtype",
-    "common",
-    "counterpart",
-    "dtype_of",
-    "floating",
-    "holds_tensor",
-    "is_weak",
-    "late",
-    "normal_axis",
-    "one_axis",
-    "rule",
-    "tensor",
-    "values",
-    "wrapped",
-]
-
 RULES: dict[str, Callable[..., Any]] = {}
 """The counterparts by the name of NumPy's function, with its module within NumPy."""
 

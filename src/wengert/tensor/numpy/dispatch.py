@@ -34,8 +34,6 @@ from wengert.tensor.numpy.counterparts import rule, values, wrapped
 from wengert.tensor.numpy.kinds import APART, CONSTANT, REFUSED
 from wengert.tensor.numpy.ufuncs import into
 
-__all__ = ["COUNTERPARTS", "found", "kind_of", "named", "signature_of"]
-
 COUNTERPARTS = (
     choice,
     order,

@@ -12,8 +12,6 @@ from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import untraced
 
-__all__ = ["DLDeviceType", "exported", "to_dlpack"]
-
 
 class DLDeviceType(enum.IntEnum):
     """The kinds of devices, by the numbers that the protocol gives them."""

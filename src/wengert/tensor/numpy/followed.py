@@ -16,8 +16,6 @@ from wengert.tape.base import TensorBase
 from wengert.tape.modes import current_mode
 from wengert.tensor.numpy.counterparts import late, rule, tensor
 
-__all__ = ["COUNTERPARTS", "is_followed"]
-
 
 def is_followed(value: Any) -> bool:
     """Whether a tensor among `value`, an argument or a list of them, does not give its values."""

@@ -8,8 +8,6 @@ from typing import Any
 from wengert.ops import fourier, frequencies
 from wengert.tensor.numpy.counterparts import counterpart, floating, tensor
 
-__all__: list[str] = []
-
 _FROM_REAL = frozenset({"rfft", "rfft2", "rfftn", "ihfft"})
 
 

@@ -15,8 +15,6 @@ Every public function of ``numpy``, ``numpy.linalg`` and ``numpy.fft``, and ever
 
 from __future__ import annotations
 
-__all__ = ["APART", "CONSTANT", "REFUSED"]
-
 _CONSTANT = """
     allclose argmax argmin argpartition argsort argwhere array2string array_equal array_equiv
     array_repr array_str can_cast common_type count_nonzero diag_indices_from digitize einsum_path

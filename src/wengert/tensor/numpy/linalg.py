@@ -27,8 +27,6 @@ from wengert.tensor.numpy import products
 from wengert.tensor.numpy.counterparts import common, counterpart, floating, known, tensor
 from wengert.tensor.numpy.sums import total
 
-__all__: list[str] = []
-
 EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
 EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
 QRResult = namedtuple("QRResult", "Q R")

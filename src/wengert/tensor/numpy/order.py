@@ -27,8 +27,6 @@ from wengert.tensor.numpy.counterparts import (
     values,
 )
 
-__all__: list[str] = []
-
 _OURS = frozenset({"linear", "lower", "higher", "midpoint", "nearest"})
 
 

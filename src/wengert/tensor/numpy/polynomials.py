@@ -21,8 +21,6 @@ from wengert.tensor.numpy.counterparts import (
 )
 from wengert.tensor.numpy.products import convolve
 
-__all__: list[str] = []
-
 
 def _linalg(name: str) -> Any:
     return rule(f"linalg.{name}")

@@ -19,8 +19,6 @@ from wengert.tensor.numpy.counterparts import (
     tensor,
 )
 
-__all__ = ["convolve", "cross", "matmul_of", "matvec", "outer", "vecdot", "vecmat"]
-
 
 @counterpart("matmul", "linalg.matmul")
 def matmul_of(x1: Any, x2: Any, /, *, axes: Any = None) -> Any:

@@ -31,8 +31,6 @@ from wengert.tape.detachments import note
 from wengert.tape.modes import is_grad_enabled
 from wengert.tape.record import T, record
 
-__all__ = ["NumpyProtocol"]
-
 _UNARY: dict[Any, str] = {}
 _BINARY: dict[Any, str] = {}
 """The primitives of ufuncs of floating numbers, and of those that are operators."""

@@ -28,8 +28,6 @@ from wengert.tensor.numpy.counterparts import (
     tensor,
 )
 
-__all__: list[str] = []
-
 
 def in_order(a: Any, order: str, name: str) -> None:
     """Refuse orders of memory that the elements of a tensor are never read in."""

@@ -34,8 +34,6 @@ from wengert.tensor.numpy.counterparts import (
     tensor,
 )
 
-__all__: list[str] = []
-
 
 @counterpart("lib.stride_tricks.sliding_window_view")
 def _sliding_window_view(

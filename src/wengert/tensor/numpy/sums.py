@@ -24,8 +24,6 @@ from wengert.tensor.numpy.counterparts import (
     tensor,
 )
 
-__all__ = ["amax", "amin", "every", "given", "mean", "prod", "some", "total", "variance", "wide"]
-
 _NONE = np._NoValue
 
 

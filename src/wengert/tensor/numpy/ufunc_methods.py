@@ -30,8 +30,6 @@ from wengert.tensor.numpy.counterparts import (
 )
 from wengert.tensor.numpy.ufuncs import call, into, label_of
 
-__all__ = ["accumulate", "at", "outer", "reduce", "reduceat"]
-
 
 def _all(a: Any, axis: Any, dtype: Any = None, **given: Any) -> Any:
     return sums.every(a, axis, **given)

@@ -33,17 +33,6 @@ from wengert.tensor.numpy.counterparts import (
     wrapped,
 )
 
-__all__ = [
-    "RULES",
-    "apply",
-    "call",
-    "into",
-    "is_constant",
-    "label_of",
-    "one_primitive",
-    "rule_of",
-]
-
 _STEPS = frozenset({"floor_divide", "nextafter", "spacing"})
 """Ufuncs that give floating numbers, but have no gradient."""
 

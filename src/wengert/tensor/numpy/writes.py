@@ -20,8 +20,6 @@ from wengert.tensor.numpy.choice import taken
 from wengert.tensor.numpy.counterparts import counterpart, one_axis, tensor, values
 from wengert.tensor.numpy.ufuncs import into
 
-__all__: list[str] = []
-
 
 def _writer(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register what writes into tensors; into plain arrays NumPy's function itself writes."""

@@ -18,8 +18,6 @@ from wengert.tape.base import TensorBase
 from wengert.utils.data.dataset import Dataset, IterableDataset, T_co
 from wengert.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
 
-__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
-
 
 def get_worker_info() -> Any:
     """None: examples are fetched in this process, not in one of several workers.

@@ -14,11 +14,7 @@ __all__ = ["fixed_point"]
 
 @primitive
 def fixed_point(
-    f: Callable[[Any], Callable[[Any], Any]],
-    a: Any,
-    x0: Any,
-    distance: Callable[[Any, Any], Any],
-    tol: float,
+    f: Callable[[Any], Callable[[Any], Any]], a, x0, distance: Callable[[Any, Any], Any], tol: float
 ) -> Any:
     """The x with ``x = f(a)(x)`` that iteration from `x0` leads to.
 
@@ -52,16 +48,16 @@ def fixed_point(
     return x
 
 
-def _vjp(ans: Any, f: Any, a: Any, x0: Any, distance: Any, tol: float) -> Callable[[Any], Any]:
+def _vjp(ans, f, a, x0, distance, tol: float) -> Callable[[Any], Any]:
     by_a, _ = make_vjp(lambda a: f(a)(ans), a)
 
-    def backwards(given: Any) -> Callable[[Any], Any]:
+    def backwards(given) -> Callable[[Any], Any]:
         a, x, g = given
         by_x, _ = make_vjp(f(a), x)
         space = vspace(x)
         return lambda v: space.add(by_x(v), g)
 
-    def vjp(g: Any) -> Any:
+    def vjp(g) -> Any:
         zeros = vspace(x0).zeros()
         return by_a(fixed_point(backwards, (a, ans, g), zeros, distance, tol))
 

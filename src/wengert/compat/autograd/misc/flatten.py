@@ -14,7 +14,7 @@ from wengert.compat.autograd.boxes import cannot, getval
 __all__ = ["flatten", "flatten_func"]
 
 
-def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
+def flatten(value) -> tuple[Any, Callable[[Any], Any]]:
     """A nested container of arrays as a vector, and the function that makes it again.
 
     Parameters
@@ -44,7 +44,7 @@ def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
     return vector, make
 
 
-def _taken(value: Any, parts: list[Any], place: list[int]) -> Callable[[Any], Any]:
+def _taken(value, parts: list[Any], place: list[int]) -> Callable[[Any], Any]:
     """Add the arrays of `value` to `parts`, and return what makes it from the whole vector."""
     if isinstance(value, dict):
         makers = {key: _taken(value[key], parts, place) for key in sorted(value)}
@@ -63,7 +63,7 @@ def _taken(value: Any, parts: list[Any], place: list[int]) -> Callable[[Any], An
     place[0] = stop
     parts.append(value)
 
-    def make(vector: Any) -> Any:
+    def make(vector) -> Any:
         part = np.reshape(vector[start:stop], shape)
         kind = part.dtype
         if kind == dtype or dtype.kind in "biu":
@@ -76,7 +76,7 @@ def _taken(value: Any, parts: list[Any], place: list[int]) -> Callable[[Any], An
 
 
 def flatten_func(
-    func: Callable[..., Any], example: Any
+    func: Callable[..., Any], example
 ) -> tuple[Callable[..., Any], Callable[[Any], Any], Any]:
     """A function of containers as one of vectors.
 
@@ -100,7 +100,7 @@ def flatten_func(
     """
     vector, unflatten = flatten(example)
 
-    def function(x: Any, *args: Any) -> Any:
+    def function(x, *args) -> Any:
         return flatten(func(unflatten(x), *args))[0]
 
     return function, unflatten, vector

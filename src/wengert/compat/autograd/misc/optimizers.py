@@ -31,17 +31,17 @@ def unflatten_optimizer(optimize: Optimizer) -> Optimizer:
     @wraps(optimize)
     def of_containers(
         grad: Callable[[Any, int], Any],
-        x0: Any,
+        x0,
         callback: Callable[[Any, int, Any], Any] | None = None,
-        *args: Any,
-        **kwargs: Any,
+        *args,
+        **kwargs,
     ) -> Any:
         start, unflatten = flatten(x0)
 
-        def of_vectors(x: Any, i: int) -> Any:
+        def of_vectors(x, i: int) -> Any:
             return flatten(grad(unflatten(x), i))[0]
 
-        def shown(x: Any, i: int, g: Any) -> None:
+        def shown(x, i: int, g) -> None:
             if callback is not None:
                 callback(unflatten(x), i, unflatten(g))
 
@@ -53,12 +53,7 @@ def unflatten_optimizer(optimize: Optimizer) -> Optimizer:
 
 @unflatten_optimizer
 def sgd(
-    grad: Any,
-    x: Any,
-    callback: Any = None,
-    num_iters: int = 200,
-    step_size: float = 0.1,
-    mass: float = 0.9,
+    grad, x, callback=None, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9
 ) -> Any:
     """Stochastic gradient descent with momentum; ``grad(x, i)`` gets the number of the step.
 
@@ -80,9 +75,9 @@ def sgd(
 
 @unflatten_optimizer
 def rmsprop(
-    grad: Any,
-    x: Any,
-    callback: Any = None,
+    grad,
+    x,
+    callback=None,
     num_iters: int = 100,
     step_size: float = 0.1,
     gamma: float = 0.9,
@@ -101,9 +96,9 @@ def rmsprop(
 
 @unflatten_optimizer
 def adam(
-    grad: Any,
-    x: Any,
-    callback: Any = None,
+    grad,
+    x,
+    callback=None,
     num_iters: int = 100,
     step_size: float = 0.001,
     b1: float = 0.9,

@@ -20,14 +20,14 @@ class ConstGraphNode(Node):
 
     def __init__(
         self,
-        value: Any,
-        fun: Any,
+        value,
+        fun,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         parent_argnums: tuple[int, ...],
         parents: tuple[Any, ...],
     ) -> None:
-        def partial_fun(partial_args: Any) -> Any:
+        def partial_fun(partial_args) -> Any:
             return fun(*subvals(args, zip(parent_argnums, partial_args, strict=True)), **kwargs)
 
         self.parents = parents
@@ -52,7 +52,7 @@ def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """
     graph: list[Any] = []
 
-    def maybe_cached_fun(x: Any) -> Any:
+    def maybe_cached_fun(x) -> Any:
         if not graph:
             value, node = trace(ConstGraphNode.new_root(), fun, x)
             if node is None:
@@ -67,12 +67,12 @@ def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return maybe_cached_fun
 
 
-def const_graph(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+def const_graph(fun: Callable[..., Any], *args, **kwargs) -> Callable[..., Any]:
     """`fun` with some arguments given, as `const_graph_unary` of the others."""
     unary = const_graph_unary(lambda rest: fun(*args, *rest, **kwargs))
 
     @wraps(fun)
-    def again(*rest: Any) -> Any:
+    def again(*rest) -> Any:
         return unary(rest)
 
     return again
@@ -88,8 +88,8 @@ class FullGraphNode(Node):
 
     def __init__(
         self,
-        value: Any,
-        fun: Any,
+        value,
+        fun,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         parent_argnums: tuple[int, ...],
@@ -104,7 +104,7 @@ class FullGraphNode(Node):
         self.recipe = (lambda x: x, (), {}, [])
 
 
-def full_graph(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def full_graph(fun: Callable[..., Any], *args, **kwargs) -> Any:
     """The node of the value of a call, from which the whole graph can be reached."""
     _, node = trace(FullGraphNode.new_root(), lambda args: fun(*args, **kwargs), args)
     return node

@@ -48,7 +48,7 @@ __getattr__, __dir__ = _lazy(globals(), _find, _listed)
 def _method(name: str) -> Any:
     function = _function_of(name, getattr(_np, name))
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs) -> Any:
         if name == "reshape" and len(args) > 1:
             args = (args,)
         return function(self, *args, **kwargs)

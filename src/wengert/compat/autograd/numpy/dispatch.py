@@ -80,7 +80,7 @@ def _any_box(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return bool(kwargs) and holds_box(kwargs)
 
 
-def function_of(name: str, numpys: Any) -> Callable[..., Any]:
+def function_of(name: str, numpys) -> Callable[..., Any]:
     """What stands for a function that is called `name` within NumPy (``"linalg.solve"``)."""
     made: Callable[..., Any]
     if name in _CONVERTING:
@@ -99,7 +99,7 @@ def function_of(name: str, numpys: Any) -> Callable[..., Any]:
 
 
 def of_numpy(
-    module: str, theirs: Any, place: str, make: Callable[[str, Any], Any]
+    module: str, theirs, place: str, make: Callable[[str, Any], Any]
 ) -> Callable[[str], Any]:
     """What finds the names of one of NumPy's namespaces for the module that stands for it."""
 
@@ -116,10 +116,10 @@ def of_numpy(
     return find
 
 
-def _of_unmasked(numpys: Any) -> Callable[..., Any]:
+def _of_unmasked(numpys) -> Callable[..., Any]:
     """NumPy's function, but for masked arrays: it would drop their masks."""
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args, **kwargs) -> Any:
         unmasked(args[0] if args else tuple(kwargs.values()))
         return numpys(*args, **kwargs)
 
@@ -127,7 +127,7 @@ def _of_unmasked(numpys: Any) -> Callable[..., Any]:
 
 
 def _of_any(function: Callable[..., Any]) -> Callable[..., Any]:
-    def joined(first: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def joined(first, /, *args, **kwargs) -> Any:
         if not isinstance(first, list | tuple | _np.ndarray | TensorBase):
             first = list(first)
         return function(first, *args, **kwargs)
@@ -135,7 +135,7 @@ def _of_any(function: Callable[..., Any]) -> Callable[..., Any]:
     return joined
 
 
-def _dressed(made: Any, name: str, numpys: Any) -> Any:
+def _dressed(made, name: str, numpys) -> Any:
     made.__name__ = made.__qualname__ = name.rpartition(".")[2]
     made.__module__ = f"wengert.compat.autograd.numpy.{name}".rpartition(".")[0]
     made.__doc__ = f"`numpy.{name}`, differentiable where arguments are boxes."
@@ -150,8 +150,8 @@ def _theirs(name: str) -> Callable[..., Any] | None:
     return getattr(module, own, None)
 
 
-def _of_values(numpys: Any) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _of_values(numpys) -> Callable[..., Any]:
+    def function(*args, **kwargs) -> Any:
         if _any_box(args, kwargs):
             return numpys(*plain(args), **plain(kwargs))
         return numpys(*args, **kwargs)
@@ -159,12 +159,12 @@ def _of_values(numpys: Any) -> Callable[..., Any]:
     return function
 
 
-def _general(name: str, numpys: Any) -> Callable[..., Any]:
+def _general(name: str, numpys) -> Callable[..., Any]:
     found: list[Any] = []
     own: list[Any] = []
     quick = QUICK.get(name)
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args, **kwargs) -> Any:
         if not _any_box(args, kwargs):
             return numpys(*args, **kwargs)
         if own:
@@ -191,11 +191,11 @@ def _general(name: str, numpys: Any) -> Callable[..., Any]:
     return function
 
 
-def _filled(name: str, numpys: Any) -> Callable[..., Any]:
+def _filled(name: str, numpys) -> Callable[..., Any]:
     """A function that makes an array: a box, while a function is being differentiated."""
     ours: Any = getattr(_wnp, name)
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args, **kwargs) -> Any:
         traced = _any_box(args, kwargs)
         if not traced and TRACING.get() is None:
             return numpys(*args, **kwargs)
@@ -221,7 +221,7 @@ def _filled(name: str, numpys: Any) -> Callable[..., Any]:
 _PAIRS = frozenset(("arctan2", "fmod", "hypot", "maximum", "minimum", "remainder"))
 
 
-def _pair(ufunc: Any) -> Any:
+def _pair(ufunc) -> Any:
     """The primitive that is a ufunc of two arguments on floats, beside the infix operators."""
     return one_primitive(ufunc) if ufunc.__name__ in _PAIRS else None
 
@@ -229,7 +229,7 @@ def _pair(ufunc: Any) -> Any:
 class _Ufunc(Ufunc):
     """A ufunc of NumPy's own arrays and of boxes."""
 
-    def __init__(self, ufunc: Any) -> None:
+    def __init__(self, ufunc) -> None:
         super().__init__(ufunc, unary(ufunc))
         self.fun = self.__wrapped__ = ufunc
         self._own: Any = None
@@ -238,7 +238,7 @@ class _Ufunc(Ufunc):
         self._constant = ufunc.__name__ in ROUNDING or kind_of(ufunc.__name__) == "constant"
         self.__doc__ = f"`numpy.{ufunc.__name__}`, differentiable where arguments are boxes."
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs) -> Any:
         x: Any = args[0] if args else None
         cls = x.__class__
         if len(args) == 1 and not kwargs and (cls is _np.ndarray or cls is float):
@@ -266,7 +266,7 @@ class _Ufunc(Ufunc):
             return noted_call(self, args, kwargs)
         return boxed(super().__call__(*args, **kwargs))
 
-    def _paired(self, a: Any, b: Any) -> Any:
+    def _paired(self, a, b) -> Any:
         """Of floats of one dtype; None for more than that."""
         box = a if a.__class__ is ArrayBox else b
         if not plain_float(box):

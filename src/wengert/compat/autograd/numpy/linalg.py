@@ -18,7 +18,7 @@ from wengert.compat.autograd.numpy.dispatch import of_numpy as _of_numpy
 from wengert.compat.kit.namespaces import lazy as _lazy
 
 
-def _symmetric(a: Any, UPLO: str) -> Any:
+def _symmetric(a, UPLO: str) -> Any:
     """The matrix that NumPy computes with, which looks at one triangle only.
 
     Gradients are by the elements of that triangle, as in HIPS autograd.
@@ -32,12 +32,12 @@ def _symmetric(a: Any, UPLO: str) -> Any:
     return diagonal + strictly + _wnp.conj(_wnp.swapaxes(strictly, -1, -2))
 
 
-def eigh(a: Any, UPLO: str = "L") -> Any:
+def eigh(a, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigh`, differentiable by the triangle that it looks at."""
     return _function_of("linalg.eigh", _np.linalg.eigh)(_symmetric(a, UPLO), UPLO)
 
 
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+def eigvalsh(a, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigvalsh`, differentiable by the triangle that it looks at."""
     return _function_of("linalg.eigvalsh", _np.linalg.eigvalsh)(_symmetric(a, UPLO), UPLO)
 

@@ -30,14 +30,14 @@ _METHODS = """
 def _operator(name: str, reflected: bool) -> Callable[[Any, Any], Any]:
     function = getattr(np, name)
 
-    def operator(self: Any, other: Any) -> Any:
+    def operator(self, other) -> Any:
         return function(other, self) if reflected else function(self, other)
 
     return operator
 
 
 def _method(name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs) -> Any:
         if name in ("reshape", "transpose") and len(args) > 1:
             args = (args,)
         return getattr(np, name)(self, *args, **kwargs)
@@ -45,17 +45,17 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
-def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+def _array_ufunc(self, ufunc, method: str, *inputs, **kwargs) -> Any:
     if method != "__call__":
         return noted_call(getattr(ufunc, method), inputs, kwargs)
     return noted_call(ufunc, inputs, kwargs)
 
 
-def _array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+def _array_function(self, function, types, args, kwargs) -> Any:
     return noted_call(function, args, kwargs)
 
 
-def _iter(self: Any) -> Any:
+def _iter(self) -> Any:
     return (self[i] for i in range(len(self)))
 
 

@@ -14,7 +14,7 @@ from wengert.compat.autograd.numpy.rows import metadata
 from wengert.compat.kit.namespaces import defined
 
 
-def unbroadcast(x: Any, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:
+def unbroadcast(x, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:
     """A cotangent, summed over the axes along which its argument was broadcast.
 
     Parameters
@@ -40,7 +40,7 @@ def unbroadcast(x: Any, target_meta: tuple[Any, ...], broadcast_idx: int = 0) ->
     return np.real(x) if np.iscomplexobj(x) and not is_complex else x
 
 
-def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def unbroadcast_f(target, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A function of a cotangent whose results are summed down to the shape of `target`.
 
     Examples
@@ -54,7 +54,7 @@ def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda g: unbroadcast(f(g), target_meta)
 
 
-def repeat_to_match_shape(g: Any, shape: Any, dtype: Any, axis: Any, keepdims: bool) -> Any:
+def repeat_to_match_shape(g, shape, dtype, axis, keepdims: bool) -> Any:
     """The cotangent of a reduction in the shape of its argument, and how many were reduced to one.
 
     Examples
@@ -76,17 +76,17 @@ def repeat_to_match_shape(g: Any, shape: Any, dtype: Any, axis: Any, keepdims: b
     return np.reshape(g, kept) + _np.zeros(shape, dtype=dtype), count
 
 
-def replace_zero(x: Any, val: Any) -> Any:
+def replace_zero(x, val) -> Any:
     """`x` with another value where it is 0."""
     return np.where(plain(x) != 0, x, val)
 
 
-def balanced_eq(x: Any, z: Any, y: Any) -> Any:
+def balanced_eq(x, z, y) -> Any:
     """1 where x is z, a half where x and y both are, 0 elsewhere."""
     return (plain(x) == plain(z)) / (1.0 + (plain(x) == plain(y)))
 
 
-def match_complex(target: Any, x: Any) -> Any:
+def match_complex(target, x) -> Any:
     """`x` as a complex number if `target` is complex, else as a real one."""
     wanted, given = np.iscomplexobj(target), np.iscomplexobj(x)
     if wanted == given:

@@ -22,12 +22,12 @@ from wengert.tape.base import new_tensor
 __all__ = ["QUICK", "operand", "plain_float"]
 
 
-def plain_float(x: Any) -> bool:
+def plain_float(x) -> bool:
     """Whether `x` is a box of floats that nothing has written to."""
     return x.__class__ is ArrayBox and x.payload.dtype.kind == "f" and unwritten(x)
 
 
-def operand(x: Any, kind: Any) -> Any:
+def operand(x, kind) -> Any:
     """`x` as a tensor of dtype `kind`, if it is one or need only be taken for one; else None."""
     cls = x.__class__
     if cls is ArrayBox:
@@ -39,7 +39,7 @@ def operand(x: Any, kind: Any) -> Any:
     return None
 
 
-def _dims(axis: Any, ndim: int) -> tuple[int, ...] | None:
+def _dims(axis, ndim: int) -> tuple[int, ...] | None:
     """The axes that are reduced, from the front; None for what is not one axis, or all."""
     if axis is None:
         return tuple(range(ndim))
@@ -49,7 +49,7 @@ def _dims(axis: Any, ndim: int) -> tuple[int, ...] | None:
 
 
 def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
-    def reduced(x: Any, axis: Any = None, *more: Any, keepdims: Any = False, **named: Any) -> Any:
+    def reduced(x, axis=None, *more, keepdims=False, **named) -> Any:
         ndim = x.payload.ndim
         if more or named or not ndim or keepdims.__class__ is not bool or not x.payload.size:
             return None
@@ -59,7 +59,7 @@ def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     return reduced
 
 
-def _reshape(x: Any, *shape: Any, **named: Any) -> Any:
+def _reshape(x, *shape, **named) -> Any:
     if named or len(shape) != 1:
         return None
     (sizes,) = shape
@@ -72,7 +72,7 @@ def _reshape(x: Any, *shape: Any, **named: Any) -> Any:
         return None  # the general way has NumPy's own error
 
 
-def _dot(x: Any, *more: Any, **named: Any) -> Any:
+def _dot(x, *more, **named) -> Any:
     if named or len(more) != 1:
         return None
     other = more[0]
@@ -88,7 +88,7 @@ def _dot(x: Any, *more: Any, **named: Any) -> Any:
     return matmul(x, other)
 
 
-def dot_of_array(a: Any, x: Any) -> Any:
+def dot_of_array(a, x) -> Any:
     """``np.dot`` of one of NumPy's own arrays and a box."""
     kind = x.payload.dtype
     if a.dtype is not kind or kind.kind != "f":

@@ -26,11 +26,11 @@ _CURES = {
 }
 
 
-def _drawn(name: str, function: Any) -> Any:
+def _drawn(name: str, function) -> Any:
     own = name.rpartition(".")[2]
 
     @functools.wraps(function)
-    def draw(*args: Any, **kwargs: Any) -> Any:
+    def draw(*args, **kwargs) -> Any:
         if holds_box((args, kwargs)):
             numbers = tuple(i for i, value in enumerate(args) if holds_box(value))
             cure = _CURES.get(own, "pass x._value for the box x, if no derivative is wanted")

@@ -20,7 +20,7 @@ class _Joined:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __getitem__(self, parts: Any) -> Any:
+    def __getitem__(self, parts) -> Any:
         if holds_box(parts):
             return boxed(getattr(_wnp, self._name)[parts])
         return getattr(_np, self._name)[parts]
@@ -33,16 +33,16 @@ r_ = _Joined("r_")
 c_ = _Joined("c_")
 
 
-def vectorize(pyfunc: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
+def vectorize(pyfunc: Callable[..., Any], *args, **kwargs) -> Callable[..., Any]:
     """A function of numbers as one of arrays (see `numpy.vectorize`); differentiable."""
     numpys = _np.vectorize(pyfunc, *args, **kwargs)
 
-    def on_boxes(*given: Any, **named: Any) -> Any:
+    def on_boxes(*given, **named) -> Any:
         return pyfunc(*map(boxed, given), **named)
 
     ours = _wnp.vectorize(on_boxes, *args, **kwargs)
 
-    def each(*given: Any, **named: Any) -> Any:
+    def each(*given, **named) -> Any:
         if holds_box((given, named)):
             return boxed(ours(*given, **named))
         return numpys(*given, **named)
@@ -53,7 +53,7 @@ def vectorize(pyfunc: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable
 _where = function_of("where", _np.where)
 
 
-def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
+def where(condition, *args, **kwargs) -> Any:
     """`numpy.where`; of Python's own numbers and lists it gives such.
 
     Parameters
@@ -70,34 +70,34 @@ def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
     return result if any(map(_of_arrays, given)) else result.tolist()
 
 
-def _of_arrays(value: Any) -> bool:
+def _of_arrays(value) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_of_arrays, value))
     return isbox(value) or isinstance(value, _np.ndarray | _np.generic)
 
 
-def concatenate_args(axis: int, *args: Any) -> Any:
+def concatenate_args(axis: int, *args) -> Any:
     """The arrays one after another, along an axis."""
     if holds_box(args):
         return boxed(_wnp.concatenate(args, axis))
     return _np.concatenate(args, axis)
 
 
-def array_from_args(array_args: Any, array_kwargs: Any, *args: Any) -> Any:
+def array_from_args(array_args, array_kwargs, *args) -> Any:
     """An array of the arguments, one row for each."""
     if holds_box(args):
         return boxed(_wnp.array(list(args), *array_args, **array_kwargs))
     return _np.array(unmasked(args), *array_args, **array_kwargs)
 
 
-def wrap_if_boxes_inside(raw_array: Any, slow_op_name: str | None = None) -> Any:
+def wrap_if_boxes_inside(raw_array, slow_op_name: str | None = None) -> Any:
     """An array of objects, some of them boxes, as a box."""
     if isbox(raw_array) or raw_array.dtype.kind != "O":
         return raw_array
     return boxed(_wnp.array(raw_array.ravel().tolist()).reshape(raw_array.shape))
 
 
-def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def make_diagonal(D, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Matrices with the rows of `D` for diagonals: the opposite of `diagonal`."""
     if not (offset == 0 and axis1 == -1 and axis2 == -2):
         raise NotImplementedError(
@@ -106,7 +106,7 @@ def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> An
     return D[..., None] * _np.eye(_np.shape(plain(D))[-1])
 
 
-def metadata(A: Any) -> tuple[Any, ...]:
+def metadata(A) -> tuple[Any, ...]:
     """The shape, the number of dimensions, the dtype, and whether that is complex."""
     value = plain(A)
     return _np.shape(value), _np.ndim(value), _np.result_type(value), _np.iscomplexobj(value)

@@ -35,7 +35,7 @@ def paired(
     formula: Takes what SciPy's function takes; None: no box may be given.
     """
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args, **kwargs) -> Any:
         if not holds_box((args, kwargs)):
             return scipys()(*args, **kwargs)
         if formula is None:

@@ -28,7 +28,7 @@ class _Followed(Exception):
     """The equations hold boxes though no argument does."""
 
 
-def odeint(func: Callable[..., Any], y0: Any, t: Any, args: Any = (), **kwargs: Any) -> Any:
+def odeint(func: Callable[..., Any], y0, t, args=(), **kwargs) -> Any:
     """Integrate ``dy/dt = func(y, t, *args)`` (see `scipy.integrate.odeint`).
 
     Derivatives are by `y0`, `t`, `args`, which may be nested containers, and by boxes that `func`
@@ -65,28 +65,28 @@ def odeint(func: Callable[..., Any], y0: Any, t: Any, args: Any = (), **kwargs: 
             f"odeint of boxes has no argument {', '.join(sorted(unknown))}: leave it out"
         )
 
-    def equations(*given: Any) -> Any:
+    def equations(*given) -> Any:
         return _array(func(*map(_boxes, given)))
 
     made = _odeint(equations, _array(y0), t, args, method="LSODA", **options)
     return boxed(made)
 
 
-def _boxes(value: Any) -> Any:
+def _boxes(value) -> Any:
     leaves, rebuild = flatten(value)
     return rebuild([boxed(leaf) for leaf in leaves])
 
 
-def _array(value: Any) -> Any:
+def _array(value) -> Any:
     return value if isbox(value) else np.array(value, dtype=float)
 
 
-def _scipys(func: Any, y0: Any, t: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+def _scipys(func, y0, t, args, kwargs: dict[str, Any]) -> Any:
     scipys = scipy_module("integrate", "scipy.integrate.odeint").odeint
     if TRACING.get() is None:
         return scipys(func, y0, t, args, **kwargs)
 
-    def plainly(*given: Any) -> Any:
+    def plainly(*given) -> Any:
         slope = func(*given)
         if holds_box(slope):
             raise _Followed

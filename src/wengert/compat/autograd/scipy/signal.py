@@ -22,8 +22,8 @@ __all__ = ["convolve"]
 
 
 def convolve(
-    A: Any,
-    B: Any,
+    A,
+    B,
     axes: Sequence[Sequence[int]] | None = None,
     dot_axes: Sequence[Sequence[int]] = ((), ()),
     mode: str = "full",

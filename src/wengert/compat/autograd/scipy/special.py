@@ -25,9 +25,7 @@ from wengert.compat.kit.namespaces import lazy
 from wengert.ops.transcendental import polygamma as _polygamma
 
 
-def logsumexp_of(
-    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
-) -> Any:
+def logsumexp_of(a, axis=None, b=None, keepdims: bool = False, return_sign: bool = False) -> Any:
     """``log(sum(b * exp(a)))`` of boxes (see `scipy.special.logsumexp`)."""
     largest = _np.max(getval(a), axis=axis, keepdims=True)
     largest = _np.where(_np.isfinite(largest), largest, 0.0)
@@ -39,17 +37,17 @@ def logsumexp_of(
     return np.log(total) + shift
 
 
-def softmax_of(x: Any, axis: Any = None) -> Any:
+def softmax_of(x, axis=None) -> Any:
     """`scipy.special.softmax` of boxes."""
     return np.exp(log_softmax_of(x, axis))
 
 
-def log_softmax_of(x: Any, axis: Any = None) -> Any:
+def log_softmax_of(x, axis=None) -> Any:
     """`scipy.special.log_softmax` of boxes."""
     return x - logsumexp_of(x, axis, keepdims=True)
 
 
-def multigammaln_of(a: Any, d: int) -> Any:
+def multigammaln_of(a, d: int) -> Any:
     """`scipy.special.multigammaln` of boxes."""
     parts = scipy_module("special", "multigammaln").gammaln(
         np.expand_dims(a, -1) - _np.arange(d) / 2.0
@@ -57,7 +55,7 @@ def multigammaln_of(a: Any, d: int) -> Any:
     return d * (d - 1) / 4.0 * _np.log(_np.pi) + np.sum(parts, -1)
 
 
-def polygamma_of(n: Any, x: Any) -> Any:
+def polygamma_of(n, x) -> Any:
     """`scipy.special.polygamma` of boxes: derivatives by `x` only."""
     order = _np.asarray(getval(n))
     if holds_box(n) or order.size != 1:
@@ -74,8 +72,8 @@ _FORMULAS: dict[str, Any] = {
 }
 
 
-def _of_ufunc(name: str, ufunc: Any) -> Any:
-    def function(*args: Any, **kwargs: Any) -> Any:
+def _of_ufunc(name: str, ufunc) -> Any:
+    def function(*args, **kwargs) -> Any:
         return ufunc(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name

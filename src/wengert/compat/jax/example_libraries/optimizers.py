@@ -18,32 +18,7 @@ from typing import Any, NamedTuple
 import wengert.compat.jax.numpy as jnp
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.trees import register, tree_flatten, tree_leaves, tree_map
-
-__all__ = [
-    "JoinPoint",
-    "Optimizer",
-    "OptimizerState",
-    "adagrad",
-    "adam",
-    "adamax",
-    "clip_grads",
-    "constant",
-    "exponential_decay",
-    "inverse_time_decay",
-    "l2_norm",
-    "make_schedule",
-    "momentum",
-    "nesterov",
-    "optimizer",
-    "pack_optimizer_state",
-    "piecewise_constant",
-    "polynomial_decay",
-    "rmsprop",
-    "rmsprop_momentum",
-    "sgd",
-    "sm3",
-    "unpack_optimizer_state",
-]
+from wengert.compat.kit.namespaces import defined
 
 Schedule = Callable[[Any], Any]
 
@@ -81,17 +56,17 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
     """
 
     @functools.wraps(opt_maker)
-    def tree_opt_maker(*args: Any, **kwargs: Any) -> Optimizer:
+    def tree_opt_maker(*args, **kwargs) -> Optimizer:
         init, update, get_params = opt_maker(*args, **kwargs)
 
-        def tree_init(x0_tree: Any) -> OptimizerState:
+        def tree_init(x0_tree) -> OptimizerState:
             leaves, tree = tree_flatten(x0_tree)
             states = [tree_flatten(init(x)) for x in leaves]
             return OptimizerState(
                 tuple([tuple(parts) for parts, _ in states]), tree, tuple([t for _, t in states])
             )
 
-        def tree_update(i: Any, grad_tree: Any, opt_state: OptimizerState) -> OptimizerState:
+        def tree_update(i, grad_tree, opt_state: OptimizerState) -> OptimizerState:
             packed, tree, subtrees = opt_state
             grads, grad_def = tree_flatten(grad_tree)
             if grad_def != tree:
@@ -124,23 +99,23 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
 
 
 @optimizer
-def sgd(step_size: Any) -> Any:
+def sgd(step_size) -> Any:
     """Steps along the gradient; `step_size` is a number or a function of the step's number."""
     step_of = make_schedule(step_size)
 
-    def update(i: Any, g: Any, x: Any) -> Any:
+    def update(i, g, x) -> Any:
         return x - step_of(i) * g
 
     return jnp.asarray, update, lambda x: x
 
 
-def _with_velocity(step_size: Schedule, mass: Any, ahead: bool) -> Any:
+def _with_velocity(step_size: Schedule, mass, ahead: bool) -> Any:
     step_of = make_schedule(step_size)
 
-    def init(x0: Any) -> Any:
+    def init(x0) -> Any:
         return x0, jnp.zeros_like(x0)
 
-    def update(i: Any, g: Any, state: Any) -> Any:
+    def update(i, g, state) -> Any:
         x, velocity = state
         velocity = mass * velocity + g
         step = mass * velocity + g if ahead else velocity
@@ -150,26 +125,26 @@ def _with_velocity(step_size: Schedule, mass: Any, ahead: bool) -> Any:
 
 
 @optimizer
-def momentum(step_size: Schedule, mass: Any) -> Any:
+def momentum(step_size: Schedule, mass) -> Any:
     """Steps along a running sum of gradients."""
     return _with_velocity(step_size, mass, ahead=False)
 
 
 @optimizer
-def nesterov(step_size: Schedule, mass: Any) -> Any:
+def nesterov(step_size: Schedule, mass) -> Any:
     """As `momentum`, looking one step ahead."""
     return _with_velocity(step_size, mass, ahead=True)
 
 
 @optimizer
-def adagrad(step_size: Any, momentum: Any = 0.9) -> Any:
+def adagrad(step_size, momentum=0.9) -> Any:
     """Steps divided by the root of the sum of squared gradients."""
     step_of = make_schedule(step_size)
 
-    def init(x0: Any) -> Any:
+    def init(x0) -> Any:
         return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
 
-    def update(i: Any, g: Any, state: Any) -> Any:
+    def update(i, g, state) -> Any:
         x, squares, moving = state
         squares = squares + jnp.square(g)
         there = squares > 0
@@ -181,14 +156,14 @@ def adagrad(step_size: Any, momentum: Any = 0.9) -> Any:
 
 
 @optimizer
-def rmsprop(step_size: Any, gamma: Any = 0.9, eps: Any = 1e-8) -> Any:
+def rmsprop(step_size, gamma=0.9, eps=1e-8) -> Any:
     """Steps divided by the root of a running mean of squared gradients."""
     step_of = make_schedule(step_size)
 
-    def init(x0: Any) -> Any:
+    def init(x0) -> Any:
         return x0, jnp.zeros_like(x0)
 
-    def update(i: Any, g: Any, state: Any) -> Any:
+    def update(i, g, state) -> Any:
         x, squares = state
         squares = squares * gamma + jnp.square(g) * (1.0 - gamma)
         return x - step_of(i) * g / jnp.sqrt(squares + eps), squares
@@ -197,14 +172,14 @@ def rmsprop(step_size: Any, gamma: Any = 0.9, eps: Any = 1e-8) -> Any:
 
 
 @optimizer
-def rmsprop_momentum(step_size: Any, gamma: Any = 0.9, eps: Any = 1e-8, momentum: Any = 0.9) -> Any:
+def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9) -> Any:
     """As `rmsprop`, with a running sum of steps."""
     step_of = make_schedule(step_size)
 
-    def init(x0: Any) -> Any:
+    def init(x0) -> Any:
         return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
 
-    def update(i: Any, g: Any, state: Any) -> Any:
+    def update(i, g, state) -> Any:
         x, squares, moving = state
         squares = squares * gamma + jnp.square(g) * (1.0 - gamma)
         moving = momentum * moving + step_of(i) * g / jnp.sqrt(squares + eps)
@@ -214,14 +189,14 @@ def rmsprop_momentum(step_size: Any, gamma: Any = 0.9, eps: Any = 1e-8, momentum
 
 
 @optimizer
-def adam(step_size: Any, b1: Any = 0.9, b2: Any = 0.999, eps: Any = 1e-8) -> Any:
+def adam(step_size, b1=0.9, b2=0.999, eps=1e-8) -> Any:
     """Adam: running means of gradients and of their squares."""
     step_of = make_schedule(step_size)
 
-    def init(x0: Any) -> Any:
+    def init(x0) -> Any:
         return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
 
-    def update(i: Any, g: Any, state: Any) -> Any:
+    def update(i, g, state) -> Any:
         x, m, v = state
         m = (1 - b1) * g + b1 * m
         v = (1 - b2) * jnp.square(g) + b2 * v
@@ -233,14 +208,14 @@ def adam(step_size: Any, b1: Any = 0.9, b2: Any = 0.999, eps: Any = 1e-8) -> Any
 
 
 @optimizer
-def adamax(step_size: Any, b1: Any = 0.9, b2: Any = 0.999, eps: Any = 1e-8) -> Any:
+def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8) -> Any:
     """As `adam`, by the greatest gradients."""
     step_of = make_schedule(step_size)
 
-    def init(x0: Any) -> Any:
+    def init(x0) -> Any:
         return x0, jnp.zeros_like(x0), jnp.zeros_like(x0)
 
-    def update(i: Any, g: Any, state: Any) -> Any:
+    def update(i, g, state) -> Any:
         x, m, u = state
         m = (1 - b1) * g + b1 * m
         u = jnp.maximum(b2 * u, jnp.abs(g))
@@ -251,18 +226,18 @@ def adamax(step_size: Any, b1: Any = 0.9, b2: Any = 0.999, eps: Any = 1e-8) -> A
 
 
 @optimizer
-def sm3(step_size: Any, momentum: Any = 0.9) -> Any:
+def sm3(step_size, momentum=0.9) -> Any:
     """Steps divided by the root of bounds of squared gradients, one for each row and column."""
     step_of = make_schedule(step_size)
 
     def of_row(i: int, ndim: int) -> Any:
         return tuple(slice(None) if j == i else None for j in range(ndim))
 
-    def init(x0: Any) -> Any:
+    def init(x0) -> Any:
         x0 = jnp.asarray(x0)
         return x0, jnp.zeros_like(x0), [jnp.zeros(n, x0.dtype) for n in x0.shape]
 
-    def update(i: Any, g: Any, state: Any) -> Any:
+    def update(i, g, state) -> Any:
         x, m, rows = state
         bounds = [row[of_row(j, x.ndim)] for j, row in enumerate(rows)]
         squares = functools.reduce(jnp.minimum, bounds) + jnp.square(g)
@@ -278,41 +253,37 @@ def sm3(step_size: Any, momentum: Any = 0.9) -> Any:
 # -- schedules -------------------------------------------------------------------------------------
 
 
-def constant(step_size: Any) -> Schedule:
+def constant(step_size) -> Schedule:
     """Steps of one size."""
     return lambda i: step_size
 
 
-def exponential_decay(step_size: Any, decay_steps: Any, decay_rate: Any) -> Schedule:
+def exponential_decay(step_size, decay_steps, decay_rate) -> Schedule:
     """Steps that shrink by a factor every `decay_steps`."""
     return lambda i: step_size * decay_rate ** (i / decay_steps)
 
 
-def inverse_time_decay(
-    step_size: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False
-) -> Schedule:
+def inverse_time_decay(step_size, decay_steps, decay_rate, staircase: bool = False) -> Schedule:
     """Steps that shrink as 1 / (1 + rate * i / steps)."""
 
-    def schedule(i: Any) -> Any:
+    def schedule(i) -> Any:
         time = jnp.floor(i / decay_steps) if staircase else i / decay_steps
         return step_size / (1 + decay_rate * time)
 
     return schedule
 
 
-def polynomial_decay(
-    step_size: Any, decay_steps: Any, final_step_size: Any, power: Any = 1.0
-) -> Schedule:
+def polynomial_decay(step_size, decay_steps, final_step_size, power=1.0) -> Schedule:
     """Steps that shrink to a last size with a power of the time that is left."""
 
-    def schedule(i: Any) -> Any:
+    def schedule(i) -> Any:
         left = 1 - jnp.minimum(i, decay_steps) / decay_steps
         return left**power * (step_size - final_step_size) + final_step_size
 
     return schedule
 
 
-def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
+def piecewise_constant(boundaries, values) -> Schedule:
     """Steps of sizes that change at given numbers of steps."""
     ends, sizes = jnp.array(boundaries), jnp.array(values)
     if not ends.ndim == sizes.ndim == 1:
@@ -322,7 +293,7 @@ def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
     return lambda i: sizes[jnp.sum(i > ends)]
 
 
-def make_schedule(scalar_or_schedule: Any) -> Schedule:
+def make_schedule(scalar_or_schedule) -> Schedule:
     """A number as a function of the step's number; such a function itself."""
     if callable(scalar_or_schedule):
         found: Schedule = scalar_or_schedule
@@ -335,16 +306,16 @@ def make_schedule(scalar_or_schedule: Any) -> Schedule:
 # -- gradients -------------------------------------------------------------------------------------
 
 
-def l2_norm(tree: Any) -> Any:
+def l2_norm(tree) -> Any:
     """The Euclidean norm of all arrays in a container together."""
     return jnp.sqrt(sum(jnp.vdot(x, x) for x in tree_leaves(tree)))
 
 
-def clip_grads(grad_tree: Any, max_norm: Any) -> Any:
+def clip_grads(grad_tree, max_norm) -> Any:
     """Gradients made shorter together, where they are longer than `max_norm`."""
     length = l2_norm(grad_tree)
 
-    def shorter(g: Any) -> Any:
+    def shorter(g) -> Any:
         return jnp.where(length < max_norm, g, g * (max_norm / length))
 
     return tree_map(shorter, grad_tree)
@@ -353,7 +324,7 @@ def clip_grads(grad_tree: Any, max_norm: Any) -> Any:
 class JoinPoint:
     """The state of one parameter, as a leaf (see `unpack_optimizer_state`)."""
 
-    def __init__(self, subtree: Any) -> None:
+    def __init__(self, subtree) -> None:
         self.subtree = subtree
 
     def __iter__(self) -> Any:
@@ -367,7 +338,7 @@ def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
     return tree.unflatten([JoinPoint(state) for state in states])
 
 
-def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
+def pack_optimizer_state(marked_pytree) -> OptimizerState:
     """What undoes `unpack_optimizer_state`."""
     points, tree = tree_flatten(marked_pytree)
     if not all(isinstance(point, JoinPoint) for point in points):
@@ -377,5 +348,7 @@ def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
         tuple([tuple(parts) for parts, _ in states]), tree, tuple([t for _, t in states])
     )
 
+
+__all__ = defined(globals())
 
 fill_sections(globals())

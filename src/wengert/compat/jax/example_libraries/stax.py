@@ -23,37 +23,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax import lax_products, nn, sampling
 from wengert.compat.jax.keys import split
 from wengert.compat.jax.nn import initializers
-
-__all__ = [
-    "AvgPool",
-    "BatchNorm",
-    "Conv",
-    "Dense",
-    "Dropout",
-    "Elu",
-    "Exp",
-    "FanInConcat",
-    "FanInSum",
-    "FanOut",
-    "Flatten",
-    "Gelu",
-    "GeneralConv",
-    "Identity",
-    "LeakyRelu",
-    "LogSoftmax",
-    "MaxPool",
-    "Relu",
-    "Selu",
-    "Sigmoid",
-    "Softmax",
-    "Softplus",
-    "SumPool",
-    "Tanh",
-    "elementwise",
-    "parallel",
-    "serial",
-    "shape_dependent",
-]
+from wengert.compat.kit.namespaces import defined
 
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
 _WEIGHTS = initializers.glorot_normal()
@@ -61,15 +31,15 @@ _BIAS = initializers.normal()
 _SMALL = initializers.normal(1e-6)
 
 
-def Dense(out_dim: int, W_init: Any = _WEIGHTS, b_init: Any = _BIAS) -> Layer:
+def Dense(out_dim: int, W_init=_WEIGHTS, b_init=_BIAS) -> Layer:
     """A matrix and a vector: ``inputs @ W + b``."""
 
-    def init_fun(rng: Any, input_shape: Any) -> Any:
+    def init_fun(rng, input_shape) -> Any:
         of_w, of_b = split(rng)
         w = W_init(of_w, (input_shape[-1], out_dim))
         return (*input_shape[:-1], out_dim), (w, b_init(of_b, (out_dim,)))
 
-    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+    def apply_fun(params, inputs, **kwargs) -> Any:
         w, b = params
         return jnp.dot(inputs, w) + b
 
@@ -77,20 +47,20 @@ def Dense(out_dim: int, W_init: Any = _WEIGHTS, b_init: Any = _BIAS) -> Layer:
 
 
 def GeneralConv(
-    dimension_numbers: Any,
+    dimension_numbers,
     out_chan: int,
-    filter_shape: Any,
-    strides: Any = None,
-    padding: Any = "VALID",
-    W_init: Any = None,
-    b_init: Any = _SMALL,
+    filter_shape,
+    strides=None,
+    padding="VALID",
+    W_init=None,
+    b_init=_SMALL,
 ) -> Layer:
     """A convolution whose axes are named, as in ``("NHWC", "HWIO", "NHWC")``."""
     lhs_spec, rhs_spec, out_spec = dimension_numbers
     steps = strides or (1,) * len(filter_shape)
     of_weights = W_init or initializers.glorot_normal(rhs_spec.index("I"), rhs_spec.index("O"))
 
-    def init_fun(rng: Any, input_shape: Any) -> Any:
+    def init_fun(rng, input_shape) -> Any:
         sizes = iter(filter_shape)
         kernel = [
             out_chan if c == "O" else input_shape[lhs_spec.index("C")] if c == "I" else next(sizes)
@@ -101,7 +71,7 @@ def GeneralConv(
         of_w, of_b = split(rng)
         return output, (of_weights(of_w, tuple(kernel)), b_init(of_b, tuple(bias)))
 
-    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+    def apply_fun(params, inputs, **kwargs) -> Any:
         w, b = params
         return (
             lax_products.conv_general_dilated(
@@ -113,7 +83,7 @@ def GeneralConv(
     return init_fun, apply_fun
 
 
-def _reach(size: int, window: int, step: int, padding: Any) -> int:
+def _reach(size: int, window: int, step: int, padding) -> int:
     """The size of one dimension after windows went over it."""
     if size == -1:
         return -1
@@ -123,7 +93,7 @@ def _reach(size: int, window: int, step: int, padding: Any) -> int:
     return (size + before + after - window) // step + 1
 
 
-def _convolved_shape(shape: Any, kernel: Any, steps: Any, padding: Any, names: Any) -> Any:
+def _convolved_shape(shape, kernel, steps, padding, names) -> Any:
     lhs_spec, rhs_spec, out_spec = names
     spatial = [c for c in lhs_spec if c not in "NC"]
     pads = padding if not isinstance(padding, str) else [padding] * len(spatial)
@@ -138,23 +108,23 @@ Conv = functools.partial(GeneralConv, ("NHWC", "HWIO", "NHWC"))
 
 
 def BatchNorm(
-    axis: Any = (0, 1, 2),
+    axis=(0, 1, 2),
     epsilon: float = 1e-5,
     center: bool = True,
     scale: bool = True,
-    beta_init: Any = initializers.zeros,
-    gamma_init: Any = initializers.ones,
+    beta_init=initializers.zeros,
+    gamma_init=initializers.ones,
 ) -> Layer:
     """Mean 0 and variance 1 over axes, then moved and stretched by parameters."""
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
 
-    def init_fun(rng: Any, input_shape: Any) -> Any:
+    def init_fun(rng, input_shape) -> Any:
         shape = tuple(n for i, n in enumerate(input_shape) if i not in axes)
         of_beta, of_gamma = split(rng)
         beta = beta_init(of_beta, shape) if center else ()
         return input_shape, (beta, gamma_init(of_gamma, shape) if scale else ())
 
-    def apply_fun(params: Any, x: Any, **kwargs: Any) -> Any:
+    def apply_fun(params, x, **kwargs) -> Any:
         beta, gamma = params
         wide = tuple(None if i in axes else slice(None) for i in range(x.ndim))
         z = nn.standardize(x, axes, epsilon=epsilon)
@@ -164,13 +134,13 @@ def BatchNorm(
     return init_fun, apply_fun
 
 
-def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
+def elementwise(fun: Callable[..., Any], **fun_kwargs) -> Layer:
     """A function as a layer without parameters."""
 
-    def init_fun(rng: Any, input_shape: Any) -> Any:
+    def init_fun(rng, input_shape) -> Any:
         return input_shape, ()
 
-    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+    def apply_fun(params, inputs, **kwargs) -> Any:
         return fun(inputs, **fun_kwargs)
 
     return init_fun, apply_fun
@@ -190,25 +160,23 @@ Gelu = elementwise(nn.gelu)
 
 
 def _pooling(combine: Callable[..., Any], start: float, mean: bool) -> Callable[..., Layer]:
-    def layer(
-        window_shape: Any, strides: Any = None, padding: str = "VALID", spec: str | None = None
-    ) -> Layer:
+    def layer(window_shape, strides=None, padding: str = "VALID", spec: str | None = None) -> Layer:
         names = spec or "N" + "HWD"[: len(window_shape)] + "C"
         places = [i for i, c in enumerate(names) if c not in "NC"]
         steps = strides or (1,) * len(window_shape)
 
-        def init_fun(rng: Any, input_shape: Any) -> Any:
+        def init_fun(rng, input_shape) -> Any:
             sizes = list(input_shape)
             for place, n, step in zip(places, window_shape, steps, strict=True):
                 sizes[place] = _reach(sizes[place], n, step, padding)
             return tuple(sizes), ()
 
-        def pooled(x: Any) -> Any:
+        def pooled(x) -> Any:
             for place, n, step in zip(places, window_shape, steps, strict=True):
                 x = _pooled(x, place, n, step)
             return x
 
-        def _pooled(x: Any, axis: int, window: int, step: int) -> Any:
+        def _pooled(x, axis: int, window: int, step: int) -> Any:
             count = _reach(x.shape[axis], window, step, padding)
             if padding == "SAME":
                 missing = max((count - 1) * step + window - x.shape[axis], 0)
@@ -220,7 +188,7 @@ def _pooling(combine: Callable[..., Any], start: float, mean: bool) -> Callable[
             parts = [x[(*lead, slice(i, i + last, step))] for i in range(window)]
             return functools.reduce(combine, parts)
 
-        def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+        def apply_fun(params, inputs, **kwargs) -> Any:
             found = pooled(inputs)
             return found / pooled(jnp.ones_like(inputs)) if mean else found
 
@@ -234,11 +202,11 @@ SumPool = _pooling(operator.add, 0.0, False)
 AvgPool = _pooling(operator.add, 0.0, True)
 
 
-def _flat_init(rng: Any, input_shape: Any) -> Any:
+def _flat_init(rng, input_shape) -> Any:
     return (input_shape[0], math.prod(input_shape[1:])), ()
 
 
-def _flat_apply(params: Any, inputs: Any, **kwargs: Any) -> Any:
+def _flat_apply(params, inputs, **kwargs) -> Any:
     return jnp.reshape(inputs, (inputs.shape[0], -1))
 
 
@@ -250,10 +218,10 @@ Identity = elementwise(lambda x: x)
 def FanOut(num: int) -> Layer:
     """The inputs several times, for `parallel`."""
 
-    def init_fun(rng: Any, input_shape: Any) -> Any:
+    def init_fun(rng, input_shape) -> Any:
         return [input_shape] * num, ()
 
-    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+    def apply_fun(params, inputs, **kwargs) -> Any:
         return [inputs] * num
 
     return init_fun, apply_fun
@@ -269,12 +237,12 @@ FanInSum: Layer = (
 def FanInConcat(axis: int = -1) -> Layer:
     """Several inputs, joined along an axis."""
 
-    def init_fun(rng: Any, input_shape: Any) -> Any:
+    def init_fun(rng, input_shape) -> Any:
         at = axis % len(input_shape[0])
         joined = sum(shape[at] for shape in input_shape)
         return (*input_shape[0][:at], joined, *input_shape[0][at + 1 :]), ()
 
-    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+    def apply_fun(params, inputs, **kwargs) -> Any:
         return jnp.concatenate(inputs, axis)
 
     return init_fun, apply_fun
@@ -285,10 +253,10 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
     if mode not in ("train", "test"):
         raise ValueError(f"mode of Dropout is 'train' or 'test', not {mode!r}")
 
-    def init_fun(rng: Any, input_shape: Any) -> Any:
+    def init_fun(rng, input_shape) -> Any:
         return input_shape, ()
 
-    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+    def apply_fun(params, inputs, **kwargs) -> Any:
         rng = kwargs.get("rng")
         if rng is None:
             raise ValueError(
@@ -311,7 +279,7 @@ def serial(*layers: Layer) -> Layer:
     """Layers one after another."""
     inits, applies = zip(*layers, strict=True) if layers else ((), ())
 
-    def init_fun(rng: Any, input_shape: Any) -> Any:
+    def init_fun(rng, input_shape) -> Any:
         params = []
         for init in inits:
             rng, of_layer = split(rng)
@@ -319,7 +287,7 @@ def serial(*layers: Layer) -> Layer:
             params.append(param)
         return input_shape, params
 
-    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+    def apply_fun(params, inputs, **kwargs) -> Any:
         rng = kwargs.pop("rng", None)
         keys = split(rng, len(layers)) if rng is not None else (None,) * len(layers)
         for apply, param, key in zip(applies, params, keys, strict=True):
@@ -333,12 +301,12 @@ def parallel(*layers: Layer) -> Layer:
     """Layers side by side, each with an input of its own."""
     inits, applies = zip(*layers, strict=True) if layers else ((), ())
 
-    def init_fun(rng: Any, input_shape: Sequence[Any]) -> Any:
+    def init_fun(rng, input_shape: Sequence[Any]) -> Any:
         keys = split(rng, len(layers))
         made = [init(key, shape) for init, key, shape in zip(inits, keys, input_shape, strict=True)]
         return [shape for shape, _ in made], [params for _, params in made]
 
-    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+    def apply_fun(params, inputs, **kwargs) -> Any:
         rng = kwargs.pop("rng", None)
         keys = split(rng, len(layers)) if rng is not None else (None,) * len(layers)
         return [
@@ -352,13 +320,19 @@ def parallel(*layers: Layer) -> Layer:
 def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
     """A layer that is made when its input's shape is known."""
 
-    def init_fun(rng: Any, input_shape: Any) -> Any:
+    def init_fun(rng, input_shape) -> Any:
         return make_layer(input_shape)[0](rng, input_shape)
 
-    def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
+    def apply_fun(params, inputs, **kwargs) -> Any:
         return make_layer(inputs.shape)[1](params, inputs, **kwargs)
 
     return init_fun, apply_fun
 
+
+_LAYERS = (
+    "AvgPool Conv Elu Exp FanInSum Flatten Gelu Identity LeakyRelu LogSoftmax MaxPool Relu "
+    "Selu Sigmoid Softmax Softplus SumPool Tanh"
+)
+__all__ = [*defined(globals()), *_LAYERS.split()]
 
 fill_sections(globals())

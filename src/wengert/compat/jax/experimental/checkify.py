@@ -14,28 +14,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.jax.array import is_traced
 from wengert.compat.jax.callbacks import values_of
+from wengert.compat.jax.classes import is_traced
 from wengert.compat.jax.tracing import argument, check_callable
 from wengert.compat.jax.trees import tree_leaves, tree_map
+from wengert.compat.kit.namespaces import defined
 from wengert.tape.modes import untraced
-
-__all__ = [
-    "Error",
-    "ErrorCategory",
-    "JaxRuntimeError",
-    "all_checks",
-    "automatic_checks",
-    "check",
-    "check_error",
-    "checkify",
-    "debug_check",
-    "div_checks",
-    "float_checks",
-    "index_checks",
-    "nan_checks",
-    "user_checks",
-]
 
 user_checks = frozenset({"check"})
 """The checks that are made by `check`."""
@@ -91,7 +75,7 @@ class Error:
 _CHECKED: ContextVar[list[str] | None] = ContextVar("checked", default=None)
 
 
-def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
+def check(pred, msg: str, *fmt_args, debug: bool = False, **fmt_kwargs) -> None:
     """Note, or raise, that a condition does not hold.
 
     Parameters
@@ -117,7 +101,7 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
         return
     at = np.unravel_index(int(np.argmin(found)), found.shape)
 
-    def one(value: Any) -> Any:
+    def one(value) -> Any:
         value = np.asarray(value)
         return value[at] if at and value.shape[: len(at)] == found.shape else value
 
@@ -145,7 +129,7 @@ def check_error(error: Error) -> None:
         error.throw()
 
 
-def checkify(f: Callable[..., Any], errors: Any = user_checks) -> Callable[..., Any]:
+def checkify(f: Callable[..., Any], errors=user_checks) -> Callable[..., Any]:
     """The function that returns an `Error` and what `f` returns.
 
     Parameters
@@ -158,7 +142,7 @@ def checkify(f: Callable[..., Any], errors: Any = user_checks) -> Callable[..., 
         raise NotImplementedError(_AUTOMATIC)
 
     @functools.wraps(f)
-    def checked(*args: Any, **kwargs: Any) -> Any:
+    def checked(*args, **kwargs) -> Any:
         noted: list[str] = []
         token = _CHECKED.set(noted)
         try:
@@ -169,5 +153,8 @@ def checkify(f: Callable[..., Any], errors: Any = user_checks) -> Callable[..., 
 
     return checked
 
+
+__all__ = [*defined(globals()), "ErrorCategory", "debug_check"]
+__all__ += [name for name in globals() if name.endswith("_checks")]
 
 fill_sections(globals())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 __all__ = ["Format", "Layout"]
 
 
 class Layout:
     """The order of the dimensions in memory."""
 
-    def __init__(self, major_to_minor: tuple[int, ...], **options: Any) -> None:
+    def __init__(self, major_to_minor: tuple[int, ...], **options) -> None:
         self.major_to_minor = tuple(major_to_minor)
 
 
@@ -22,5 +20,5 @@ class Format:
     layout, sharding: As given.
     """
 
-    def __init__(self, layout: Any = None, sharding: Any = None) -> None:
+    def __init__(self, layout=None, sharding=None) -> None:
         self.layout, self.sharding = layout, sharding

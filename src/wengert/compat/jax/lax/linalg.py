@@ -11,13 +11,13 @@ from wengert.compat.jax.scipy import linalg as scipy_linalg
 __all__ = ["cholesky", "eig", "eigh", "lu", "qr", "svd", "triangular_solve", "tridiagonal_solve"]
 
 
-def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
+def cholesky(x, *, symmetrize_input: bool = True) -> Any:
     """The lower triangular factor of positive definite matrices."""
     return linalg.cholesky(x, symmetrize_input=symmetrize_input)
 
 
 def eig(
-    x: Any, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True
+    x, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True
 ) -> Any:
     """The eigenvalues of matrices, and their eigenvectors."""
     if compute_left_eigenvectors:
@@ -29,12 +29,12 @@ def eig(
 
 
 def eigh(
-    x: Any,
+    x,
     *,
     lower: bool = True,
     symmetrize_input: bool = True,
     sort_eigenvalues: bool = True,
-    **options: Any,
+    **options,
 ) -> Any:
     """The eigenvectors of symmetric matrices, and their eigenvalues."""
     half = "L" if lower else "U"
@@ -42,31 +42,25 @@ def eigh(
     return v, w
 
 
-def lu(x: Any) -> Any:
+def lu(x) -> Any:
     """Both factors in one, the rows that were exchanged, and the order of rows."""
     packed, pivots = scipy_linalg.lu_factor(x)
     order, _, _ = scipy_linalg.lu(x)
     return packed, pivots, jnp.argmax(jnp.swapaxes(order, -1, -2), -1)
 
 
-def qr(x: Any, *, full_matrices: bool = True, **options: Any) -> Any:
+def qr(x, *, full_matrices: bool = True, **options) -> Any:
     """Orthogonal and triangular factors."""
     return tuple(linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
-def svd(
-    x: Any,
-    *,
-    full_matrices: bool = True,
-    compute_uv: bool = True,
-    **options: Any,
-) -> Any:
+def svd(x, *, full_matrices: bool = True, compute_uv: bool = True, **options) -> Any:
     """Singular values, with their vectors."""
     found = linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
     return tuple(found) if compute_uv else (found,)
 
 
-def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, **options: Any) -> Any:
+def tridiagonal_solve(dl, d, du, b, **options) -> Any:
     """The solution of systems whose matrix has three diagonals."""
     dl, d, du, b = map(jnp.asarray, (dl, d, du, b))
     matrix = jnp.apply_along_axis(jnp.diag, -1, d)
@@ -76,8 +70,8 @@ def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, **options: Any) -> Any:
 
 
 def triangular_solve(
-    a: Any,
-    b: Any,
+    a,
+    b,
     *,
     left_side: bool = False,
     lower: bool = False,

@@ -11,8 +11,9 @@ from typing import Any
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.nn import functions as _functions
+from wengert.compat.kit.namespaces import functions_of as _functions_of
 
-_NAMES = {name: getattr(_functions, name) for name in _functions.__all__}
+_NAMES = _functions_of(vars(_functions))
 globals().update(_NAMES)
 _ABSENT = {
     "get_scaled_dot_general_config": "quantised products are not there: write x @ y",

@@ -19,43 +19,8 @@ from wengert.compat.jax.numpy.calling import check_arrays, checked_dtype, plain,
 from wengert.ops import special
 from wengert.tape.record import T
 
-__all__ = [
-    "celu",
-    "dot_product_attention",
-    "elu",
-    "gelu",
-    "glu",
-    "hard_sigmoid",
-    "hard_silu",
-    "hard_swish",
-    "hard_tanh",
-    "identity",
-    "leaky_relu",
-    "log1mexp",
-    "log_sigmoid",
-    "log_softmax",
-    "logmeanexp",
-    "logsumexp",
-    "mish",
-    "one_hot",
-    "relu",
-    "relu6",
-    "selu",
-    "sigmoid",
-    "silu",
-    "soft_sign",
-    "softmax",
-    "softplus",
-    "sparse_plus",
-    "sparse_sigmoid",
-    "squareplus",
-    "standardize",
-    "swish",
-    "tanh",
-]
 
-
-def _floating(name: str, x: Any) -> Array:
+def _floating(name: str, x) -> Array:
     check_arrays(name, x)
     return promote_inexact(x)[0]
 
@@ -65,13 +30,13 @@ def _of(function: Callable[..., Any], x: Array) -> Array:
     return made(function(plain(x)), x.weak_type)
 
 
-def identity(x: Any) -> Array:
+def identity(x) -> Array:
     """`x` itself, as an array."""
     check_arrays("identity", x)
     return jnp.asarray(x)
 
 
-def relu(x: Any) -> Array:
+def relu(x) -> Array:
     """max(x, 0); its derivative at 0 is 0.
 
     Examples
@@ -84,13 +49,13 @@ def relu(x: Any) -> Array:
     return jnp.where(x > 0, x, jnp.zeros_like(x))
 
 
-def relu6(x: Any) -> Array:
+def relu6(x) -> Array:
     """min(max(x, 0), 6)."""
     check_arrays("relu6", x)
     return jnp.minimum(jnp.maximum(x, 0), 6.0)
 
 
-def sigmoid(x: Any) -> Array:
+def sigmoid(x) -> Array:
     """1 / (1 + exp(-x))."""
     check_arrays("sigmoid", x)
     (x,) = promote(x)
@@ -98,32 +63,32 @@ def sigmoid(x: Any) -> Array:
     return _of(T.sigmoid, x)
 
 
-def softplus(x: Any) -> Array:
+def softplus(x) -> Array:
     """ln(1 + exp(x))."""
     check_arrays("softplus", x)
     return jnp.logaddexp(x, 0)
 
 
-def sparse_plus(x: Any) -> Array:
+def sparse_plus(x) -> Array:
     """0 below -1, x above 1, and a parabola between."""
     (x,) = [_floating("sparse_plus", x)]
     middle = jnp.square(x + 1) / 4
     return jnp.where(x <= -1.0, 0.0, jnp.where(x >= 1.0, x, middle))
 
 
-def sparse_sigmoid(x: Any) -> Array:
+def sparse_sigmoid(x) -> Array:
     """0 below -1, 1 above 1, and a line between."""
     check_arrays("sparse_sigmoid", x)
     return 0.5 * jnp.clip(jnp.asarray(x) + 1.0, 0.0, 2.0)
 
 
-def soft_sign(x: Any) -> Array:
+def soft_sign(x) -> Array:
     """x / (1 + abs(x))."""
     x = _floating("soft_sign", x)
     return x / (jnp.abs(x) + 1)
 
 
-def silu(x: Any) -> Array:
+def silu(x) -> Array:
     """x * sigmoid(x)."""
     x = _floating("silu", x)
     return x * sigmoid(x)
@@ -132,52 +97,52 @@ def silu(x: Any) -> Array:
 swish = silu
 
 
-def mish(x: Any) -> Array:
+def mish(x) -> Array:
     """x * tanh(softplus(x))."""
     x = _floating("mish", x)
     return x * jnp.tanh(softplus(x))
 
 
-def log_sigmoid(x: Any) -> Array:
+def log_sigmoid(x) -> Array:
     """ln(sigmoid(x))."""
     x = _floating("log_sigmoid", x)
     return -softplus(-x)
 
 
-def elu(x: Any, alpha: Any = 1.0) -> Array:
+def elu(x, alpha=1.0) -> Array:
     """x above 0, alpha * (exp(x) - 1) below."""
     x = _floating("elu", x)
     below = jnp.where(x > 0, 0.0, x)
     return jnp.where(x > 0, x, alpha * jnp.expm1(below))
 
 
-def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
+def leaky_relu(x, negative_slope=1e-2) -> Array:
     """x above 0, negative_slope * x below."""
     x = _floating("leaky_relu", x)
     return jnp.where(x >= 0, x, negative_slope * x)
 
 
-def hard_tanh(x: Any) -> Array:
+def hard_tanh(x) -> Array:
     """x between -1 and 1, and these beyond."""
     x = _floating("hard_tanh", x)
     return jnp.where(x > 1, 1, jnp.where(x < -1, -1, x))
 
 
-def celu(x: Any, alpha: Any = 1.0) -> Array:
+def celu(x, alpha=1.0) -> Array:
     """x above 0, alpha * (exp(x / alpha) - 1) below."""
     x = _floating("celu", x)
     below = jnp.where(x > 0, 0.0, x)
     return jnp.maximum(x, 0.0) + alpha * jnp.expm1(below / alpha)
 
 
-def selu(x: Any) -> Array:
+def selu(x) -> Array:
     """`elu` with the two constants that keep mean and variance."""
     alpha = 1.6732632423543772848170429916717
     scale = 1.0507009873554804934193349852946
     return scale * elu(x, alpha)
 
 
-def gelu(x: Any, approximate: bool = True) -> Array:
+def gelu(x, approximate: bool = True) -> Array:
     """x times the probability of less than x in the normal distribution.
 
     Parameters
@@ -192,7 +157,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
     return 0.5 * x * _of(special.erfc, -x * float(root))
 
 
-def glu(x: Any, axis: int = -1) -> Array:
+def glu(x, axis: int = -1) -> Array:
     """The first half along an axis, times the sigmoid of the second."""
     x = _floating("glu", x)
     size = x.shape[axis]
@@ -202,19 +167,19 @@ def glu(x: Any, axis: int = -1) -> Array:
     return first * sigmoid(second)
 
 
-def squareplus(x: Any, b: Any = 4) -> Array:
+def squareplus(x, b=4) -> Array:
     """(x + sqrt(x² + b)) / 2."""
     x = _floating("squareplus", x)
     return (x + jnp.sqrt(jnp.square(x) + b)) / 2
 
 
-def hard_sigmoid(x: Any) -> Array:
+def hard_sigmoid(x) -> Array:
     """relu6(x + 3) / 6."""
     check_arrays("hard_sigmoid", x)
     return relu6(jnp.asarray(x) + 3.0) / 6.0
 
 
-def hard_silu(x: Any) -> Array:
+def hard_silu(x) -> Array:
     """x * hard_sigmoid(x)."""
     x = _floating("hard_silu", x)
     return x * hard_sigmoid(x)
@@ -223,12 +188,12 @@ def hard_silu(x: Any) -> Array:
 hard_swish = hard_silu
 
 
-def tanh(x: Any, /) -> Array:
+def tanh(x, /) -> Array:
     """The hyperbolic tangent."""
     return jnp.tanh(x)
 
 
-def log1mexp(x: Any) -> Array:
+def log1mexp(x) -> Array:
     """ln(1 - exp(-x)), for x > 0."""
     x = _floating("log1mexp", x)
     near = x < math.log(2)
@@ -240,12 +205,7 @@ def log1mexp(x: Any) -> Array:
 
 
 def logsumexp(
-    a: Any,
-    axis: Any = None,
-    b: Any = None,
-    keepdims: bool = False,
-    return_sign: bool = False,
-    where: Any = None,
+    a, axis=None, b=None, keepdims: bool = False, return_sign: bool = False, where=None
 ) -> Any:
     """ln(sum(exp(a))), without overflow.
 
@@ -288,19 +248,19 @@ def logsumexp(
     return (logs, sign) if return_sign else logs
 
 
-def _without(x: Array, axis: Any) -> Array:
+def _without(x: Array, axis) -> Array:
     """`x` without the axes that were kept as ones of size 1."""
     return jnp.squeeze(x, tuple(range(x.ndim)) if axis is None else axis)
 
 
-def logmeanexp(a: Any, axis: Any = None, where: Any = None, keepdims: bool = False) -> Array:
+def logmeanexp(a, axis=None, where=None, keepdims: bool = False) -> Array:
     """ln(mean(exp(a)))."""
     total = logsumexp(a, axis, keepdims=keepdims, where=where)
     ones = jnp.ones_like(jnp.asarray(a), dtype=total.dtype)
     return total - jnp.log(jnp.sum(ones, axis, keepdims=keepdims, where=where))
 
 
-def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
+def softmax(x, axis=-1, where=None) -> Array:
     """exp(x) / sum(exp(x)).
 
     Parameters
@@ -321,7 +281,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     return powers / powers.sum(axis, keepdims=True)
 
 
-def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
+def log_softmax(x, axis=-1, where=None) -> Array:
     """The logarithms of `softmax`."""
     x = _floating("log_softmax", x)
     shifted = x - _greatest(x, axis, where)
@@ -330,13 +290,13 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     return found if where is None else jnp.where(where, found, -np.inf)
 
 
-def _greatest(x: Array, axis: Any, where: Any) -> Array:
+def _greatest(x: Array, axis, where) -> Array:
     """The greatest elements along axes, outside of the graph."""
     most = jnp.max(x, axis, keepdims=True, where=where, initial=None if where is None else -np.inf)
     return made(plain(most).detach())
 
 
-def one_hot(x: Any, num_classes: Any, *, dtype: Any = None, axis: int = -1) -> Array:
+def one_hot(x, num_classes, *, dtype=None, axis: int = -1) -> Array:
     """Vectors that are 1 at given places and 0 elsewhere.
 
     Parameters
@@ -364,14 +324,7 @@ def one_hot(x: Any, num_classes: Any, *, dtype: Any = None, axis: int = -1) -> A
 
 
 def standardize(
-    x: Any,
-    axis: Any = -1,
-    mean: Any = None,
-    variance: Any = None,
-    epsilon: Any = 1e-5,
-    where: Any = None,
-    *,
-    algorithm: str = "fast",
+    x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm: str = "fast"
 ) -> Array:
     """Moved and stretched to mean 0 and variance 1 along axes."""
     x = _floating("standardize", x)
@@ -386,18 +339,18 @@ def standardize(
 
 
 def dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    bias: Any = None,
-    mask: Any = None,
+    query,
+    key,
+    value,
+    bias=None,
+    mask=None,
     *,
-    scale: Any = None,
+    scale=None,
     is_causal: bool = False,
-    query_seq_lengths: Any = None,
-    key_value_seq_lengths: Any = None,
-    local_window_size: Any = None,
-    implementation: Any = None,
+    query_seq_lengths=None,
+    key_value_seq_lengths=None,
+    local_window_size=None,
+    implementation=None,
     return_residual: bool = False,
 ) -> Any:
     """Attention of queries (B, T, N, H) to keys and values (B, S, K, H).

@@ -18,99 +18,75 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax import sampling
 from wengert.compat.jax.dtypes import default_dtype, requested_dtype
 from wengert.compat.jax.numpy.calling import shape_of
-
-__all__ = [
-    "Initializer",
-    "constant",
-    "delta_orthogonal",
-    "glorot_normal",
-    "glorot_uniform",
-    "he_normal",
-    "he_uniform",
-    "kaiming_normal",
-    "kaiming_uniform",
-    "lecun_normal",
-    "lecun_uniform",
-    "normal",
-    "ones",
-    "orthogonal",
-    "truncated_normal",
-    "uniform",
-    "variance_scaling",
-    "xavier_normal",
-    "xavier_uniform",
-    "zeros",
-]
+from wengert.compat.kit.namespaces import defined
 
 
 class Initializer(Protocol):
     """A function that makes weights: of a key, a shape and a dtype."""
 
-    def __call__(self, key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    def __call__(self, key, shape, dtype=None, out_sharding=None) -> Any:
         """The weights."""
 
 
-def _kind(dtype: Any, default: Any) -> Any:
+def _kind(dtype, default) -> Any:
     chosen = default if dtype is None else dtype
     return default_dtype("f") if chosen is None else requested_dtype(chosen, "initializers")
 
 
-def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+def zeros(key, shape, dtype=None, out_sharding=None) -> Any:
     """Zeros; this function makes the weights itself."""
     return jnp.zeros(shape, _kind(dtype, None))
 
 
-def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+def ones(key, shape, dtype=None, out_sharding=None) -> Any:
     """Ones; this function makes the weights itself."""
     return jnp.ones(shape, _kind(dtype, None))
 
 
-def constant(value: Any, dtype: Any = None) -> Initializer:
+def constant(value, dtype=None) -> Initializer:
     """Weights of one value."""
     own = dtype
 
-    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    def init(key, shape, dtype=None, out_sharding=None) -> Any:
         return jnp.full(shape, value, _kind(dtype, own))
 
     return init
 
 
-def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
+def uniform(scale=1e-2, dtype=None) -> Initializer:
     """Evenly distributed weights in [0, scale)."""
     own = dtype
 
-    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    def init(key, shape, dtype=None, out_sharding=None) -> Any:
         kind = _kind(dtype, own)
         return sampling.uniform(key, shape, kind) * kind.type(scale)
 
     return init
 
 
-def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
+def normal(stddev=1e-2, dtype=None) -> Initializer:
     """Normal weights of a deviation."""
     own = dtype
 
-    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    def init(key, shape, dtype=None, out_sharding=None) -> Any:
         kind = _kind(dtype, own)
         return sampling.normal(key, shape, kind) * kind.type(stddev)
 
     return init
 
 
-def truncated_normal(
-    stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0
-) -> Initializer:
+def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0) -> Initializer:
     """Normal weights between two bounds, which count before the weights are stretched."""
     own = dtype
 
-    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    def init(key, shape, dtype=None, out_sharding=None) -> Any:
         kind = _kind(dtype, own)
         return sampling.truncated_normal(key, lower, upper, shape, kind) * kind.type(stddev)
 
     return init
 
 
-def _fans(shape: Any, in_axis: Any, out_axis: Any, batch_axis: Any) -> tuple[float, float]:
+def _fans(shape, in_axis, out_axis, batch_axis) -> tuple[float, float]:
     """How many inputs and outputs a weight has."""
     if len(shape) <= 1:
         raise ValueError(
@@ -118,7 +94,7 @@ def _fans(shape: Any, in_axis: Any, out_axis: Any, batch_axis: Any) -> tuple[flo
             "Must be at least 2D."
         )
 
-    def size(axes: Any) -> int:
+    def size(axes) -> int:
         several = axes if isinstance(axes, Sequence) else (axes,)
         return math.prod(shape[axis] for axis in several)
 
@@ -128,13 +104,7 @@ def _fans(shape: Any, in_axis: Any, out_axis: Any, batch_axis: Any) -> tuple[flo
 
 
 def variance_scaling(
-    scale: Any,
-    mode: str,
-    distribution: str,
-    in_axis: Any = -2,
-    out_axis: Any = -1,
-    batch_axis: Any = (),
-    dtype: Any = None,
+    scale, mode: str, distribution: str, in_axis=-2, out_axis=-1, batch_axis=(), dtype=None
 ) -> Initializer:
     """Weights whose variance is `scale` over the number of inputs, outputs, or their mean.
 
@@ -147,7 +117,7 @@ def variance_scaling(
     """
     own = dtype
 
-    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    def init(key, shape, dtype=None, out_sharding=None) -> Any:
         kind = _kind(dtype, own)
         sizes = shape_of(shape)
         fan_in, fan_out = _fans(sizes, in_axis, out_axis, batch_axis)
@@ -174,9 +144,7 @@ def variance_scaling(
 
 
 def _scaled(name: str, scale: float, mode: str, distribution: str) -> Callable[..., Initializer]:
-    def function(
-        in_axis: Any = -2, out_axis: Any = -1, batch_axis: Any = (), dtype: Any = None
-    ) -> Initializer:
+    def function(in_axis=-2, out_axis=-1, batch_axis=(), dtype=None) -> Initializer:
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
     function.__name__ = function.__qualname__ = name
@@ -194,11 +162,11 @@ lecun_normal = _scaled("lecun_normal", 1.0, "fan_in", "truncated_normal")
 lecun_uniform = _scaled("lecun_uniform", 1.0, "fan_in", "uniform")
 
 
-def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+def orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
     """Weights whose matrix has orthogonal rows or columns."""
     own = dtype
 
-    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    def init(key, shape, dtype=None, out_sharding=None) -> Any:
         kind = _kind(dtype, own)
         if len(shape) < 2:
             raise ValueError("orthogonal initializer requires at least a 2D shape")
@@ -211,11 +179,11 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     return init
 
 
-def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
+def delta_orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
     """Kernels of convolutions that are an orthogonal matrix in the middle and 0 elsewhere."""
     own = dtype
 
-    def init(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Any:
+    def init(key, shape, dtype=None, out_sharding=None) -> Any:
         kind = _kind(dtype, own)
         if len(shape) not in (3, 4, 5):
             raise ValueError("Delta orthogonal initializer requires a 3D, 4D or 5D shape.")
@@ -231,5 +199,7 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
 def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'jax.nn.initializers' has no attribute {name!r}")
 
+
+__all__ = defined(globals())
 
 fill_sections(globals())

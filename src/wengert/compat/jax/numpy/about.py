@@ -9,14 +9,13 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array
-from wengert.compat.jax.array import array_repr as shown
 from wengert.compat.jax.array import result_type as joined
+from wengert.compat.jax.classes import array_repr as shown
 from wengert.compat.jax.dtypes import canonical_dtype, issubdtype
+from wengert.compat.kit.namespaces import functions_of
 
-__all__ = ["ABOUT"]
 
-
-def result_type(*args: Any) -> Any:
+def result_type(*args) -> Any:
     """The dtype that values have together.
 
     Examples
@@ -29,17 +28,17 @@ def result_type(*args: Any) -> Any:
     return joined(*args)[0]
 
 
-def promote_types(a: Any, b: Any) -> Any:
+def promote_types(a, b) -> Any:
     """The dtype that two dtypes have together."""
     return result_type(canonical_dtype(a), canonical_dtype(b))
 
 
-def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+def can_cast(from_, to, casting="safe") -> bool:
     """Whether a dtype may be converted to another (see `numpy.can_cast`)."""
     return bool(np.can_cast(np.dtype(getattr(from_, "dtype", from_)), np.dtype(to), casting))
 
 
-def isdtype(dtype: Any, kind: Any) -> bool:
+def isdtype(dtype, kind) -> bool:
     """Whether a dtype is of a kind (see `numpy.isdtype`)."""
     kinds = kind if isinstance(kind, tuple) else (kind,)
     known = ["bool", "signed integer", "unsigned integer", "integral", "real floating"]
@@ -48,19 +47,17 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     return bool(np.isdtype(np.dtype(dtype), named))
 
 
-def isscalar(element: Any) -> bool:
+def isscalar(element) -> bool:
     """Whether something is a number, or an array without dimensions."""
     return np.isscalar(element) or (hasattr(element, "dtype") and not element.ndim)
 
 
-def iterable(y: Any) -> bool:
+def iterable(y) -> bool:
     """Whether something can be gone through."""
     return np.iterable(y) and not (hasattr(y, "ndim") and not y.ndim)
 
 
-def array_repr(
-    arr: Any, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None
-) -> str:
+def array_repr(arr, max_line_width=None, precision=None, suppress_small=None) -> str:
     """An array as text: ``Array([0., 1.], dtype=float32)``."""
     if not isinstance(arr, Array):
         return np.array_repr(arr, max_line_width, precision, suppress_small)
@@ -68,28 +65,19 @@ def array_repr(
         return shown(arr)
 
 
-def array_str(
-    a: Any, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None
-) -> str:
+def array_str(a, max_line_width=None, precision=None, suppress_small=None) -> str:
     """The values of an array as text."""
     return np.array_str(np.asarray(a), max_line_width, precision, suppress_small)
 
 
-def _options(precision: Any, suppress: Any) -> dict[str, Any]:
+def _options(precision, suppress) -> dict[str, Any]:
     given = {"precision": precision, "suppress": suppress}
     return {key: value for key, value in given.items() if value is not None}
 
 
 ABOUT: dict[str, Callable[..., Any]] = {
-    "array_repr": array_repr,
-    "array_str": array_str,
-    "can_cast": can_cast,
-    "isdtype": isdtype,
-    "isscalar": isscalar,
+    **functions_of(globals()),
     "issubdtype": issubdtype,
-    "iterable": iterable,
-    "promote_types": promote_types,
-    "result_type": result_type,
 }
 
 fill_sections(globals())

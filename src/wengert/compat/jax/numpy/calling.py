@@ -27,27 +27,10 @@ from wengert.tensor.numpy import ufuncs as numpy_ufuncs
 from wengert.tensor.numpy.dispatch import named
 from wengert.tensor.tensor import Tensor
 
-__all__ = [
-    "as_operands",
-    "call",
-    "check_arrays",
-    "checked_dtype",
-    "documented",
-    "finished",
-    "no_out",
-    "operands",
-    "pair",
-    "plain",
-    "shape_of",
-    "sizes_of",
-    "static",
-    "value_of",
-]
-
 _NUMBERS = (bool, int, float, complex, np.generic, np.ndarray, TensorBase)
 
 
-def check_arrays(name: str, *values: Any) -> None:
+def check_arrays(name: str, *values) -> None:
     """Refuse operands that are neither arrays nor numbers: lists, tuples, texts, None.
 
     Raises
@@ -67,13 +50,13 @@ def check_arrays(name: str, *values: Any) -> None:
         raise TypeError(f"{text}{position}.{hint}")
 
 
-def operands(name: str, *values: Any) -> list[Any]:
+def operands(name: str, *values) -> list[Any]:
     """Checked operands as arrays, each of its own dtype."""
     check_arrays(name, *values)
     return [asarray(value) for value in values]
 
 
-def pair(x: Any, y: Any) -> list[Any]:
+def pair(x, y) -> list[Any]:
     """As `promote`, of two operands: quick for an array of fractions and a Python number."""
     if x.__class__ is Array and (y.__class__ is float or y.__class__ is int):
         dtype = x.payload.dtype
@@ -86,7 +69,7 @@ def pair(x: Any, y: Any) -> list[Any]:
     return promote(x, y)
 
 
-def as_operands(name: str, *values: Any, inexact: bool = False) -> list[Any]:
+def as_operands(name: str, *values, inexact: bool = False) -> list[Any]:
     """Checked operands as arrays of one dtype, that of fractions if `inexact`."""
     check_arrays(name, *values)
     if len(values) == 2:
@@ -95,7 +78,7 @@ def as_operands(name: str, *values: Any, inexact: bool = False) -> list[Any]:
     return promote_inexact(*values) if inexact else promote(*values)
 
 
-def plain(x: Any) -> Any:
+def plain(x) -> Any:
     """An array as a plain tensor, so that counterparts meet tensors' operators; others as given."""
     if isinstance(x, Array):
         return new_tensor(x.payload) if x.edge is None else of_kind(x, Tensor)
@@ -104,7 +87,7 @@ def plain(x: Any) -> Any:
     return x
 
 
-def finished(result: Any, weak: bool = False) -> Any:
+def finished(result, weak: bool = False) -> Any:
     """What a counterpart gave, as arrays of JAX's dtypes, in tuples and lists, too."""
     if isinstance(result, np.ndarray | np.generic):
         result = new_tensor(result)
@@ -129,7 +112,7 @@ def _counterpart(name: str) -> tuple[Any, Callable[..., Any]]:
     return numpys, named(name, numpys)
 
 
-def call(name: str, *args: Any, weak: bool = False, **kwargs: Any) -> Any:
+def call(name: str, *args, weak: bool = False, **kwargs) -> Any:
     """What stands for the function of NumPy's that is called `name`, on arrays.
 
     Raises
@@ -146,7 +129,7 @@ def call(name: str, *args: Any, weak: bool = False, **kwargs: Any) -> Any:
         raise numpys_error(error, numpys, args, kwargs) from None
 
 
-def no_out(name: str, out: Any) -> None:
+def no_out(name: str, out) -> None:
     """Refuse ``out=``.
 
     Raises
@@ -160,17 +143,17 @@ def no_out(name: str, out: Any) -> None:
         )
 
 
-def checked_dtype(dtype: Any, name: str) -> Any:
+def checked_dtype(dtype, name: str) -> Any:
     """A dtype that a user asked for, or None."""
     return None if dtype is None else requested_dtype(dtype, name)
 
 
-def sizes_of(x: Any) -> tuple[int, ...]:
+def sizes_of(x) -> tuple[int, ...]:
     """The shape of an array, number or list, whether a transform follows it or not."""
     return tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
 
 
-def value_of(x: Any, what: str) -> Any:
+def value_of(x, what: str) -> Any:
     """The values of an argument that decides about shapes, as NumPy's array.
 
     Raises
@@ -187,7 +170,7 @@ def value_of(x: Any, what: str) -> Any:
     return np.asarray(_known(x, what))
 
 
-def _known(x: Any, what: str) -> Any:
+def _known(x, what: str) -> Any:
     single = getattr(x, "_single", None)
     if single is None:
         return x.array()
@@ -197,14 +180,14 @@ def _known(x: Any, what: str) -> Any:
         raise type(error)(f"{what} decides about a shape and must be known. {error}") from None
 
 
-def static(number: Any, what: str) -> Any:
+def static(number, what: str) -> Any:
     """A number that decides about a shape as an int."""
     if number.__class__ is int or number is None:
         return number
     return int(value_of(number, what))
 
 
-def shape_of(shape: Any) -> tuple[int, ...]:
+def shape_of(shape) -> tuple[int, ...]:
     """A shape as a tuple of ints.
 
     Raises
@@ -235,7 +218,7 @@ def refuse_writing(name: str) -> NoReturn:
     )
 
 
-def documented(function: Any, name: str, text: str = "") -> Any:
+def documented(function, name: str, text: str = "") -> Any:
     """Give a function its name and, unless it has one, its documentation."""
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = f"jax.numpy.{name}".rpartition(".")[0]

@@ -30,29 +30,20 @@ from wengert.compat.jax.numpy.calling import (
     sizes_of,
     value_of,
 )
+from wengert.compat.kit.namespaces import functions_of
 from wengert.ops import select as choice
 from wengert.tape.record import T
-
-__all__ = ["CHOICES", "sized", "take", "take_along_axis", "where"]
 
 
 def _index_dtype() -> Any:
     return default_dtype("i")
 
 
-def _truth(x: Any) -> Any:
+def _truth(x) -> Any:
     return x if x.payload.dtype.kind == "b" else made(T.ne(x, 0))
 
 
-def where(
-    condition: Any,
-    x: Any = None,
-    y: Any = None,
-    /,
-    *,
-    size: int | None = None,
-    fill_value: Any = None,
-) -> Any:
+def where(condition, x=None, y=None, /, *, size: int | None = None, fill_value=None) -> Any:
     """`x` where a condition holds, `y` elsewhere; the places where it holds, if these are left out.
 
     Examples
@@ -84,7 +75,7 @@ def where(
     return made(choice.where(plain(holds), plain(a), plain(b)), a.weak_type)
 
 
-def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+def select(condlist, choicelist, default=0) -> Any:
     """For each element the choice that goes with the first condition that holds."""
     if len(condlist) != len(choicelist):
         raise ValueError(
@@ -99,7 +90,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return result
 
 
-def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+def piecewise(x, condlist, funclist, *args, **kw) -> Any:
     """Functions of their own for elements of which conditions hold.
 
     All functions are called on all elements, so they may meet values that they are not for.
@@ -120,7 +111,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
             f"{len(funclist)}"
         )
 
-    def of(function: Any) -> Any:
+    def of(function) -> Any:
         return asarray(
             function(x, *args, **kw) if callable(function) else function, x.payload.dtype
         )
@@ -131,7 +122,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     return call("broadcast_to", found, tuple(x.shape))
 
 
-def sized(places: Any, size: int | None, fill: Any) -> Any:
+def sized(places, size: int | None, fill) -> Any:
     """Whole numbers cut off or filled up to a size."""
     if size is not None:
         places = places[:size]
@@ -139,7 +130,7 @@ def sized(places: Any, size: int | None, fill: Any) -> Any:
     return places
 
 
-def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
+def nonzero(a, *, size: int | None = None, fill_value=None) -> tuple[Any, ...]:
     """The places of elements that are not 0, an array for each dimension.
 
     Parameters
@@ -168,7 +159,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     )
 
 
-def _batched_nonzero(x: Any, size: int, fills: Any) -> tuple[Any, ...]:
+def _batched_nonzero(x, size: int, fills) -> tuple[Any, ...]:
     """`nonzero` of a mask that differs within a batch: the counts so far tell the places."""
     holds = _truth(x).reshape(-1)
     so_far = call("cumsum", holds.astype(int))
@@ -180,14 +171,14 @@ def _batched_nonzero(x: Any, size: int, fills: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _strides(sizes: Any) -> list[int]:
+def _strides(sizes) -> list[int]:
     strides = [1]
     for size in reversed(sizes[1:]):
         strides.append(strides[-1] * size)
     return strides[::-1]
 
 
-def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def argwhere(a, *, size: int | None = None, fill_value=None) -> Any:
     """The places of elements that are not 0, one in each row."""
     (x,) = operands("argwhere", a)
     if not x.ndim:
@@ -195,21 +186,21 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     return call("stack", list(nonzero(x, size=size, fill_value=fill_value)), -1)
 
 
-def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def flatnonzero(a, *, size: int | None = None, fill_value=None) -> Any:
     """The places in the flat array of elements that are not 0."""
     (x,) = operands("flatnonzero", a)
     return nonzero(x.reshape(-1), size=size, fill_value=fill_value)[0]
 
 
 def take(
-    a: Any,
-    indices: Any,
+    a,
+    indices,
     axis: int | None = None,
-    out: Any = None,
+    out=None,
     mode: str | None = None,
     unique_indices: bool = False,
     indices_are_sorted: bool = False,
-    fill_value: Any = None,
+    fill_value=None,
 ) -> Any:
     """Elements along an axis at places; where there is no such place, NaN (`mode`, `fill_value`).
 
@@ -230,13 +221,13 @@ def take(
     return _read(x, (slice(None),) * dim + (at,), mode, fill_value)
 
 
-def _read(x: Any, index: Any, mode: str | None, fill_value: Any) -> Any:
+def _read(x, index, mode: str | None, fill_value) -> Any:
     places = Places(x.shape, index, checked_mode(mode, "fill"))
     missing = _missing(x.payload.dtype) if fill_value is None else fill_value
     return made(places.of(plain(x), missing), x.weak_type)
 
 
-def _missing(dtype: Any) -> Any:
+def _missing(dtype) -> Any:
     """What stands for an element that is not there."""
     if dtype.kind in "fc":
         return np.nan
@@ -245,7 +236,7 @@ def _missing(dtype: Any) -> Any:
     return np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max
 
 
-def _lines(x: Any, axis: int, at: Any) -> Any:
+def _lines(x, axis: int, at) -> Any:
     """An index with a place of its own along an axis for each line of an array."""
     sizes = np.broadcast_shapes(
         *[tuple(1 if i == axis else n for i, n in enumerate(part.shape)) for part in (x, at)]
@@ -263,11 +254,11 @@ def _lines(x: Any, axis: int, at: Any) -> Any:
 
 
 def take_along_axis(
-    arr: Any,
-    indices: Any,
+    arr,
+    indices,
     axis: int | None = -1,
     mode: str | None = None,
-    fill_value: Any = None,
+    fill_value=None,
     *,
     wrap_negative_indices: bool | None = None,
 ) -> Any:
@@ -288,7 +279,7 @@ def take_along_axis(
 
 
 def put_along_axis(
-    arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Any = None
+    arr, indices, values, axis: int | None, inplace: bool = True, *, mode=None
 ) -> Any:
     """An array with values along an axis at places that each line has of its own."""
     if inplace:
@@ -301,7 +292,7 @@ def put_along_axis(
     return x.at[_lines(x, axis % x.ndim, at)].set(values, mode=mode).reshape(sizes)
 
 
-def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
+def put(a, ind, v, mode: str | None = None, *, inplace: bool = True) -> Any:
     """An array with values at places of the flat array."""
     if inplace:
         refuse_writing("put")
@@ -318,7 +309,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     return flat.at[at].set(new).reshape(x.shape)
 
 
-def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
+def place(arr, mask, vals, *, inplace: bool = True) -> Any:
     """An array with values, one after another, where a mask holds."""
     if inplace:
         refuse_writing("place")
@@ -333,7 +324,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     return x.reshape(-1).at[places].set(new).reshape(x.shape)
 
 
-def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
+def fill_diagonal(a, val, wrap: bool = False, *, inplace: bool = True) -> Any:
     """An array with values on its diagonal."""
     if inplace:
         raise NotImplementedError("JAX arrays are immutable, must use inplace=False")
@@ -350,13 +341,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
 
 
 def compress(
-    condition: Any,
-    a: Any,
-    axis: int | None = None,
-    *,
-    size: int | None = None,
-    fill_value: Any = 0,
-    out: Any = None,
+    condition, a, axis: int | None = None, *, size: int | None = None, fill_value=0, out=None
 ) -> Any:
     """The slices along an axis of which a condition holds."""
     no_out("compress", out)
@@ -370,13 +355,13 @@ def compress(
     return take(x, places, axis, mode="fill", fill_value=fill_value)
 
 
-def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+def extract(condition, arr, *, size: int | None = None, fill_value=0) -> Any:
     """The elements of which a condition holds."""
     holds, x = operands("extract", condition, arr)
     return compress(holds.reshape(-1), x.reshape(-1), size=size, fill_value=fill_value)
 
 
-def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+def choose(a, choices, out=None, mode: str = "raise") -> Any:
     """For each element the choice of its number."""
     no_out("choose", out)
     (x,) = operands("choose", a)
@@ -394,23 +379,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     return call("broadcast_to", result, np.broadcast_shapes(tuple(x.shape), tuple(result.shape)))
 
 
-CHOICES: dict[str, Callable[..., Any]] = {
-    "argwhere": argwhere,
-    "choose": choose,
-    "compress": compress,
-    "extract": extract,
-    "fill_diagonal": fill_diagonal,
-    "flatnonzero": flatnonzero,
-    "nonzero": nonzero,
-    "piecewise": piecewise,
-    "place": place,
-    "put": put,
-    "put_along_axis": put_along_axis,
-    "select": select,
-    "take": take,
-    "take_along_axis": take_along_axis,
-    "where": where,
-}
+CHOICES: dict[str, Callable[..., Any]] = functions_of(globals(), "sized")
 for _name, _function in CHOICES.items():
     documented(_function, _name)
 

@@ -32,22 +32,21 @@ from wengert.compat.jax.numpy.calling import (
     static,
     value_of,
 )
+from wengert.compat.kit.namespaces import functions_of
 from wengert.ops import expand, shape
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-__all__ = ["CREATORS", "full"]
-
 
 def array(
-    object: Any,
-    dtype: Any = None,
+    object,
+    dtype=None,
     copy: bool = True,
     order: str = "K",
     ndmin: int = 0,
     *,
-    device: Any = None,
-    out_sharding: Any = None,
+    device=None,
+    out_sharding=None,
 ) -> Any:
     """An array of numbers, arrays, or nested lists of them.
 
@@ -81,13 +80,7 @@ def array(
 
 
 def asarray(
-    a: Any,
-    dtype: Any = None,
-    order: Any = None,
-    *,
-    copy: bool | None = None,
-    device: Any = None,
-    out_sharding: Any = None,
+    a, dtype=None, order=None, *, copy: bool | None = None, device=None, out_sharding=None
 ) -> Any:
     """As `array`, without a copy where none is needed.
 
@@ -100,22 +93,20 @@ def asarray(
     return array(a, dtype, bool(copy), order or "K")
 
 
-def copy(a: Any, order: Any = None) -> Any:
+def copy(a, order=None) -> Any:
     """An array of the same elements."""
     check_arrays("copy", a)
     return array(a)
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
+def astype(x, dtype, /, *, copy: bool = False, device=None) -> Any:
     """`x` in another dtype; differentiable between those of fractions."""
     (x,) = operands("astype", x)
     return x.astype(dtype)
 
 
 def _filled(name: str, value: float) -> Callable[..., Any]:
-    def function(
-        shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
-    ) -> Any:
+    def function(shape, dtype=None, *, device=None, out_sharding=None) -> Any:
         if isinstance(dtype, str) and isinstance(shape, str):
             shape_of(shape)
         kind = checked_dtype(dtype, name) or default_dtype("f")
@@ -125,14 +116,7 @@ def _filled(name: str, value: float) -> Callable[..., Any]:
 
 
 def _filled_like(name: str, value: float) -> Callable[..., Any]:
-    def function(
-        a: Any,
-        dtype: Any = None,
-        shape: Any = None,
-        *,
-        device: Any = None,
-        out_sharding: Any = None,
-    ) -> Any:
+    def function(a, dtype=None, shape=None, *, device=None, out_sharding=None) -> Any:
         if not hasattr(a, "dtype"):
             check_arrays(name, a)
         return _like(name, a, value, dtype, shape)
@@ -140,7 +124,7 @@ def _filled_like(name: str, value: float) -> Callable[..., Any]:
     return function
 
 
-def _like(name: str, a: Any, value: Any, dtype: Any, sizes: Any) -> Any:
+def _like(name: str, a, value, dtype, sizes) -> Any:
     """An array of a value, of the dtype and shape of `a` unless these are given."""
     weak = dtype is None and is_weak(a)
     own = a.dtype if hasattr(a, "dtype") else result_type(a)[0]
@@ -155,14 +139,7 @@ def _like(name: str, a: Any, value: Any, dtype: Any, sizes: Any) -> Any:
     return made(filled, weak)
 
 
-def full(
-    shape: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    *,
-    device: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None) -> Any:
     """An array of one value, which may be an array, to which the gradient flows.
 
     Examples
@@ -175,29 +152,13 @@ def full(
     return made(T.expand(plain(value), shape=shape_of(shape)), value.weak_type)
 
 
-def full_like(
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    shape: Any = None,
-    *,
-    device: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_sharding=None) -> Any:
     """An array of one value, of the shape and dtype of another."""
     check_arrays("full_like", *([] if hasattr(a, "dtype") else [a]), fill_value)
     return _like("full_like", a, fill_value, dtype, shape)
 
 
-def arange(
-    start: Any,
-    stop: Any = None,
-    step: Any = None,
-    dtype: Any = None,
-    *,
-    device: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None) -> Any:
     """Numbers from `start` (0 if it stands alone) to below `stop`, `step` apart.
 
     Examples
@@ -227,15 +188,15 @@ def arange(
 
 
 def linspace(
-    start: Any,
-    stop: Any,
+    start,
+    stop,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: Any = None,
+    dtype=None,
     axis: int = 0,
     *,
-    device: Any = None,
+    device=None,
 ) -> Any:
     """Numbers at even distances, the ends among them; differentiable by both ends.
 
@@ -272,13 +233,7 @@ def linspace(
 
 
 def logspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Any = 10.0,
-    dtype: Any = None,
-    axis: int = 0,
+    start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype=None, axis: int = 0
 ) -> Any:
     """Powers of a base with exponents at even distances."""
     exponents = linspace(start, stop, num, endpoint, axis=axis)
@@ -286,16 +241,14 @@ def logspace(
     return found if dtype is None else found.astype(dtype)
 
 
-def geomspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
-) -> Any:
+def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> Any:
     """Numbers with even ratios."""
     first, last = as_operands("geomspace", start, stop, inexact=True)
     found = call("geomspace", made(plain(first)), made(plain(last)), num, endpoint, axis=axis)
     return found if dtype is None else found.astype(dtype)
 
 
-def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None) -> Any:
+def eye(N, M=None, k=0, dtype=None, *, device=None) -> Any:
     """Ones on a diagonal.
 
     Examples
@@ -309,25 +262,25 @@ def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = N
     return made(new_tensor(np.eye(*sizes, k=static(k, "k of eye"), dtype=kind)))
 
 
-def identity(n: Any, dtype: Any = None) -> Any:
+def identity(n, dtype=None) -> Any:
     """The unit matrix."""
     return eye(n, dtype=dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
+def tri(N: int, M: int | None = None, k: int = 0, dtype=None) -> Any:
     """Ones at and below a diagonal."""
     kind = checked_dtype(dtype, "tri") or default_dtype("f")
     return made(new_tensor(np.tri(N, M, k, kind)))
 
 
-def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
+def indices(dimensions, dtype=None, sparse: bool = False) -> Any:
     """The coordinates of each element."""
     kind = checked_dtype(dtype, "indices") or default_dtype("i")
     found: Any = np.indices(shape_of(dimensions), kind, sparse=bool(sparse))  # type: ignore[call-overload]
     return finished(found)
 
 
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Matrices of coordinates of vectors of them."""
     given = operands("meshgrid", *xi)
     if not copy:
@@ -350,22 +303,22 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return [made(x, own.weak_type) for x, own in zip(laid, given, strict=True)]
 
 
-def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+def fromfunction(function, shape, *, dtype=float, **kwargs) -> Any:
     """What a function gives for the coordinates of each element, which are arrays."""
     return function(*indices(shape, dtype), **kwargs)
 
 
-def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
+def frombuffer(buffer, dtype=float, count: int = -1, offset: int = 0) -> Any:
     """The elements whose bytes are in a buffer."""
     return converted(np.frombuffer(buffer, canonical_dtype(dtype), count, offset))
 
 
-def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
+def fromstring(string: str, dtype=float, count: int = -1, *, sep: str) -> Any:
     """Numbers out of a text."""
     return converted(np.fromstring(string, dtype=canonical_dtype(dtype), count=count, sep=sep))
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> Any:
     """The array of another library that speaks DLPack."""
     if isinstance(x, TensorBase):
         return converted(x)
@@ -373,29 +326,11 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 CREATORS: dict[str, Callable[..., Any]] = {
-    "arange": arange,
-    "array": array,
-    "asarray": asarray,
-    "astype": astype,
-    "copy": copy,
+    **functions_of(globals()),
     "empty": _filled("empty", 0),
     "empty_like": _filled_like("empty_like", 0),
-    "eye": eye,
-    "from_dlpack": from_dlpack,
-    "frombuffer": frombuffer,
-    "fromfunction": fromfunction,
-    "fromstring": fromstring,
-    "full": full,
-    "full_like": full_like,
-    "geomspace": geomspace,
-    "identity": identity,
-    "indices": indices,
-    "linspace": linspace,
-    "logspace": logspace,
-    "meshgrid": meshgrid,
     "ones": _filled("ones", 1),
     "ones_like": _filled_like("ones_like", 1),
-    "tri": tri,
     "zeros": _filled("zeros", 0),
     "zeros_like": _filled_like("zeros_like", 0),
 }

@@ -22,7 +22,7 @@ _TWO = "fft2 ifft2 rfft2 irfft2"
 _SEVERAL = "fftn ifftn rfftn irfftn"
 
 
-def _check_norm(name: str, norm: Any) -> None:
+def _check_norm(name: str, norm) -> None:
     if norm not in (None, "backward", "ortho", "forward"):
         raise ValueError(
             f"jax.numpy.fft.{name} only supports the norm None, 'backward', 'ortho' and 'forward', "
@@ -30,13 +30,13 @@ def _check_norm(name: str, norm: Any) -> None:
         )
 
 
-def _check_real(name: str, x: Any) -> None:
+def _check_real(name: str, x) -> None:
     if name in ("rfft", "rfft2", "rfftn", "ihfft") and x.payload.dtype.kind == "c":
         raise ValueError(f"only real valued inputs supported for {name}: take x.real")
 
 
 def _along_one(name: str) -> Callable[..., Any]:
-    def transform(a: Any, n: int | None = None, axis: Any = -1, norm: str | None = None) -> Any:
+    def transform(a, n: int | None = None, axis=-1, norm: str | None = None) -> Any:
         (x,) = as_operands(f"jnp.fft.{name}", a, inexact=True)
         _check_norm(name, norm)
         _check_real(name, x)
@@ -51,7 +51,7 @@ def _along_one(name: str) -> Callable[..., Any]:
 
 
 def _along_several(name: str, default: tuple[int, ...] | None) -> Callable[..., Any]:
-    def transform(a: Any, s: Any = None, axes: Any = default, norm: str | None = None) -> Any:
+    def transform(a, s=None, axes=default, norm: str | None = None) -> Any:
         (x,) = as_operands(f"jnp.fft.{name}", a, inexact=True)
         _check_norm(name, norm)
         _check_real(name, x)
@@ -69,24 +69,24 @@ for _name in _SEVERAL.split():
 __all__ += [*_ONE.split(), *_TWO.split(), *_SEVERAL.split()]
 
 
-def fftshift(x: Any, axes: Any = None) -> Any:
+def fftshift(x, axes=None) -> Any:
     """The frequency 0 in the middle."""
     (x,) = operands("jnp.fft.fftshift", x)
     return call("fft.fftshift", x, axes)
 
 
-def ifftshift(x: Any, axes: Any = None) -> Any:
+def ifftshift(x, axes=None) -> Any:
     """What undoes `fftshift`."""
     (x,) = operands("jnp.fft.ifftshift", x)
     return call("fft.ifftshift", x, axes)
 
 
-def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(n: int, d=1.0, *, dtype=None, device=None) -> Any:
     """The frequencies of `fft`."""
     return asarray(np.fft.fftfreq(static(n, "n of fftfreq")), dtype or float) / d
 
 
-def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(n: int, d=1.0, *, dtype=None, device=None) -> Any:
     """The frequencies of `rfft`."""
     return asarray(np.fft.rfftfreq(static(n, "n of rfftfreq")), dtype or float) / d
 

@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 
-def _square(name: str, a: Any) -> Any:
+def _square(name: str, a) -> Any:
     """`a` as square matrices of fractions."""
     (x,) = as_operands(f"jnp.linalg.{name}", a, inexact=True)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
@@ -69,7 +69,7 @@ def _square(name: str, a: Any) -> Any:
     return x
 
 
-def _or_nan(function: Callable[[], Any], x: Any, shape: tuple[int, ...]) -> Any:
+def _or_nan(function: Callable[[], Any], x, shape: tuple[int, ...]) -> Any:
     """What a function gives; NaN where the matrix `x` does not allow for it."""
     try:
         return function()
@@ -77,11 +77,11 @@ def _or_nan(function: Callable[[], Any], x: Any, shape: tuple[int, ...]) -> Any:
         return made(new_tensor(np.full(shape, np.nan, x.payload.dtype)))
 
 
-def _adjoint(x: Any) -> Any:
+def _adjoint(x) -> Any:
     return call("conjugate", call("matrix_transpose", x))
 
 
-def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
+def cholesky(a, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
     """The triangular factor of positive definite matrices."""
     x = _square("cholesky", a)
     if symmetrize_input:
@@ -89,23 +89,23 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     return _or_nan(lambda: call("linalg.cholesky", x, upper=upper), x, x.shape)
 
 
-def inv(a: Any) -> Any:
+def inv(a) -> Any:
     """The inverses of matrices."""
     x = _square("inv", a)
     return _or_nan(lambda: call("linalg.inv", x), x, x.shape)
 
 
-def det(a: Any) -> Any:
+def det(a) -> Any:
     """The determinants of matrices."""
     return call("linalg.det", _square("det", a))
 
 
-def slogdet(a: Any, *, method: str | None = None) -> Any:
+def slogdet(a, *, method: str | None = None) -> Any:
     """The signs of determinants and the logarithms of their absolute values."""
     return call("linalg.slogdet", _square("slogdet", a))
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a, b) -> Any:
     """The solutions x of ``a @ x = b``."""
     x, y = as_operands("jnp.linalg.solve", a, b, inexact=True)
     if x.ndim < 2:
@@ -123,7 +123,7 @@ def solve(a: Any, b: Any) -> Any:
     return _or_nan(lambda: call("linalg.solve", x, y), y, y.shape)
 
 
-def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> Any:
+def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
     """The least squares solution of ``a @ x = b``, the residuals, the rank and singular values."""
     x, y = as_operands("jnp.linalg.lstsq", a, b, inexact=True)
     if x.ndim != 2:
@@ -138,7 +138,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> An
     return found, residuals, asarray(rank, int), s
 
 
-def _least_squares(x: Any, y: Any, rcond: Any) -> Any:
+def _least_squares(x, y, rcond) -> Any:
     """`lstsq` by singular values, of which those that are too small count as 0."""
     u, s, vh = svd(x, full_matrices=False)
     cut = float(np.finfo(x.payload.dtype).eps) * max(x.shape) if rcond is None else rcond
@@ -150,7 +150,7 @@ def _least_squares(x: Any, y: Any, rcond: Any) -> Any:
     return found, asarray(np.zeros(0), s.dtype), large.sum(), s
 
 
-def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Any:
+def pinv(a, rtol=None, hermitian: bool = False, *, rcond=None) -> Any:
     """The pseudo-inverses of matrices."""
     (x,) = as_operands("jnp.linalg.pinv", a, inexact=True)
     cut = rtol if rcond is None else rcond
@@ -159,7 +159,7 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
     return call("linalg.pinv", x, rcond=cut, hermitian=hermitian)
 
 
-def qr(a: Any, mode: str = "reduced") -> Any:
+def qr(a, mode: str = "reduced") -> Any:
     """Orthogonal and triangular factors."""
     (x,) = as_operands("jnp.linalg.qr", a, inexact=True)
     if mode == "full":
@@ -172,11 +172,11 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def svd(
-    a: Any,
+    a,
     full_matrices: bool = True,
     compute_uv: bool = True,
     hermitian: bool = False,
-    subset_by_index: Any = None,
+    subset_by_index=None,
 ) -> Any:
     """The singular value decomposition."""
     (x,) = as_operands("jnp.linalg.svd", a, inexact=True)
@@ -187,18 +187,18 @@ def svd(
     return call("linalg.svd", x, full_matrices, compute_uv, hermitian)
 
 
-def svdvals(x: Any, /) -> Any:
+def svdvals(x, /) -> Any:
     """The singular values."""
     (x,) = as_operands("jnp.linalg.svdvals", x, inexact=True)
     return call("linalg.svdvals", x)
 
 
-def _hermitian(name: str, a: Any, symmetrize: bool) -> Any:
+def _hermitian(name: str, a, symmetrize: bool) -> Any:
     x = _square(name, a)
     return (x + _adjoint(x)) / 2 if symmetrize else x
 
 
-def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
+def eigh(a, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
     """The eigenvalues, in ascending order, and eigenvectors of Hermitian matrices."""
     _check_half(UPLO)
     return call("linalg.eigh", _hermitian("eigh", a, symmetrize_input), UPLO or "L")
@@ -209,30 +209,30 @@ def _check_half(half: str | None) -> None:
         raise ValueError(f"UPLO must be one of None, 'L', or 'U', got {half}")
 
 
-def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
+def eigvalsh(a, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
     """The eigenvalues of Hermitian matrices."""
     _check_half(UPLO)
     return call("linalg.eigvalsh", _hermitian("eigvalsh", a, symmetrize_input), UPLO or "L")
 
 
-def _as_complex(x: Any) -> Any:
+def _as_complex(x) -> Any:
     dtype = x.payload.dtype
     return x if dtype.kind == "c" else x.astype(np.result_type(dtype, np.complex64))
 
 
-def eig(a: Any) -> Any:
+def eig(a) -> Any:
     """The eigenvalues and eigenvectors, as complex numbers."""
     x = _square("eig", a)
     found = call("linalg.eig", _as_complex(x))
     return type(found)(*map(_as_complex, found))
 
 
-def eigvals(a: Any) -> Any:
+def eigvals(a) -> Any:
     """The eigenvalues, as complex numbers."""
     return _as_complex(call("linalg.eigvals", _as_complex(_square("eigvals", a))))
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x, ord=None, axis=None, keepdims: bool = False) -> Any:
     """The norms of vectors or matrices.
 
     The derivative of the Euclidean norm at 0 is 0, where JAX has NaN.
@@ -250,25 +250,25 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return call("linalg.norm", x, ord, axis, keepdims)
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(x, /, *, axis=None, keepdims: bool = False, ord=2) -> Any:
     """The norms of vectors."""
     (x,) = as_operands("jnp.linalg.vector_norm", x, inexact=True)
     return call("linalg.vector_norm", x, axis=axis, keepdims=keepdims, ord=ord)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(x, /, *, keepdims: bool = False, ord="fro") -> Any:
     """The norms of matrices."""
     (x,) = as_operands("jnp.linalg.matrix_norm", x, inexact=True)
     return call("linalg.matrix_norm", x, keepdims=keepdims, ord=ord)
 
 
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x, p=None) -> Any:
     """The condition numbers of matrices."""
     (x,) = as_operands("jnp.linalg.cond", x, inexact=True)
     return call("linalg.cond", x, p)
 
 
-def matrix_power(a: Any, n: int) -> Any:
+def matrix_power(a, n: int) -> Any:
     """Matrices to a whole power."""
     (x,) = operands("jnp.linalg.matrix_power", a)
     n = static(n, "n of matrix_power")
@@ -277,7 +277,7 @@ def matrix_power(a: Any, n: int) -> Any:
     return call("linalg.matrix_power", x, n)
 
 
-def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Any:
+def matrix_rank(M, rtol=None, *, hermitian: bool = False, tol=None) -> Any:
     """The numbers of singular values above a tolerance."""
     (x,) = as_operands("jnp.linalg.matrix_rank", M, inexact=True)
     if x.ndim < 2:
@@ -290,18 +290,18 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     return reductions.REDUCTIONS["sum"]((s > bound).astype(int), -1)
 
 
-def multi_dot(arrays: Any, *, precision: Any = None) -> Any:
+def multi_dot(arrays, *, precision=None) -> Any:
     """The product of several matrices, in the order that costs least."""
     return call("linalg.multi_dot", as_operands("jnp.linalg.multi_dot", *arrays))
 
 
-def matrix_transpose(x: Any, /) -> Any:
+def matrix_transpose(x, /) -> Any:
     """Matrices with rows and columns exchanged."""
     (x,) = operands("jnp.linalg.matrix_transpose", x)
     return call("matrix_transpose", x)
 
 
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def cross(x1, x2, /, *, axis: int = -1) -> Any:
     """The cross product of vectors of three elements."""
     x, y = as_operands("jnp.linalg.cross", x1, x2)
     if x.shape[axis] != 3 or y.shape[axis] != 3:
@@ -312,7 +312,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return products.cross(x, y, axis=axis)
 
 
-def outer(x1: Any, x2: Any, /) -> Any:
+def outer(x1, x2, /) -> Any:
     """The products of all pairs of elements of two vectors."""
     x, y = as_operands("jnp.linalg.outer", x1, x2)
     if x.ndim != 1 or y.ndim != 1:
@@ -322,58 +322,41 @@ def outer(x1: Any, x2: Any, /) -> Any:
     return products.outer(x, y)
 
 
-def matmul(
-    x1: Any, x2: Any, /, *, precision: Any = None, preferred_element_type: Any = None
-) -> Any:
+def matmul(x1, x2, /, *, precision=None, preferred_element_type=None) -> Any:
     """The product of matrices."""
     return products.matmul(x1, x2, preferred_element_type=preferred_element_type)
 
 
-def vecdot(
-    x1: Any,
-    x2: Any,
-    /,
-    *,
-    axis: int = -1,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-) -> Any:
+def vecdot(x1, x2, /, *, axis: int = -1, precision=None, preferred_element_type=None) -> Any:
     """The sums of products along an axis."""
     return products.vecdot(x1, x2, axis=axis, preferred_element_type=preferred_element_type)
 
 
 def tensordot(
-    x1: Any,
-    x2: Any,
-    /,
-    *,
-    axes: Any = 2,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
+    x1, x2, /, *, axes=2, precision=None, preferred_element_type=None, out_sharding=None
 ) -> Any:
     """The sums of products over axes of both."""
     return products.tensordot(x1, x2, axes, preferred_element_type=preferred_element_type)
 
 
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+def diagonal(x, /, *, offset: int = 0) -> Any:
     """The diagonals of matrices."""
     (x,) = operands("jnp.linalg.diagonal", x)
     return call("linalg.diagonal", x, offset=offset)
 
 
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+def trace(x, /, *, offset: int = 0, dtype=None) -> Any:
     """The traces of matrices."""
     return reductions.trace(x, offset, -2, -1, dtype)
 
 
-def tensorinv(a: Any, ind: int = 2) -> Any:
+def tensorinv(a, ind: int = 2) -> Any:
     """The inverse of an array with respect to `tensordot`."""
     (x,) = as_operands("jnp.linalg.tensorinv", a, inexact=True)
     return call("linalg.tensorinv", x, ind)
 
 
-def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+def tensorsolve(a, b, axes=None) -> Any:
     """The solution x of ``tensordot(a, x) = b``."""
     x, y = as_operands("jnp.linalg.tensorsolve", a, b, inexact=True)
     return call("linalg.tensorsolve", x, y, axes)

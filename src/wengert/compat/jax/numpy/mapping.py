@@ -13,10 +13,9 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, of_kind
 from wengert.compat.jax.numpy.calling import call, documented, finished, operands, plain
 from wengert.compat.jax.numpy.ufunc_class import ufunc
+from wengert.compat.kit.namespaces import functions_of
 from wengert.func import vmap
 from wengert.tape.base import TensorBase
-
-__all__ = ["MAPPINGS"]
 
 _ARGUMENT = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
 _SIGNATURE = re.compile(
@@ -36,7 +35,7 @@ def _read(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]
     return _dimensions(given), _dimensions(results)
 
 
-def _called(function: Callable[..., Any], *args: Any) -> Any:
+def _called(function: Callable[..., Any], *args) -> Any:
     """A function of arrays as `vmap` calls it, with plain tensors."""
     result = function(*[of_kind(x, Array) if isinstance(x, TensorBase) else x for x in args])
     if isinstance(result, list | tuple):
@@ -45,7 +44,7 @@ def _called(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def vectorize(
-    pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signature: str | None = None
+    pyfunc: Callable[..., Any], *, excluded=frozenset(), signature: str | None = None
 ) -> Callable[..., Any]:
     """A function of numbers, or of small arrays, as one of arrays that broadcast: by `vmap`.
 
@@ -71,7 +70,7 @@ def vectorize(
         raise ValueError(f"excluded={excluded!r} contains negative numbers")
 
     @wraps(pyfunc)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
+    def wrapped(*args, **kwargs) -> Any:
         over = [i for i in range(len(args)) if i not in excluded]
         names = [key for key in kwargs if key not in excluded]
         given = operands("vectorize", *[args[i] for i in over], *[kwargs[key] for key in names])
@@ -83,7 +82,7 @@ def vectorize(
                 f"wrong number of positional arguments: expected {len(inner)}, got {len(given)}"
             )
 
-        def of_parts(*parts: Any) -> Any:
+        def of_parts(*parts) -> Any:
             positional = list(args)
             for i, part in zip(over, parts, strict=False):
                 positional[i] = part
@@ -112,7 +111,7 @@ def _level(function: Callable[..., Any], in_dims: tuple[Any, ...]) -> Callable[.
     """A function mapped over the first axes of its arguments."""
     mapped = vmap(lambda *args: _called(function, *args), in_dims=in_dims)
 
-    def of_arrays(*args: Any) -> Any:
+    def of_arrays(*args) -> Any:
         return finished(mapped(*map(plain, args)))
 
     return of_arrays
@@ -141,9 +140,7 @@ def _outer_shapes(
     return outer
 
 
-def apply_along_axis(
-    func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
-) -> Any:
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr, *args, **kwargs) -> Any:
     """A function of vectors over the lines of an array along an axis.
 
     Examples
@@ -164,18 +161,14 @@ def apply_along_axis(
     )
 
 
-def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> Any:
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity=None) -> Any:
     """A function of numbers as a `ufunc`, with `reduce`, `accumulate`, `outer`."""
     return ufunc(
         vectorize(func), nin, nout, name=getattr(func, "__name__", "func"), identity=identity
     )
 
 
-MAPPINGS: dict[str, Callable[..., Any]] = {
-    "apply_along_axis": apply_along_axis,
-    "frompyfunc": frompyfunc,
-    "vectorize": vectorize,
-}
+MAPPINGS: dict[str, Callable[..., Any]] = functions_of(globals())
 for _name, _function in MAPPINGS.items():
     documented(_function, _name)
 

@@ -20,20 +20,19 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
 )
 from wengert.compat.jax.numpy.shapes import ravel
+from wengert.compat.kit.namespaces import functions_of
 from wengert.ops import shape as shapes
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
 
-__all__ = ["MOVES"]
-
 
 def repeat(
-    a: Any,
-    repeats: Any,
+    a,
+    repeats,
     axis: int | None = None,
     *,
     total_repeat_length: int | None = None,
-    out_sharding: Any = None,
+    out_sharding=None,
 ) -> Any:
     """Each element several times; `total_repeat_length` cuts off, or goes on with the last."""
     (x,) = operands("repeat", a)
@@ -50,20 +49,20 @@ def repeat(
     return made(T.index_select(x, new_tensor(places), dim=axis % x.ndim), x.weak_type)
 
 
-def tile(A: Any, reps: Any) -> Any:
+def tile(A, reps) -> Any:
     """The array side by side with itself."""
     (x,) = operands("tile", A)
     times = reps if isinstance(reps, tuple | list) else (reps,)
     return call("tile", x, tuple(static(n, "reps of tile") for n in times), weak=x.weak_type)
 
 
-def resize(a: Any, new_shape: Any) -> Any:
+def resize(a, new_shape) -> Any:
     """The elements over and over in another shape."""
     (x,) = operands("resize", a)
     return call("resize", x, shape_of(new_shape), weak=x.weak_type)
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+def roll(a, shift, axis=None) -> Any:
     """Elements moved along axes; those from the end come in at the front."""
     (x,) = operands("roll", a)
     if isinstance(shift, TensorBase) and not isinstance(shift.payload, np.ndarray | np.generic):
@@ -74,7 +73,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return call("roll", x, by, axis, weak=x.weak_type)
 
 
-def _rolled(x: Any, shift: Any, axis: Any) -> Any:
+def _rolled(x, shift, axis) -> Any:
     """`roll` by a number that differs within a batch."""
     if axis is None:
         return _rolled(ravel(x), shift, 0).reshape(tuple(x.shape))
@@ -90,7 +89,7 @@ def _rolled(x: Any, shift: Any, axis: Any) -> Any:
 _STATISTICS = frozenset({"maximum", "mean", "median", "minimum"})
 
 
-def _around(x: Any, axis: int, before: int, after: int, mode: str, given: dict[str, Any]) -> Any:
+def _around(x, axis: int, before: int, after: int, mode: str, given: dict[str, Any]) -> Any:
     """`x` between slices that follow from it: statistics, or ramps to given values."""
     size = x.shape[axis]
     lead = (slice(None),) * axis
@@ -119,7 +118,7 @@ def _around(x: Any, axis: int, before: int, after: int, mode: str, given: dict[s
     return call("concatenate", [first, x, last], axis)
 
 
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+def pad(array, pad_width, mode="constant", **kwargs) -> Any:
     """An array with values around it.
 
     Parameters
@@ -171,9 +170,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     return call("pad", x, widths.tolist(), mode, weak=x.weak_type, **kwargs)
 
 
-def delete(
-    arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
-) -> Any:
+def delete(arr, obj, axis: int | None = None, *, assume_unique_indices: bool = False) -> Any:
     """An array without some of its parts."""
     (x,) = operands("delete", arr)
     where = obj if isinstance(obj, slice) else value_of(obj, "obj of delete")
@@ -182,7 +179,7 @@ def delete(
     )
 
 
-def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+def insert(arr, obj, values, axis: int | None = None) -> Any:
     """An array with values put in between."""
     x, new = operands("insert", arr, values)
     where = obj if isinstance(obj, slice) else value_of(obj, "obj of insert")
@@ -192,13 +189,13 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     )
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def trim_zeros(filt, trim: str = "fb", axis=None) -> Any:
     """A vector without the zeros at its ends."""
     (x,) = operands("trim_zeros", filt)
     return call("trim_zeros", x, trim)
 
 
-def ix_(*args: Any) -> tuple[Any, ...]:
+def ix_(*args) -> tuple[Any, ...]:
     """Vectors of indices as an index that goes through all their pairs."""
     given = [x.nonzero()[0] if x.dtype == bool else x for x in operands("ix_", *args)]
     if any(x.ndim != 1 for x in given):
@@ -210,7 +207,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     )
 
 
-def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+def unravel_index(indices, shape) -> tuple[Any, ...]:
     """The coordinates of places in the flat array."""
     (x,) = operands("unravel_index", indices)
     sizes = shape_of(shape)
@@ -223,32 +220,18 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     return tuple(reversed(found))
 
 
-def _within(x: Any, low: int, high: int) -> Any:
+def _within(x, low: int, high: int) -> Any:
     """`x` within bounds."""
     return made(T.clamp(x, min=low, max=high))
 
 
-def ravel_multi_index(
-    multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C", *, dtype: Any = None
-) -> Any:
+def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None) -> Any:
     """The places in the flat array of coordinates."""
     parts: Any = [value_of(part, "multi_index") for part in multi_index]
     return asarray(np.ravel_multi_index(parts, shape_of(dims), mode=mode, order=order))
 
 
-MOVES: dict[str, Callable[..., Any]] = {
-    "delete": delete,
-    "insert": insert,
-    "ix_": ix_,
-    "pad": pad,
-    "ravel_multi_index": ravel_multi_index,
-    "repeat": repeat,
-    "resize": resize,
-    "roll": roll,
-    "tile": tile,
-    "trim_zeros": trim_zeros,
-    "unravel_index": unravel_index,
-}
+MOVES: dict[str, Callable[..., Any]] = functions_of(globals())
 for _name, _function in MOVES.items():
     documented(_function, _name)
 

@@ -22,9 +22,8 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
 )
 from wengert.compat.jax.numpy.choosing import sized, take, take_along_axis, where
+from wengert.compat.kit.namespaces import functions_of
 from wengert.tape.base import TensorBase, new_tensor
-
-__all__ = ["ORDERS"]
 
 
 def _index_dtype() -> Any:
@@ -32,7 +31,7 @@ def _index_dtype() -> Any:
 
 
 def sort(
-    a: Any,
+    a,
     axis: int | None = -1,
     *,
     kind: None = None,
@@ -47,7 +46,7 @@ def sort(
     return call("flip", found, 0 if axis is None else axis) if descending else found
 
 
-def _no_kind(name: str, kind: Any, order: Any) -> None:
+def _no_kind(name: str, kind, order) -> None:
     if kind is not None:
         raise TypeError(
             f"'kind' argument to {name} is not supported. Use stable=True or stable=False"
@@ -57,14 +56,14 @@ def _no_kind(name: str, kind: Any, order: Any) -> None:
 
 
 def argsort(
-    a: Any,
+    a,
     axis: int | None = -1,
     *,
     kind: None = None,
     order: None = None,
     stable: bool = True,
     descending: bool = False,
-    dtype: Any = None,
+    dtype=None,
 ) -> Any:
     """The places of the elements in ascending order along an axis."""
     (x,) = operands("argsort", a)
@@ -85,7 +84,7 @@ def argsort(
 def _parted(name: str) -> Callable[..., Any]:
     whole = sort if name == "partition" else argsort
 
-    def function(a: Any, kth: int, axis: int = -1) -> Any:
+    def function(a, kth: int, axis: int = -1) -> Any:
         (x,) = operands(name, a)
         if not -x.shape[axis] <= kth < x.shape[axis]:
             raise ValueError(f"kth(={kth}) out of bounds ({x.shape[axis]})")
@@ -94,7 +93,7 @@ def _parted(name: str) -> Callable[..., Any]:
     return function
 
 
-def lexsort(keys: Any, axis: int = -1) -> Any:
+def lexsort(keys, axis: int = -1) -> Any:
     """The places of elements in the order of several keys, the last one first."""
     given = operands("lexsort", *keys)
     if not given:
@@ -108,15 +107,13 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     return order
 
 
-def sort_complex(a: Any) -> Any:
+def sort_complex(a) -> Any:
     """The elements in order, as complex numbers."""
     (x,) = operands("sort_complex", a)
     return call("sort_complex", x)
 
 
-def searchsorted(
-    a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
-) -> Any:
+def searchsorted(a, v, side: str = "left", sorter=None, *, method: str = "scan") -> Any:
     """Where elements are to be put into an ordered vector."""
     if side not in ("left", "right"):
         raise ValueError(
@@ -130,7 +127,7 @@ def searchsorted(
     return asarray(call("searchsorted", x, y, side), _index_dtype())
 
 
-def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
+def digitize(x, bins, right: bool = False, *, method: str | None = None) -> Any:
     """The numbers of the bins that elements fall into."""
     x, edges = as_operands("digitize", x, bins)
     if edges.ndim != 1:
@@ -147,7 +144,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
 
 
 def unique(
-    ar: Any,
+    ar,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -155,7 +152,7 @@ def unique(
     *,
     equal_nan: bool = True,
     size: int | None = None,
-    fill_value: Any = None,
+    fill_value=None,
     sorted: bool = True,
 ) -> Any:
     """The different elements in order; their first places, counts, and what leads back.
@@ -193,30 +190,30 @@ _UniqueCountsResult = namedtuple("_UniqueCountsResult", "values counts")
 _UniqueInverseResult = namedtuple("_UniqueInverseResult", "values inverse_indices")
 
 
-def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+def unique_all(x, /, *, size: int | None = None, fill_value=None) -> Any:
     """The different elements, their first places, what leads back, and their counts."""
     more = {"size": size, "fill_value": fill_value, "equal_nan": False}
     return _UniqueAllResult(*unique(x, True, True, True, **more))
 
 
-def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+def unique_counts(x, /, *, size: int | None = None, fill_value=None) -> Any:
     """The different elements and their counts."""
     more = {"size": size, "fill_value": fill_value, "equal_nan": False}
     return _UniqueCountsResult(*unique(x, return_counts=True, **more))
 
 
-def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+def unique_inverse(x, /, *, size: int | None = None, fill_value=None) -> Any:
     """The different elements and what leads back."""
     more = {"size": size, "fill_value": fill_value, "equal_nan": False}
     return _UniqueInverseResult(*unique(x, return_inverse=True, **more))
 
 
-def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+def unique_values(x, /, *, size: int | None = None, fill_value=None) -> Any:
     """The different elements."""
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)
 
 
-def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def union1d(ar1, ar2, *, size: int | None = None, fill_value=None) -> Any:
     """The elements that are in one of two arrays."""
     x, y = as_operands("union1d", ar1, ar2)
     both = call("concatenate", [x.reshape(-1), y.reshape(-1)])
@@ -225,12 +222,7 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
 
 def _set(name: str) -> Callable[..., Any]:
     def function(
-        ar1: Any,
-        ar2: Any,
-        assume_unique: bool = False,
-        *,
-        size: int | None = None,
-        fill_value: Any = None,
+        ar1, ar2, assume_unique: bool = False, *, size: int | None = None, fill_value=None
     ) -> Any:
         x, y = as_operands(name, ar1, ar2)
         found = call(name, x, y, assume_unique)
@@ -243,13 +235,13 @@ def _set(name: str) -> Callable[..., Any]:
 
 
 def intersect1d(
-    ar1: Any,
-    ar2: Any,
+    ar1,
+    ar2,
     assume_unique: bool = False,
     return_indices: bool = False,
     *,
     size: int | None = None,
-    fill_value: Any = None,
+    fill_value=None,
 ) -> Any:
     """The elements that are in both of two arrays."""
     x, y = as_operands("intersect1d", ar1, ar2)
@@ -263,8 +255,8 @@ def intersect1d(
 
 
 def isin(
-    element: Any,
-    test_elements: Any,
+    element,
+    test_elements,
     assume_unique: bool = False,
     invert: bool = False,
     *,
@@ -283,12 +275,7 @@ def isin(
 
 
 def bincount(
-    x: Any,
-    weights: Any = None,
-    minlength: int = 0,
-    *,
-    length: int | None = None,
-    out_sharding: Any = None,
+    x, weights=None, minlength: int = 0, *, length: int | None = None, out_sharding=None
 ) -> Any:
     """How often each whole number is there, or the sums of their weights.
 
@@ -313,7 +300,7 @@ def bincount(
     return zeros.at[at].add(w)
 
 
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+def histogram_bin_edges(a, bins=10, range=None, weights=None) -> Any:
     """The edges of bins of one width."""
     (x,) = as_operands("histogram_bin_edges", a, inexact=True)
     if isinstance(bins, str):
@@ -330,9 +317,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return call("linspace", low, high, int(bins) + 1).astype(x.payload.dtype)
 
 
-def histogram(
-    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
-) -> Any:
+def histogram(a, bins=10, range=None, weights=None, density: bool | None = None) -> Any:
     """How many elements fall into each bin, or the sums of their weights; and the edges."""
     (x,) = as_operands("histogram", a, *([] if weights is None else [weights]), inexact=True)[:1]
     edges = histogram_bin_edges(x, bins, range)
@@ -349,7 +334,7 @@ def histogram(
 
 
 def _of_several(name: str) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args, **kwargs) -> Any:
         given = [value_of(x, "bins") if isinstance(x, TensorBase) else x for x in args]
         more = {k: value_of(v, k) if isinstance(v, TensorBase) else v for k, v in kwargs.items()}
         found = getattr(np, name)(*given, **more)
@@ -366,19 +351,19 @@ def _of_several(name: str) -> Callable[..., Any]:
     return function
 
 
-def packbits(a: Any, axis: Any = None, bitorder: Any = "big") -> Any:
+def packbits(a, axis=None, bitorder="big") -> Any:
     """Bits as bytes."""
     (x,) = operands("packbits", a)
     return finished(np.packbits(value_of(x, "packbits"), axis, bitorder))
 
 
-def unpackbits(a: Any, axis: Any = None, count: Any = None, bitorder: Any = "big") -> Any:
+def unpackbits(a, axis=None, count=None, bitorder="big") -> Any:
     """Bytes as bits."""
     (x,) = operands("unpackbits", a)
     return finished(np.unpackbits(value_of(x, "unpackbits"), axis, count, bitorder))
 
 
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+def array_equal(a1, a2, equal_nan: bool = False) -> Any:
     """Whether two arrays have one shape and equal elements."""
     x, y = asarray(a1), asarray(a2)
     if tuple(x.shape) != tuple(y.shape):
@@ -389,7 +374,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     return call("all", same)
 
 
-def array_equiv(a1: Any, a2: Any) -> Any:
+def array_equiv(a1, a2) -> Any:
     """Whether two arrays have equal elements when they are broadcast."""
     x, y = asarray(a1), asarray(a2)
     try:
@@ -400,33 +385,13 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 ORDERS: dict[str, Callable[..., Any]] = {
+    **functions_of(globals()),
     "argpartition": _parted("argpartition"),
-    "argsort": argsort,
-    "array_equal": array_equal,
-    "array_equiv": array_equiv,
-    "bincount": bincount,
-    "digitize": digitize,
-    "histogram": histogram,
     "histogram2d": _of_several("histogram2d"),
-    "histogram_bin_edges": histogram_bin_edges,
     "histogramdd": _of_several("histogramdd"),
-    "intersect1d": intersect1d,
-    "isin": isin,
-    "lexsort": lexsort,
-    "packbits": packbits,
     "partition": _parted("partition"),
-    "searchsorted": searchsorted,
     "setdiff1d": _set("setdiff1d"),
     "setxor1d": _set("setxor1d"),
-    "sort": sort,
-    "sort_complex": sort_complex,
-    "union1d": union1d,
-    "unique": unique,
-    "unique_all": unique_all,
-    "unique_counts": unique_counts,
-    "unique_inverse": unique_inverse,
-    "unique_values": unique_values,
-    "unpackbits": unpackbits,
 }
 for _name, _function in ORDERS.items():
     documented(_function, _name)

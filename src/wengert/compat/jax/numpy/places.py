@@ -10,19 +10,18 @@ import numpy as np
 from wengert.compat.jax.array import asarray as converted
 from wengert.compat.jax.array import promote
 from wengert.compat.jax.numpy.calling import call, documented, finished, static, value_of
-
-__all__ = ["PLACES"]
+from wengert.compat.kit.namespaces import functions_of
 
 
 def _window(name: str) -> Callable[..., Any]:
-    def function(*args: Any) -> Any:
+    def function(*args) -> Any:
         return converted(getattr(np, name)(*[value_of(x, name).item() for x in args]), float)
 
     return function
 
 
 def _places(name: str) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args, **kwargs) -> Any:
         kwargs.pop("size", None)
         numbers = [x if callable(x) else static(x, name) for x in args]
         return finished(getattr(np, name)(*numbers, **kwargs))
@@ -31,7 +30,7 @@ def _places(name: str) -> Callable[..., Any]:
 
 
 def _places_from(name: str) -> Callable[..., Any]:
-    def function(arr: Any, k: int = 0) -> Any:
+    def function(arr, k: int = 0) -> Any:
         sizes = arr.shape
         if len(sizes) != 2:
             raise ValueError("Only 2-D inputs are accepted")
@@ -40,25 +39,25 @@ def _places_from(name: str) -> Callable[..., Any]:
     return function
 
 
-def diag_indices_from(arr: Any) -> Any:
+def diag_indices_from(arr) -> Any:
     """The indices of the diagonal of an array."""
     if arr.ndim < 2 or len(set(arr.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
     return finished(np.diag_indices(arr.shape[0], arr.ndim))
 
 
-def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+def load(file, *args, **kwargs) -> Any:
     """The array, or arrays, of a file that `save` or `savez` wrote."""
     found = np.load(file, *args, **kwargs)
     return converted(found) if isinstance(found, np.ndarray) else found
 
 
-def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
+def save(file, arr, allow_pickle: bool = True) -> None:
     """Write an array to a file."""
     np.save(file, np.asarray(arr), allow_pickle=allow_pickle)
 
 
-def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+def savez(file, *args, allow_pickle: bool = True, **kwds) -> None:
     """Write several arrays to one file."""
     named: Any = {key: np.asarray(value) for key, value in kwds.items()}
     # numbers are never pickled, and NumPy 2.0 would take the keyword for the name of an array
@@ -72,7 +71,7 @@ class _Grid:
         self.name = name
         self.__doc__ = f"Coordinates by slices, as `numpy.{name}` gives them: ``{name}[0:3, 0:2]``."
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key) -> Any:
         found = getattr(np, self.name)[key]
         return [converted(x) for x in found] if isinstance(found, tuple) else converted(found)
 
@@ -86,7 +85,7 @@ class _Joined:
             f"Arrays, numbers and slices joined, as by `numpy.{name}`: ``{name}[x, 0, 1:4]``."
         )
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
         if any(isinstance(part, str) for part in parts):
             raise NotImplementedError(
@@ -101,12 +100,9 @@ class _Joined:
 
 
 PLACES: dict[str, Callable[..., Any]] = {
+    **functions_of(globals()),
     "diag_indices": _places("diag_indices"),
-    "diag_indices_from": diag_indices_from,
-    "load": load,
     "mask_indices": _places("mask_indices"),
-    "save": save,
-    "savez": savez,
     "tril_indices": _places("tril_indices"),
     "tril_indices_from": _places_from("tril_indices"),
     "triu_indices": _places("triu_indices"),

@@ -25,11 +25,10 @@ from wengert.compat.jax.numpy.calling import (
     static,
 )
 from wengert.compat.jax.numpy.choosing import where
+from wengert.compat.kit.namespaces import functions_of
 
-__all__ = ["PRODUCTS"]
 
-
-def _contracted(a: Any, b: Any, of_a: int, of_b: int) -> None:
+def _contracted(a, b, of_a: int, of_b: int) -> None:
     m, n = a.shape[of_a], b.shape[of_b]
     if m != n:
         raise TypeError(
@@ -38,19 +37,12 @@ def _contracted(a: Any, b: Any, of_a: int, of_b: int) -> None:
         )
 
 
-def _as_asked(x: Any, dtype: Any, name: str) -> Any:
+def _as_asked(x, dtype, name: str) -> Any:
     kind = checked_dtype(dtype, name)
     return x if kind is None else x.astype(kind)
 
 
-def dot(
-    a: Any,
-    b: Any,
-    *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None) -> Any:
     """The sum of products over the last axis of `a` and the last but one of `b`.
 
     Examples
@@ -64,20 +56,13 @@ def dot(
     return _as_asked(call("dot", x, y, weak=x.weak_type), preferred_element_type, "dot")
 
 
-def matmul(
-    a: Any,
-    b: Any,
-    *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Any:
+def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None) -> Any:
     """The product of matrices, or of stacks of them."""
     check_arrays("matmul", a, b)
     return _as_asked(operators.matmul(a, b), preferred_element_type, "matmul")
 
 
-def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def vdot(a, b, *, precision=None, preferred_element_type=None) -> Any:
     """The sum of the products of all elements; those of `a` are conjugated."""
     x, y = as_operands("vdot", a, b)
     if x.size != y.size:
@@ -85,7 +70,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     return _as_asked(call("vdot", x, y, weak=x.weak_type), preferred_element_type, "vdot")
 
 
-def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+def inner(a, b, *, precision=None, preferred_element_type=None) -> Any:
     """The sum of products over the last axes."""
     x, y = as_operands("inner", a, b)
     if x.ndim and y.ndim:
@@ -93,7 +78,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     return _as_asked(call("inner", x, y, weak=x.weak_type), preferred_element_type, "inner")
 
 
-def outer(a: Any, b: Any, out: Any = None) -> Any:
+def outer(a, b, out=None) -> Any:
     """The products of all pairs of elements."""
     no_out("outer", out)
     x, y = as_operands("outer", a, b)
@@ -101,13 +86,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def tensordot(
-    a: Any,
-    b: Any,
-    axes: Any = 2,
-    *,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
+    a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None
 ) -> Any:
     """The sum of products over axes of both."""
     x, y = as_operands("tensordot", a, b)
@@ -126,15 +105,15 @@ def tensordot(
 
 
 def einsum(
-    subscripts: Any,
+    subscripts,
     /,
-    *operands_: Any,
-    out: Any = None,
-    optimize: Any = "auto",
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    _dot_general: Any = None,
-    out_sharding: Any = None,
+    *operands_,
+    out=None,
+    optimize="auto",
+    precision=None,
+    preferred_element_type=None,
+    _dot_general=None,
+    out_sharding=None,
 ) -> Any:
     """Sums of products by Einstein's convention.
 
@@ -156,21 +135,19 @@ def einsum(
     return _as_asked(found, preferred_element_type, "einsum")
 
 
-def einsum_path(subscripts: Any, /, *operands_: Any, optimize: Any = "auto") -> Any:
+def einsum_path(subscripts, /, *operands_, optimize="auto") -> Any:
     """In which order `einsum` would contract (see `numpy.einsum_path`)."""
     given = [np.broadcast_to(np.float32(0), sizes_of(x)) for x in operands_]
     return np.einsum_path(subscripts, *given, optimize="greedy" if optimize == "auto" else optimize)
 
 
-def kron(a: Any, b: Any) -> Any:
+def kron(a, b) -> Any:
     """The Kronecker product."""
     x, y = as_operands("kron", a, b)
     return call("kron", x, y)
 
 
-def cross(
-    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
-) -> Any:
+def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """The cross product of vectors of three elements; of two, its third element."""
     x, y = as_operands("cross", a, b)
     if axis is not None:
@@ -187,15 +164,7 @@ def cross(
     return call("cross", x, y, axisc=axisc)
 
 
-def vecdot(
-    x1: Any,
-    x2: Any,
-    /,
-    *,
-    axis: int = -1,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-) -> Any:
+def vecdot(x1, x2, /, *, axis: int = -1, precision=None, preferred_element_type=None) -> Any:
     """The sums of products along an axis; the elements of `x1` are conjugated."""
     x, y = as_operands("vecdot", x1, x2)
     if x.shape[axis] != y.shape[axis]:
@@ -206,13 +175,13 @@ def vecdot(
     return _as_asked(call("vecdot", x, y, axis=axis), preferred_element_type, "vecdot")
 
 
-def matvec(x1: Any, x2: Any, /) -> Any:
+def matvec(x1, x2, /) -> Any:
     """The products of matrices and vectors."""
     x, y = as_operands("matvec", x1, x2)
     return operators.matmul(x, y[..., None])[..., 0]
 
 
-def vecmat(x1: Any, x2: Any, /) -> Any:
+def vecmat(x1, x2, /) -> Any:
     """The products of vectors, which are conjugated, and matrices."""
     x, y = as_operands("vecmat", x1, x2)
     return operators.matmul(call("conjugate", x)[..., None, :], y)[..., 0, :]
@@ -220,12 +189,12 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
 
 def _slid(name: str) -> Callable[..., Any]:
     def function(
-        a: Any,
-        v: Any,
+        a,
+        v,
         mode: str = "full" if name == "convolve" else "valid",
         *,
-        precision: Any = None,
-        preferred_element_type: Any = None,
+        precision=None,
+        preferred_element_type=None,
     ) -> Any:
         x, y = as_operands(name, a, v, inexact=True)
         if x.ndim != 1 or y.ndim != 1:
@@ -240,7 +209,7 @@ def _slid(name: str) -> Callable[..., Any]:
 # -- differences and integrals ---------------------------------------------------------------------
 
 
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(a, n: int = 1, axis: int = -1, prepend=None, append=None) -> Any:
     """Differences of elements that follow each other."""
     (x,) = operands("diff", a)
     if not x.ndim:
@@ -255,14 +224,14 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     return call("diff", x, n, axis, **more)
 
 
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+def ediff1d(ary, to_end=None, to_begin=None) -> Any:
     """Differences of all elements in turn, with values put before and behind."""
     (x,) = operands("ediff1d", ary)
     ends = [None if v is None else asarray(v, x.payload.dtype) for v in (to_end, to_begin)]
     return call("ediff1d", x, *ends)
 
 
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = None) -> Any:
+def gradient(f, *varargs, axis=None, edge_order: int | None = None) -> Any:
     """Central differences."""
     if edge_order is not None:
         raise NotImplementedError("The 'edge_order' argument to jnp.gradient is not supported.")
@@ -270,7 +239,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
     return call("gradient", x, *steps, axis=axis)
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y, x=None, dx=1.0, axis: int = -1) -> Any:
     """The integral of values between which lines are drawn."""
     if x is None:
         values, step = as_operands("trapezoid", y, dx, inexact=True)
@@ -279,7 +248,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return call("trapezoid", values, places, axis=axis)
 
 
-def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * np.pi) -> Any:
+def unwrap(p, discont=None, axis: int = -1, period=2 * np.pi) -> Any:
     """Angles without jumps."""
     (x,) = operands("unwrap", p)
     if x.payload.dtype.kind in "biu" and float(period) != int(period):
@@ -296,9 +265,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * np.pi)
     return call("moveaxis", found, -1, axis)
 
 
-def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
-) -> Any:
+def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
     """Values between given ones, on lines; beyond the ends `left` and `right`.
 
     Differentiable by `x`, `xp` and `fp`. ``left="extrapolate"`` goes on along the last line.
@@ -335,7 +302,7 @@ def interp(
 # -- polynomials -----------------------------------------------------------------------------------
 
 
-def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
+def polyval(p, x, *, unroll: int = 16) -> Any:
     """The values of a polynomial; the coefficient of the highest power is first."""
     c, x = as_operands("polyval", p, x)
     result = x * 0
@@ -345,7 +312,7 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
 
 
 def _of_two_polynomials(name: str) -> Callable[..., Any]:
-    def function(a1: Any, a2: Any) -> Any:
+    def function(a1, a2) -> Any:
         x, y = as_operands(name, a1, a2)
         n = max(x.shape[0], y.shape[0])
         x, y = (call("pad", part, (n - part.shape[0], 0)) for part in (x, y))
@@ -354,7 +321,7 @@ def _of_two_polynomials(name: str) -> Callable[..., Any]:
     return function
 
 
-def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+def polymul(a1, a2, *, trim_leading_zeros: bool = False) -> Any:
     """The product of polynomials."""
     if isinstance(a1, list | tuple):
         a1 = asarray(a1)
@@ -366,7 +333,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
     return call("convolve", x if x.size else x.at[:].set(0), y)
 
 
-def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
+def polydiv(u, v, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
     """The quotient and the remainder of polynomials."""
     x, y = as_operands("polydiv", u, v, inexact=True)
     m, n = x.size - 1, y.size - 1
@@ -378,7 +345,7 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, A
     return quotient, call("trim_zeros", x, "f") if trim_leading_zeros else x
 
 
-def polyder(p: Any, m: int = 1) -> Any:
+def polyder(p, m: int = 1) -> Any:
     """The derivative of a polynomial."""
     (x,) = as_operands("polyder", p, inexact=True)
     m = static(m, "m of polyder")
@@ -394,7 +361,7 @@ def polyder(p: Any, m: int = 1) -> Any:
     return x[: n - m] * asarray(factors, x.payload.dtype)
 
 
-def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+def polyint(p, m: int = 1, k=None) -> Any:
     """The integral of a polynomial."""
     (x,) = as_operands("polyint", p, inexact=True)
     constants = asarray(0.0 if k is None else k, x.payload.dtype).reshape(-1)
@@ -405,22 +372,20 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return x
 
 
-def polyfit(
-    x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
-) -> Any:
+def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -> Any:
     """The polynomial that fits points best; differentiable."""
     given = as_operands("polyfit", x, y, *([] if w is None else [w]), inexact=True)
     more = {} if w is None else {"w": given[2]}
     return call("polyfit", given[0], given[1], static(deg, "deg"), rcond, full, cov=cov, **more)
 
 
-def poly(seq_of_zeros: Any) -> Any:
+def poly(seq_of_zeros) -> Any:
     """The polynomial that has given zeros; of a matrix, its characteristic polynomial."""
     (x,) = as_operands("poly", seq_of_zeros, inexact=True)
     return call("poly", x)
 
 
-def roots(p: Any, *, strip_zeros: bool = True) -> Any:
+def roots(p, *, strip_zeros: bool = True) -> Any:
     """The zeros of a polynomial."""
     (x,) = as_operands("roots", p, inexact=True)
     if x.ndim != 1:
@@ -429,7 +394,7 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Any:
     return found if found.payload.dtype.kind == "c" else found.astype(complex)
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x, N: int | None = None, increasing: bool = False) -> Any:
     """Powers of numbers, in rows."""
     (x,) = operands("vander", x)
     if x.ndim != 1:
@@ -442,36 +407,9 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 
 PRODUCTS: dict[str, Callable[..., Any]] = {
+    **functions_of(globals()),
     **{name: _slid(name) for name in ("convolve", "correlate")},
     **{name: _of_two_polynomials(name) for name in ("polyadd", "polysub")},
-    "cross": cross,
-    "diff": diff,
-    "dot": dot,
-    "ediff1d": ediff1d,
-    "einsum": einsum,
-    "einsum_path": einsum_path,
-    "gradient": gradient,
-    "inner": inner,
-    "interp": interp,
-    "kron": kron,
-    "matmul": matmul,
-    "matvec": matvec,
-    "outer": outer,
-    "poly": poly,
-    "polyder": polyder,
-    "polydiv": polydiv,
-    "polyfit": polyfit,
-    "polyint": polyint,
-    "polymul": polymul,
-    "polyval": polyval,
-    "roots": roots,
-    "tensordot": tensordot,
-    "trapezoid": trapezoid,
-    "unwrap": unwrap,
-    "vander": vander,
-    "vdot": vdot,
-    "vecdot": vecdot,
-    "vecmat": vecmat,
 }
 for _name, _function in PRODUCTS.items():
     documented(_function, _name)

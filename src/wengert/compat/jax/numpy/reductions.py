@@ -24,14 +24,13 @@ from wengert.compat.jax.numpy.calling import (
     plain,
     value_of,
 )
+from wengert.compat.kit.namespaces import functions_of
 from wengert.ops import reduce as reductions
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
-__all__ = ["REDUCTIONS"]
 
-
-def _axis(axis: Any) -> Any:
+def _axis(axis) -> Any:
     """An axis or axes as ints."""
     if axis is None or axis.__class__ is int:
         return axis
@@ -40,7 +39,7 @@ def _axis(axis: Any) -> Any:
     return int(value_of(axis, "axis"))
 
 
-def _masked(where: Any, name: str) -> dict[str, Any]:
+def _masked(where, name: str) -> dict[str, Any]:
     """``where=``, if it is given, as a mask."""
     if where is None or where is True:
         return {}
@@ -48,13 +47,13 @@ def _masked(where: Any, name: str) -> dict[str, Any]:
     return {"where": asarray(where, bool)}
 
 
-def _initial(initial: Any, dtype: Any) -> dict[str, Any]:
+def _initial(initial, dtype) -> dict[str, Any]:
     if initial is None:
         return {}
     return {"initial": plain(asarray(initial, dtype))}
 
 
-def _whole(dtype: Any, promote_integers: bool = True) -> Any:
+def _whole(dtype, promote_integers: bool = True) -> Any:
     """The dtype of sums of numbers of a dtype."""
     if dtype.kind == "b":
         return default_dtype("i")
@@ -65,13 +64,13 @@ def _whole(dtype: Any, promote_integers: bool = True) -> Any:
 
 def _sum(name: str) -> Callable[..., Any]:
     def function(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        a,
+        axis=None,
+        dtype=None,
+        out=None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        initial=None,
+        where=None,
         promote_integers: bool = True,
     ) -> Any:
         no_out(name, out)
@@ -93,13 +92,7 @@ def _nan_sum(name: str) -> Callable[..., Any]:
     plain_name = name.removeprefix("nan")
 
     def function(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        a, axis=None, dtype=None, out=None, keepdims: bool = False, initial=None, where=None
     ) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
@@ -112,14 +105,7 @@ def _nan_sum(name: str) -> Callable[..., Any]:
 
 
 def _extreme(name: str) -> Callable[..., Any]:
-    def function(
-        a: Any,
-        axis: Any = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Any:
+    def function(a, axis=None, out=None, keepdims: bool = False, initial=None, where=None) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
         more = _masked(where, name) | _initial(initial, x.payload.dtype)
@@ -135,9 +121,7 @@ def _extreme(name: str) -> Callable[..., Any]:
 
 
 def _truth(name: str) -> Callable[..., Any]:
-    def function(
-        a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None
-    ) -> Any:
+    def function(a, axis=None, out=None, keepdims: bool = False, *, where=None) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
         return call(name, x, _axis(axis), keepdims=keepdims, **_masked(where, name))
@@ -145,22 +129,14 @@ def _truth(name: str) -> Callable[..., Any]:
     return function
 
 
-def _inexact(name: str, a: Any, dtype: Any) -> Any:
+def _inexact(name: str, a, dtype) -> Any:
     """The operand of a mean, in the dtype to compute in."""
     (x,) = operands(name, a)
     kind = checked_dtype(dtype, name)
     return asarray(x, inexact_of(x.payload.dtype) if kind is None else kind)
 
 
-def mean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    *,
-    where: Any = None,
-) -> Any:
+def mean(a, axis=None, dtype=None, out=None, keepdims: bool = False, *, where=None) -> Any:
     """The means along axes."""
     no_out("mean", out)
     of_all = axis is dtype is where is None and not keepdims
@@ -172,14 +148,7 @@ def mean(
     return call("mean", x, _axis(axis), keepdims=keepdims, **_masked(where, "mean"))
 
 
-def nanmean(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    where: Any = None,
-) -> Any:
+def nanmean(a, axis=None, dtype=None, out=None, keepdims: bool = False, where=None) -> Any:
     """The means of what is not NaN."""
     no_out("nanmean", out)
     x = _inexact("nanmean", a, dtype)
@@ -188,16 +157,16 @@ def nanmean(
 
 def _spread(name: str) -> Callable[..., Any]:
     def function(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
-        ddof: Any = 0,
+        a,
+        axis=None,
+        dtype=None,
+        out=None,
+        ddof=0,
         keepdims: bool = False,
         *,
-        where: Any = None,
-        mean: Any = None,
-        correction: Any = None,
+        where=None,
+        mean=None,
+        correction=None,
     ) -> Any:
         no_out(name, out)
         if correction is not None:
@@ -216,14 +185,14 @@ def _spread(name: str) -> Callable[..., Any]:
 
 def _nan_spread(name: str) -> Callable[..., Any]:
     def function(
-        a: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        out: Any = None,
+        a,
+        axis=None,
+        dtype=None,
+        out=None,
         ddof: int = 0,
         keepdims: bool = False,
-        where: Any = None,
-        mean: Any = None,
+        where=None,
+        mean=None,
     ) -> Any:
         no_out(name, out)
         if mean is not None:
@@ -236,7 +205,7 @@ def _nan_spread(name: str) -> Callable[..., Any]:
 
 
 def _place(name: str) -> Callable[..., Any]:
-    def function(a: Any, axis: Any = None, out: Any = None, keepdims: bool | None = None) -> Any:
+    def function(a, axis=None, out=None, keepdims: bool | None = None) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
         over = x.payload.size if axis is None else x.payload.shape[axis]
@@ -250,7 +219,7 @@ def _place(name: str) -> Callable[..., Any]:
     return function
 
 
-def _nan_place(name: str, x: Any, axis: Any, keepdims: bool) -> Any:
+def _nan_place(name: str, x, axis, keepdims: bool) -> Any:
     if x.payload.dtype.kind != "f":
         return REDUCTIONS[name.removeprefix("nan")](x, axis, None, keepdims)
     limit = -np.inf if name == "nanargmax" else np.inf
@@ -261,14 +230,14 @@ def _nan_place(name: str, x: Any, axis: Any, keepdims: bool) -> Any:
     return made(T.where(none, plain(asarray(-1, places.payload.dtype)), places))
 
 
-def _as_index(x: Any) -> Any:
+def _as_index(x) -> Any:
     return asarray(x, default_dtype("i"))
 
 
 def _scan(name: str) -> Callable[..., Any]:
     plain_name = name.removeprefix("nan")
 
-    def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    def function(a, axis=None, dtype=None, out=None) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
         kind = checked_dtype(dtype, name)
@@ -283,9 +252,7 @@ def _scan(name: str) -> Callable[..., Any]:
 
 
 def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
-    def function(
-        x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
-    ) -> Any:
+    def function(x, /, *, axis=None, dtype=None, include_initial: bool = False) -> Any:
         (x,) = operands(name, x)
         if not x.ndim:
             raise ValueError(
@@ -311,15 +278,15 @@ def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
 
 def _quantile(name: str) -> Callable[..., Any]:
     def function(
-        a: Any,
-        q: Any,
-        axis: Any = None,
-        out: Any = None,
+        a,
+        q,
+        axis=None,
+        out=None,
         overwrite_input: bool = False,
         method: str = "linear",
         keepdims: bool = False,
         *,
-        weights: Any = None,
+        weights=None,
     ) -> Any:
         no_out(name, out)
         if overwrite_input:
@@ -337,11 +304,7 @@ def _quantile(name: str) -> Callable[..., Any]:
 
 def _median(name: str) -> Callable[..., Any]:
     def function(
-        a: Any,
-        axis: Any = None,
-        out: Any = None,
-        overwrite_input: bool = False,
-        keepdims: bool = False,
+        a, axis=None, out=None, overwrite_input: bool = False, keepdims: bool = False
     ) -> Any:
         no_out(name, out)
         quantile = REDUCTIONS["quantile" if name == "median" else "nanquantile"]
@@ -350,23 +313,21 @@ def _median(name: str) -> Callable[..., Any]:
     return function
 
 
-def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def ptp(a, axis=None, out=None, keepdims: bool = False) -> Any:
     """The greatest less the least."""
     no_out("ptp", out)
     (x,) = operands("ptp", a)
     return call("ptp", x, _axis(axis), keepdims=keepdims)
 
 
-def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def count_nonzero(a, axis=None, keepdims: bool = False) -> Any:
     """How many elements are not 0."""
     (x,) = operands("count_nonzero", a)
     there = made(T.ne(x, 0))
     return REDUCTIONS["sum"](there, axis, default_dtype("i"), None, keepdims)
 
 
-def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False
-) -> Any:
+def average(a, axis=None, weights=None, returned: bool = False, keepdims: bool = False) -> Any:
     """The weighted means."""
     if weights is None:
         (x,) = as_operands("average", a, inexact=True)
@@ -390,9 +351,7 @@ def average(
     return (found, added) if returned else found
 
 
-def trace(
-    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-) -> Any:
+def trace(a, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype=None, out=None) -> Any:
     """The sums along diagonals."""
     no_out("trace", out)
     (x,) = operands("trace", a)
@@ -401,7 +360,7 @@ def trace(
     return asarray(call("trace", x, offset, axis1, axis2, kind), kind)
 
 
-def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
+def apply_over_axes(func, a, axes) -> Any:
     """A function of an array and an axis, over several axes in turn."""
     (x,) = operands("apply_over_axes", a)
     for axis in np.atleast_1d(axes).tolist():
@@ -411,14 +370,14 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
 
 
 def cov(
-    m: Any,
-    y: Any = None,
+    m,
+    y=None,
     rowvar: bool = True,
     bias: bool = False,
-    ddof: Any = None,
-    fweights: Any = None,
-    aweights: Any = None,
-    dtype: Any = None,
+    ddof=None,
+    fweights=None,
+    aweights=None,
+    dtype=None,
 ) -> Any:
     """Covariances of variables."""
     x = as_operands("cov", m, *([] if y is None else [y]), inexact=True)
@@ -427,27 +386,28 @@ def cov(
     return call("cov", *x, rowvar=rowvar, bias=bias, ddof=ddof, **more)
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
+def corrcoef(x, y=None, rowvar: bool = True, dtype=None) -> Any:
     """Coefficients of correlation."""
     given = as_operands("corrcoef", x, *([] if y is None else [y]), inexact=True)
     return call("corrcoef", *given, rowvar=rowvar)
 
 
 def _result_of_sizes(name: str) -> Callable[..., Any]:
-    def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+    def function(a, *args, **kwargs) -> Any:
         check_arrays(name, a)
         return getattr(np, name)(np.broadcast_to(0, asarray(a).payload.shape), *args, **kwargs)
 
     return function
 
 
-def iscomplexobj(x: Any) -> bool:
+def iscomplexobj(x) -> bool:
     """Whether the dtype is complex."""
     dtype = getattr(x, "dtype", None)
     return canonical_dtype(np.result_type(x) if dtype is None else dtype).kind == "c"
 
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
+    **functions_of(globals()),
     **{name: _sum(name) for name in ("sum", "prod")},
     **{name: _nan_sum(name) for name in ("nansum", "nanprod")},
     **{name: _extreme(name) for name in ("max", "min", "amax", "amin", "nanmax", "nanmin")},
@@ -462,17 +422,7 @@ REDUCTIONS: dict[str, Callable[..., Any]] = {
     **{name: _quantile(name) for name in ("nanquantile", "nanpercentile")},
     **{name: _median(name) for name in ("median", "nanmedian")},
     **{name: _result_of_sizes(name) for name in ("ndim", "shape", "size")},
-    "apply_over_axes": apply_over_axes,
-    "average": average,
-    "corrcoef": corrcoef,
-    "count_nonzero": count_nonzero,
-    "cov": cov,
-    "iscomplexobj": iscomplexobj,
     "isrealobj": lambda x: not iscomplexobj(x),
-    "mean": mean,
-    "nanmean": nanmean,
-    "ptp": ptp,
-    "trace": trace,
 }
 for _name, _function in REDUCTIONS.items():
     documented(_function, _name)

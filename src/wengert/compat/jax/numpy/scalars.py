@@ -13,8 +13,6 @@ from wengert.base.extras import bfloat16
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.dtypes import requested_dtype
 
-__all__ = ["EIGHTS", "SCALARS", "extended"]
-
 EIGHTS = frozenset(
     f"float8_{name}" for name in ("e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")
 )
@@ -37,10 +35,10 @@ class _ScalarMeta(type):
     def __ne__(cls, other: object) -> bool:
         return not cls == other
 
-    def __call__(cls, x: Any = 0) -> Any:
+    def __call__(cls, x=0) -> Any:
         return asarray(x, requested_dtype(cls.dtype, cls.__name__))
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance) -> bool:
         if isinstance(instance, Array):
             return not instance.ndim and instance.dtype == cls.dtype
         return isinstance(instance, cls.dtype.type)

@@ -27,10 +27,9 @@ from wengert.compat.jax.numpy.calling import (
     static,
     value_of,
 )
+from wengert.compat.kit.namespaces import functions_of
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
-
-__all__ = ["SHAPES"]
 
 _KEPT = (
     "diag diagflat diagonal dsplit flip fliplr flipud hsplit matrix_transpose moveaxis "
@@ -40,7 +39,7 @@ _KEPT = (
 
 
 def _kept(name: str) -> Callable[..., Any]:
-    def function(a: Any = None, /, *args: Any, **kwargs: Any) -> Any:
+    def function(a=None, /, *args, **kwargs) -> Any:
         if a is None:  # by name, whichever it is
             first = next((key for key in ("a", "v", "m", "ary", "x") if key in kwargs), None)
             if first is None:
@@ -52,7 +51,7 @@ def _kept(name: str) -> Callable[..., Any]:
     return function
 
 
-def _sizes(name: str, x: Any, to: Any) -> Any:
+def _sizes(name: str, x, to) -> Any:
     """A shape to bring `x` to, with -1 for the size that follows."""
     given = to
     if isinstance(to, TensorBase | np.ndarray):
@@ -76,9 +75,7 @@ def _sizes(name: str, x: Any, to: Any) -> Any:
     return sizes
 
 
-def reshape(
-    a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None
-) -> Any:
+def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_sharding=None) -> Any:
     """The elements in another shape.
 
     Examples
@@ -93,7 +90,7 @@ def reshape(
     return call("reshape", x, _sizes("reshape", x, shape), order, weak=x.weak_type)
 
 
-def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
+def ravel(a, order: str = "C", *, out_sharding=None) -> Any:
     """The elements in one dimension."""
     (x,) = operands("ravel", a)
     if order == "K":
@@ -101,7 +98,7 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     return call("ravel", x, order, weak=x.weak_type)
 
 
-def transpose(a: Any, axes: Any = None) -> Any:
+def transpose(a, axes=None) -> Any:
     """The array with its axes in another order: reversed, or as they are given."""
     (x,) = operands("transpose", a)
     if axes is not None:
@@ -114,14 +111,14 @@ def transpose(a: Any, axes: Any = None) -> Any:
     return call("transpose", x, axes, weak=x.weak_type)
 
 
-def expand_dims(a: Any, axis: Any) -> Any:
+def expand_dims(a, axis) -> Any:
     """The array with new axes of size 1."""
     (x,) = operands("expand_dims", a)
     places = tuple(axis) if np.ndim(axis) else operator.index(axis)
     return call("expand_dims", x, places, weak=x.weak_type)
 
 
-def squeeze(a: Any, axis: Any = None) -> Any:
+def squeeze(a, axis=None) -> Any:
     """The array without axes of size 1."""
     (x,) = operands("squeeze", a)
     axes = () if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
@@ -134,7 +131,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     return call("squeeze", x, axis if axis is None else tuple(axes), weak=x.weak_type)
 
 
-def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
+def broadcast_to(array, shape, *, out_sharding=None) -> Any:
     """The array repeated to a shape."""
     (x,) = operands("broadcast_to", array)
     to = shape_of(shape)
@@ -146,14 +143,14 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
     return made(T.expand(plain(x), shape=to), x.weak_type)
 
 
-def broadcast_arrays(*args: Any) -> list[Any]:
+def broadcast_arrays(*args) -> list[Any]:
     """Arrays repeated to the shape that they have together."""
     given = operands("broadcast_arrays", *args)
     to = broadcast_shapes(*[tuple(x.shape) for x in given])
     return [broadcast_to(x, to) for x in given]
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shapes(*shapes) -> tuple[int, ...]:
     """The shape that shapes have together."""
     try:
         return tuple(np.broadcast_shapes(*shapes))
@@ -165,7 +162,7 @@ def atleast(n: int) -> Callable[..., Any]:
     """``atleast_1d`` and its like."""
     name = f"atleast_{n}d"
 
-    def function(*arys: Any) -> Any:
+    def function(*arys) -> Any:
         given = operands(name, *arys)
         done = [call(name, x, weak=x.weak_type) for x in given]
         return done[0] if len(done) == 1 else done
@@ -176,7 +173,7 @@ def atleast(n: int) -> Callable[..., Any]:
 # -- joining ---------------------------------------------------------------------------------------
 
 
-def _sequence(name: str, arrays: Any) -> list[Any]:
+def _sequence(name: str, arrays) -> list[Any]:
     """The arrays of a sequence of them, in one dtype; an array counts as that of its rows."""
     if isinstance(arrays, TensorBase | np.ndarray):
         if not sizes_of(arrays):
@@ -189,12 +186,12 @@ def _sequence(name: str, arrays: Any) -> list[Any]:
     return promote(*arrays)
 
 
-def _in_dtype(arrays: list[Any], dtype: Any, name: str) -> list[Any]:
+def _in_dtype(arrays: list[Any], dtype, name: str) -> list[Any]:
     kind = checked_dtype(dtype, name)
     return arrays if kind is None else [asarray(x, kind) for x in arrays]
 
 
-def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Any:
+def concatenate(arrays, axis=0, dtype=None) -> Any:
     """Arrays joined along an axis.
 
     Examples
@@ -211,19 +208,19 @@ def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Any:
     return call("concatenate", given, axis, weak=given[0].weak_type)
 
 
-def _are_keys(arrays: Any) -> bool:
+def _are_keys(arrays) -> bool:
     """Whether these are typed keys of `jax.random`."""
     first = arrays[0] if isinstance(arrays, list | tuple) and arrays else None
     return first is not None and not isinstance(first, TensorBase) and hasattr(first, "words")
 
 
-def _of_keys(join: Callable[..., Any], keys: Any, axis: int) -> Any:
+def _of_keys(join: Callable[..., Any], keys, axis: int) -> Any:
     """Typed keys joined: by their words, whose last axis is not one of the keys'."""
     ndim = keys[0].ndim + (join is stack)
     return type(keys[0])(join([key.words for key in keys], axis % ndim))
 
 
-def _check_alike(name: str, given: list[Any], axis: Any) -> None:
+def _check_alike(name: str, given: list[Any], axis) -> None:
     first = tuple(given[0].shape)
     for x in given[1:] if axis is not None else ():
         own = tuple(x.shape)
@@ -237,12 +234,12 @@ def _check_alike(name: str, given: list[Any], axis: Any) -> None:
             )
 
 
-def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
+def concat(arrays, /, *, axis=0) -> Any:
     """As `concatenate`."""
     return concatenate(arrays, axis)
 
 
-def stack(arrays: Any, axis: int = 0, out: Any = None, dtype: Any = None) -> Any:
+def stack(arrays, axis: int = 0, out=None, dtype=None) -> Any:
     """Arrays joined along a new axis."""
     no_out("stack", out)
     if _are_keys(arrays):
@@ -257,7 +254,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, dtype: Any = None) -> Any
 
 
 def _stacked(name: str, deep: int, axis: Callable[[int], int]) -> Callable[..., Any]:
-    def function(tup: Any, dtype: Any = None) -> Any:
+    def function(tup, dtype=None) -> Any:
         given = _in_dtype(_sequence(name, tup), dtype, name)
         wide = [call(f"atleast_{deep}d", x, weak=x.weak_type) for x in given]
         return concatenate(wide, axis(wide[0].ndim))
@@ -265,12 +262,12 @@ def _stacked(name: str, deep: int, axis: Callable[[int], int]) -> Callable[..., 
     return function
 
 
-def column_stack(tup: Any) -> Any:
+def column_stack(tup) -> Any:
     """Vectors as the columns of a matrix."""
     return call("column_stack", _sequence("column_stack", tup))
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+def append(arr, values, axis: int | None = None) -> Any:
     """An array with others at its end."""
     x, y = operands("append", arr, values)
     if axis is None:
@@ -278,11 +275,11 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     return concatenate([x, y], axis)
 
 
-def block(arrays: Any) -> Any:
+def block(arrays) -> Any:
     """An array out of nested lists of blocks."""
     leaves: list[Any] = []
 
-    def gather(part: Any) -> None:
+    def gather(part) -> None:
         if isinstance(part, tuple):
             raise ValueError(
                 "jax.numpy.block does not allow tuples, got: use lists to arrange the blocks"
@@ -297,14 +294,14 @@ def block(arrays: Any) -> Any:
     check_arrays("block", *leaves)
     same = iter(promote(*leaves))
 
-    def arranged(part: Any) -> Any:
+    def arranged(part) -> Any:
         return [arranged(inner) for inner in part] if isinstance(part, list) else next(same)
 
     return call("block", arranged(arrays))
 
 
 def _split(name: str) -> Callable[..., Any]:
-    def function(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    def function(ary, indices_or_sections, axis: int = 0) -> list[Any]:
         (x,) = operands(name, ary)
         where = indices_or_sections
         if isinstance(where, TensorBase | np.ndarray | list | tuple):
@@ -316,7 +313,7 @@ def _split(name: str) -> Callable[..., Any]:
     return function
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x, /, *, axis: int = 0) -> tuple[Any, ...]:
     """The parts of an array along an axis."""
     (x,) = operands("unstack", x)
     if not x.ndim:
@@ -327,26 +324,12 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 
 SHAPES: dict[str, Callable[..., Any]] = {
+    **functions_of(globals(), "atleast"),
     **{name: _kept(name) for name in _KEPT.split()},
     **{name: _split(name) for name in ("split", "array_split")},
     **{f"atleast_{n}d": atleast(n) for n in (1, 2, 3)},
-    "append": append,
-    "block": block,
-    "broadcast_arrays": broadcast_arrays,
-    "broadcast_shapes": broadcast_shapes,
-    "broadcast_to": broadcast_to,
-    "column_stack": column_stack,
-    "concat": concat,
-    "concatenate": concatenate,
     "dstack": _stacked("dstack", 3, lambda ndim: 2),
-    "expand_dims": expand_dims,
     "hstack": _stacked("hstack", 1, lambda ndim: 0 if ndim == 1 else 1),
-    "ravel": ravel,
-    "reshape": reshape,
-    "squeeze": squeeze,
-    "stack": stack,
-    "transpose": transpose,
-    "unstack": unstack,
     "vstack": _stacked("vstack", 2, lambda ndim: 0),
 }
 for _name, _function in SHAPES.items():

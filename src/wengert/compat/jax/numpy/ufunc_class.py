@@ -14,8 +14,6 @@ from wengert.ops import select
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
-__all__ = ["ufunc"]
-
 
 class ufunc:
     """A function that works element by element, with `reduce`, `accumulate`, `at`, `outer`.
@@ -40,7 +38,7 @@ class ufunc:
         nout: int,
         *,
         name: str | None = None,
-        identity: Any = None,
+        identity=None,
     ) -> None:
         self._func = func
         self.nin, self.nout, self.identity = nin, nout, identity
@@ -53,7 +51,7 @@ class ufunc:
     def __repr__(self) -> str:
         return f"<jnp.ufunc {self.__name__!r}>"
 
-    def __call__(self, *args: Any, out: Any = None, where: Any = None) -> Any:
+    def __call__(self, *args, out=None, where=None) -> Any:
         """Compute, element by element."""
         if out is not None:
             raise NotImplementedError(f"out argument of {self!r}: arrays are immutable")
@@ -73,14 +71,7 @@ class ufunc:
             )
 
     def reduce(
-        self,
-        a: Any,
-        axis: Any = 0,
-        dtype: Any = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        self, a, axis=0, dtype=None, out=None, keepdims: bool = False, initial=None, where=None
     ) -> Any:
         """Apply to all elements along axes, one after another."""
         self._check_binary("reduce")
@@ -111,7 +102,7 @@ class ufunc:
                 x = made(T.unsqueeze(x, dim=i))
         return x if initial is None else self(asarray(initial, x.payload.dtype), x)
 
-    def _folded(self, parts: list[Any], x: Any, axis: int) -> Any:
+    def _folded(self, parts: list[Any], x, axis: int) -> Any:
         if not parts:
             if self.identity is None:
                 raise ValueError(
@@ -124,7 +115,7 @@ class ufunc:
             result = self(result, part)
         return result
 
-    def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def accumulate(self, a, axis: int = 0, dtype=None, out=None) -> Any:
         """The results on the way of `reduce`."""
         self._check_binary("accumulate")
         no_out(f"{self.__name__}.accumulate", out)
@@ -137,13 +128,13 @@ class ufunc:
             steps.append(self(steps[-1], part))
         return call("stack", steps, axis)
 
-    def outer(self, A: Any, B: Any, /) -> Any:
+    def outer(self, A, B, /) -> Any:
         """Apply to all pairs of elements."""
         self._check_binary("outer")
         x, y = operands(f"{self.__name__}.outer", A, B)
         return self(x[(...,) + (None,) * y.ndim], y)
 
-    def at(self, a: Any, indices: Any, b: Any = None, *, inplace: bool = True) -> Any:
+    def at(self, a, indices, b=None, *, inplace: bool = True) -> Any:
         """Apply at places that may be named several times; gives a new array.
 
         Raises
@@ -169,9 +160,7 @@ class ufunc:
             flat = flat.at[place].set(self(flat[place], value))
         return flat.reshape(x.shape)
 
-    def reduceat(
-        self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
-    ) -> Any:
+    def reduceat(self, a, indices, axis: int = 0, dtype=None, out=None) -> Any:
         """Reduce slices between places."""
         self._check_binary("reduceat")
         no_out(f"{self.__name__}.reduceat", out)

@@ -27,11 +27,10 @@ from wengert.compat.jax.numpy.calling import (
     value_of,
 )
 from wengert.compat.jax.numpy.ufunc_class import ufunc
+from wengert.compat.kit.namespaces import functions_of
 from wengert.prims import parts as _records
 from wengert.tape.record import T
 from wengert.tensor.numpy import ufuncs as numpy_ufuncs
-
-__all__ = ["UFUNCS", "ufunc"]
 
 REQUIRES = (_records,)
 
@@ -73,7 +72,7 @@ _LABELS = {
 """What JAX calls operations in messages."""
 
 
-def _computed(numpys: Any, prim: str | None, *given: Any) -> Any:
+def _computed(numpys, prim: str | None, *given) -> Any:
     """A ufunc of arrays of one dtype: as a primitive, where it is one."""
     with no_warnings():
         if prim is not None and given[0].payload.dtype.kind == "f":
@@ -85,7 +84,7 @@ def _of_one(name: str, inexact: bool, weak: bool = True) -> Callable[..., Any]:
     numpys = getattr(np, name)
     prim = numpy_ufuncs.one_primitive(numpys)
 
-    def function(x: Any, /) -> Any:
+    def function(x, /) -> Any:
         if x.__class__ is not Array or (inexact and x.payload.dtype.kind not in "fc"):
             (x,) = as_operands(name, x, inexact=inexact)
         return finished(_computed(numpys, prim, x), weak and x.weak_type)
@@ -100,7 +99,7 @@ def _of_two(
     prim = numpy_ufuncs.one_primitive(numpys)
     label = _LABELS.get(name, name)
 
-    def function(x1: Any, x2: Any, /) -> Any:
+    def function(x1, x2, /) -> Any:
         x, y = as_operands(name, x1, x2, inexact=inexact)
         check_dtype(label, x, kinds, 0)
         check_shapes(label, x, y)
@@ -112,7 +111,7 @@ def _of_two(
 def _logical(name: str) -> Callable[..., Any]:
     numpys = getattr(np, name)
 
-    def function(x1: Any, x2: Any, /) -> Any:
+    def function(x1, x2, /) -> Any:
         x, y = operands(name, x1, x2)
         check_shapes(name, x, y)
         return finished(_computed(numpys, None, x, y))
@@ -124,7 +123,7 @@ def _same_unless_fraction(name: str) -> Callable[..., Any]:
     """`floor` and its like: integers stay what they are."""
     rounded = _of_one(name, False)
 
-    def function(x: Any, /) -> Any:
+    def function(x, /) -> Any:
         (x,) = as_operands(name, x)
         return positive(x) if x.payload.dtype.kind in "biu" else rounded(x)
 
@@ -134,32 +133,32 @@ def _same_unless_fraction(name: str) -> Callable[..., Any]:
 # -- those that are more than NumPy's --------------------------------------------------------------
 
 
-def positive(x: Any, /) -> Any:
+def positive(x, /) -> Any:
     """`x`, as an array."""
     (x,) = as_operands("positive", x)
     return made(plain(x), x.weak_type)
 
 
-def negative(x: Any, /) -> Any:
+def negative(x, /) -> Any:
     """``-x``."""
     (x,) = as_operands("negative", x)
     return operators.negative(x)
 
 
-def absolute(x: Any, /) -> Any:
+def absolute(x, /) -> Any:
     """Absolute values, of complex numbers, too; the derivative at 0 is 1, as in JAX."""
     (x,) = as_operands("absolute", x)
     return operators.absolute(x)
 
 
-def fabs(x: Any, /) -> Any:
+def fabs(x, /) -> Any:
     """Absolute values as fractions."""
     (x,) = as_operands("fabs", x, inexact=True)
     check_dtype("fabs", x, "f")
     return operators.absolute(x)
 
 
-def square(x: Any, /) -> Any:
+def square(x, /) -> Any:
     """``x * x``."""
     (x,) = as_operands("square", x)
     if x.payload.dtype.kind == "b":
@@ -168,7 +167,7 @@ def square(x: Any, /) -> Any:
         return made(T.mul(x, x), x.weak_type)
 
 
-def power(x1: Any, x2: Any, /) -> Any:
+def power(x1, x2, /) -> Any:
     """``x1 ** x2``; whole numbers to whole powers stay whole."""
     check_arrays("power", x1, x2)
     if isinstance(x1, bool | np.bool_) or np.dtype(getattr(x1, "dtype", float)).kind == "b":
@@ -188,7 +187,7 @@ def power(x1: Any, x2: Any, /) -> Any:
     return operators.power(a, b)
 
 
-def _whole_power(a: Any, b: Any) -> Any:
+def _whole_power(a, b) -> Any:
     negatives = T.lt(b, 0)
     with no_warnings():
         raised = T.pow(a, T.where(negatives, plain(asarray(0, b.payload.dtype)), b))
@@ -199,46 +198,46 @@ def _whole_power(a: Any, b: Any) -> Any:
     return made(T.where(negatives, small, raised), a.weak_type)
 
 
-def float_power(x: Any, y: Any, /) -> Any:
+def float_power(x, y, /) -> Any:
     """``x ** y`` in fractions."""
     a, b = as_operands("float_power", x, y, inexact=True)
     check_shapes("pow", a, b)
     return operators.power(a, b)
 
 
-def floor_divide(x1: Any, x2: Any, /) -> Any:
+def floor_divide(x1, x2, /) -> Any:
     """``x1 // x2``, rounded down."""
     check_arrays("floor_divide", x1, x2)
     with no_warnings():
         return operators.floor_quotient(x1, x2)
 
 
-def remainder(x1: Any, x2: Any, /) -> Any:
+def remainder(x1, x2, /) -> Any:
     """What is left of ``x1 // x2``: of the sign of `x2`."""
     check_arrays("remainder", x1, x2)
     with no_warnings():
         return operators.remainder(x1, x2)
 
 
-def divmod_(x1: Any, x2: Any, /) -> Any:
+def divmod_(x1, x2, /) -> Any:
     """``x1 // x2`` and what is left."""
     return floor_divide(x1, x2), remainder(x1, x2)
 
 
-def modf(x: Any, /, out: Any = None) -> Any:
+def modf(x, /, out=None) -> Any:
     """The fractional and the whole parts."""
     no_out("modf", out)
     (x,) = as_operands("modf", x, inexact=True)
     return finished(numpy_ufuncs.call(np.modf, plain(x)))
 
 
-def frexp(x: Any, /) -> Any:
+def frexp(x, /) -> Any:
     """Fractions in [1/2, 1), and powers of 2."""
     (x,) = as_operands("frexp", x, inexact=True)
     return finished(numpy_ufuncs.call(np.frexp, plain(x)))
 
 
-def ldexp(x1: Any, x2: Any, /) -> Any:
+def ldexp(x1, x2, /) -> Any:
     """``x1 * 2**x2``."""
     x, y = operands("ldexp", x1, x2)
     check_dtype("ldexp", y, "biu")
@@ -246,76 +245,76 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     return made(T.mul(asarray(x, dtype), T.exp2(asarray(y, dtype))))
 
 
-def invert(x: Any, /) -> Any:
+def invert(x, /) -> Any:
     """Each bit turned; of bools, their opposites."""
     (x,) = as_operands("invert", x)
     return ~x
 
 
-def bitwise_count(x: Any, /) -> Any:
+def bitwise_count(x, /) -> Any:
     """How many bits are set in the absolute value."""
     (x,) = as_operands("bitwise_count", x)
     check_dtype("bitwise_count", x, "iu")
     return call("bitwise_count", x)
 
 
-def logical_not(x: Any, /) -> Any:
+def logical_not(x, /) -> Any:
     """True where `x` is 0."""
     (x,) = operands("logical_not", x)
     return made(T.logical_not(x))
 
 
-def sign(x: Any, /) -> Any:
+def sign(x, /) -> Any:
     """1, 0 or -1; of complex numbers, those of absolute value 1."""
     (x,) = as_operands("sign", x)
     check_dtype("sign", x, "iufc")
     return finished(numpy_ufuncs.call(np.sign, plain(x)), x.weak_type)
 
 
-def sinc(x: Any, /) -> Any:
+def sinc(x, /) -> Any:
     """``sin(pi * x) / (pi * x)``, and 1 at 0."""
     (x,) = as_operands("sinc", x, inexact=True)
     return call("sinc", x, weak=x.weak_type)
 
 
-def i0(x: Any) -> Any:
+def i0(x) -> Any:
     """The modified Bessel function of order 0."""
     (x,) = as_operands("i0", x, inexact=True)
     return call("i0", x, weak=x.weak_type)
 
 
-def spacing(x: Any, /) -> Any:
+def spacing(x, /) -> Any:
     """The distance to the next number."""
     (x,) = as_operands("spacing", x, inexact=True)
     return finished(np.spacing(value_of(x, "spacing")))
 
 
-def heaviside(x1: Any, x2: Any, /) -> Any:
+def heaviside(x1, x2, /) -> Any:
     """0 below 0, 1 above, `x2` at 0."""
     x, y = as_operands("heaviside", x1, x2, inexact=True)
     zero, one = (plain(asarray(n, y.payload.dtype)) for n in (0, 1))
     return made(T.where(T.lt(x, 0), zero, T.where(T.gt(x, 0), one, y)))
 
 
-def angle(z: Any, deg: bool = False) -> Any:
+def angle(z, deg: bool = False) -> Any:
     """The angles of complex numbers."""
     (z,) = as_operands("angle", z, inexact=True)
     return call("angle", z, deg)
 
 
-def real(val: Any, /) -> Any:
+def real(val, /) -> Any:
     """The real parts."""
     (x,) = operands("real", val)
     return call("real", x) if x.payload.dtype.kind == "c" else positive(x)
 
 
-def imag(val: Any, /) -> Any:
+def imag(val, /) -> Any:
     """The imaginary parts: 0 for real numbers."""
     (x,) = operands("imag", val)
     return call("imag", x) if x.payload.dtype.kind == "c" else x * 0
 
 
-def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
+def clip(arr=None, /, min=None, max=None) -> Any:
     """The nearest values in [min, max]."""
     check_arrays("clip", arr, *[bound for bound in (min, max) if bound is not None])
     result = asarray(arr)
@@ -331,7 +330,7 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
     return positive(result) if result is arr else result
 
 
-def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
+def round_(a, decimals: int = 0, out=None) -> Any:
     """Rounded to the nearest even, to `decimals` digits."""
     no_out("round", out)
     (x,) = operands("round", a)
@@ -347,9 +346,7 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
     return call("round", x, decimals, weak=x.weak_type)
 
 
-def nan_to_num(
-    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
-) -> Any:
+def nan_to_num(x, copy: bool = True, nan=0.0, posinf=None, neginf=None) -> Any:
     """NaN and infinities replaced by numbers."""
     (x,) = operands("nan_to_num", x)
     if x.payload.dtype.kind in "biu":
@@ -357,7 +354,7 @@ def nan_to_num(
     return call("nan_to_num", x, True, nan, posinf, neginf, weak=x.weak_type)
 
 
-def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> Any:
     """Whether numbers are equal up to tolerances."""
     x, y = as_operands("isclose", a, b)
     if x.payload.dtype.kind in "biu":
@@ -370,13 +367,13 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     return made(close)
 
 
-def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> Any:
     """Whether all numbers are equal up to tolerances."""
     return isclose(a, b, rtol, atol, equal_nan).all()
 
 
 def _is(name: str, sign_: int) -> Callable[..., Any]:
-    def function(x: Any, /, out: Any = None) -> Any:
+    def function(x, /, out=None) -> Any:
         no_out(name, out)
         (x,) = as_operands(name, x)
         return made(T.eq(x, sign_ * math.inf)) if x.payload.dtype.kind == "f" else x != x
@@ -384,12 +381,12 @@ def _is(name: str, sign_: int) -> Callable[..., Any]:
     return function
 
 
-def isreal(x: Any) -> Any:
+def isreal(x) -> Any:
     """True where there is no imaginary part."""
     return imag(x) == 0
 
 
-def iscomplex(x: Any) -> Any:
+def iscomplex(x) -> Any:
     """True where there is an imaginary part."""
     return imag(x) != 0
 
@@ -425,44 +422,18 @@ _WITH_METHODS: dict[str, tuple[str, Any]] = {
     "subtract": ("iufc", None),
 }
 UFUNCS: dict[str, Callable[..., Any]] = {
+    **functions_of(globals(), "negative divmod_ logical_not round_"),
     **{name: _of_one(name, True) for name in _FRACTIONS.split()},
     **{name: _of_one(name, False, False) for name in _PREDICATES.split()},
     **{name: _same_unless_fraction(name) for name in ("ceil", "floor", "trunc")},
     **{name: _of_two(name, *how) for name, how in _PAIRS.items()},
     **{name: _of_two(name, weak=False) for name in _COMPARISONS.split()},
-    "absolute": absolute,
-    "allclose": allclose,
-    "angle": angle,
     "around": round_,
-    "bitwise_count": bitwise_count,
-    "clip": clip,
     "conjugate": _of_one("conjugate", False),
     "divmod": divmod_,
-    "fabs": fabs,
-    "float_power": float_power,
-    "floor_divide": floor_divide,
-    "frexp": frexp,
-    "heaviside": heaviside,
-    "i0": i0,
-    "imag": imag,
-    "invert": invert,
-    "isclose": isclose,
-    "iscomplex": iscomplex,
     "isneginf": _is("isneginf", -1),
     "isposinf": _is("isposinf", 1),
-    "isreal": isreal,
-    "ldexp": ldexp,
-    "modf": modf,
-    "nan_to_num": nan_to_num,
-    "positive": positive,
-    "power": power,
-    "real": real,
-    "remainder": remainder,
     "round": round_,
-    "sign": sign,
-    "sinc": sinc,
-    "spacing": spacing,
-    "square": square,
 }
 for _name, _function in UFUNCS.items():
     documented(_function, _name, "Computed element by element.")

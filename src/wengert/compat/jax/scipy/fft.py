@@ -26,7 +26,7 @@ def _matrix(size: int, norm: str | None, inverse: bool) -> Any:
     return made
 
 
-def _along(x: Any, axis: int, n: int | None, norm: str | None, inverse: bool) -> Any:
+def _along(x, axis: int, n: int | None, norm: str | None, inverse: bool) -> Any:
     if n is not None:
         size = x.shape[axis]
         x = jnp.moveaxis(x, axis, -1)
@@ -36,9 +36,7 @@ def _along(x: Any, axis: int, n: int | None, norm: str | None, inverse: bool) ->
     return jnp.moveaxis(jnp.tensordot(x, matrix, ((axis,), (1,))), -1, axis)
 
 
-def _transformed(
-    name: str, x: Any, type: int, axes: Any, sizes: Any, norm: str | None, inverse: bool
-) -> Any:
+def _transformed(name: str, x, type: int, axes, sizes, norm: str | None, inverse: bool) -> Any:
     if type != 2:
         raise NotImplementedError("Only DCT type 2 is implemented.")
     (array,) = as_operands(name, x, inexact=True)
@@ -49,22 +47,22 @@ def _transformed(
     return array
 
 
-def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Any = None) -> Any:
+def dct(x, type: int = 2, n: int | None = None, axis: int = -1, norm=None) -> Any:
     """The discrete cosine transform of type 2 along an axis."""
     return _transformed("dct", x, type, (axis,), (n,), norm, False)
 
 
-def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Any = None) -> Any:
+def idct(x, type: int = 2, n: int | None = None, axis: int = -1, norm=None) -> Any:
     """The inverse of `dct`."""
     return _transformed("idct", x, type, (axis,), (n,), norm, True)
 
 
-def dctn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+def dctn(x, type: int = 2, s=None, axes=None, norm=None) -> Any:
     """The discrete cosine transform of type 2 along several axes, by default all."""
     return _transformed("dctn", x, type, axes, s, norm, False)
 
 
-def idctn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+def idctn(x, type: int = 2, s=None, axes=None, norm=None) -> Any:
     """The inverse of `dctn`."""
     return _transformed("idctn", x, type, axes, s, norm, True)
 

@@ -10,7 +10,7 @@ from wengert.base.sections import fill_sections
 __all__ = ["trapezoid"]
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y, x=None, dx=1.0, axis: int = -1) -> Any:
     """The integral of values between which lines are drawn; differentiable by all of them.
 
     Examples

@@ -12,34 +12,9 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, promote
 from wengert.compat.jax.numpy import linalg
 from wengert.compat.jax.numpy.calling import as_operands, operands, plain, static
+from wengert.compat.kit.namespaces import defined
 from wengert.ops import factors, linear_systems, matrix_functions
 
-__all__ = [
-    "block_diag",
-    "cho_factor",
-    "cho_solve",
-    "cholesky",
-    "circulant",
-    "det",
-    "dft",
-    "eigh",
-    "expm",
-    "expm_frechet",
-    "hadamard",
-    "hankel",
-    "hilbert",
-    "inv",
-    "lu",
-    "lu_factor",
-    "lu_solve",
-    "pascal",
-    "polar",
-    "qr",
-    "solve",
-    "solve_triangular",
-    "svd",
-    "toeplitz",
-]
 _CURES = {
     "companion": "write it by jnp.eye and x.at[...].set",
     "eigh_tridiagonal": "write jax.scipy.linalg.eigh of the whole matrix",
@@ -53,48 +28,44 @@ _CURES = {
 }
 
 
-def _matrix(name: str, a: Any) -> Array:
+def _matrix(name: str, a) -> Array:
     (x,) = as_operands(name, a, inexact=True)
     return x
 
 
-def cholesky(
-    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> Array:
+def cholesky(a, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The triangular factor of positive definite matrices: the upper one, unless `lower`."""
     x = _matrix("cholesky", a)
     return linalg.cholesky(x, upper=not lower)
 
 
 def cho_factor(
-    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+    a, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
     """As `cholesky`, with `lower`, as `cho_solve` takes it."""
     return cholesky(a, lower), lower
 
 
-def cho_solve(
-    c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True
-) -> Array:
+def cho_solve(c_and_lower, b, overwrite_b: bool = False, check_finite: bool = True) -> Array:
     """The solution of a system, by the factor of its matrix."""
     factor, lower = c_and_lower
     first = solve_triangular(factor, b, trans=0 if lower else 2, lower=lower)
     return solve_triangular(factor, first, trans=2 if lower else 0, lower=lower)
 
 
-def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
+def det(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The determinants of matrices."""
     return linalg.det(a)
 
 
-def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
+def inv(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The inverses of matrices."""
     return linalg.inv(a)
 
 
 def solve(
-    a: Any,
-    b: Any,
+    a,
+    b,
     lower: bool = False,
     overwrite_a: bool = False,
     overwrite_b: bool = False,
@@ -118,13 +89,13 @@ def solve(
 
 
 def solve_triangular(
-    a: Any,
-    b: Any,
-    trans: Any = 0,
+    a,
+    b,
+    trans=0,
     lower: bool = False,
     unit_diagonal: bool = False,
     overwrite_b: bool = False,
-    debug: Any = None,
+    debug=None,
     check_finite: bool = True,
 ) -> Array:
     """The solution of a system whose matrix is triangular.
@@ -152,22 +123,20 @@ def solve_triangular(
     return found[..., 0] if vector else found
 
 
-def lu(
-    a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> Any:
+def lu(a, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The factors of ``a = p @ l @ u``; of ``a = (p @ l) @ u`` for `permute_l`."""
     p, lower, upper = made(tuple(factors.lu(plain(_matrix("lu", a)))))
     return (p @ lower, upper) if permute_l else (p, lower, upper)
 
 
-def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
+def lu_factor(a, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
     """Both triangular factors in one matrix, and which rows changed places (see `lu_solve`)."""
     both, pivots = factors.lu_factor(plain(_matrix("lu_factor", a)))
     return made(both), asarray(made(pivots), np.int32) - 1
 
 
 def lu_solve(
-    lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
+    lu_and_piv, b, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
     """The solution of a system by what `lu_factor` gave."""
     both, pivots = lu_and_piv
@@ -184,9 +153,9 @@ def lu_solve(
 
 
 def qr(
-    a: Any,
+    a,
     overwrite_a: bool = False,
-    lwork: Any = None,
+    lwork=None,
     mode: str = "full",
     pivoting: bool = False,
     check_finite: bool = True,
@@ -203,7 +172,7 @@ def qr(
 
 
 def svd(
-    a: Any,
+    a,
     full_matrices: bool = True,
     compute_uv: bool = True,
     overwrite_a: bool = False,
@@ -216,14 +185,14 @@ def svd(
 
 
 def eigh(
-    a: Any,
-    b: Any = None,
+    a,
+    b=None,
     lower: bool = True,
     eigvals_only: bool = False,
     overwrite_a: bool = False,
     overwrite_b: bool = False,
     turbo: bool = True,
-    eigvals: Any = None,
+    eigvals=None,
     type: int = 1,
     check_finite: bool = True,
 ) -> Any:
@@ -239,7 +208,7 @@ def eigh(
     return tuple(linalg.eigh(x, half, symmetrize_input=False))
 
 
-def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
+def expm(A, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
     """The exponential of matrices.
 
     Examples
@@ -256,7 +225,7 @@ def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
     return made(matrix_functions.matrix_exp(plain(x)))
 
 
-def expm_frechet(A: Any, E: Any, *, method: Any = None, compute_expm: bool = True) -> Any:
+def expm_frechet(A, E, *, method=None, compute_expm: bool = True) -> Any:
     """The exponential of a matrix and its derivative in a direction."""
     x, direction = as_operands("expm_frechet", A, E, inexact=True)
     n = x.shape[-1]
@@ -267,7 +236,7 @@ def expm_frechet(A: Any, E: Any, *, method: Any = None, compute_expm: bool = Tru
 
 
 def polar(
-    a: Any, side: str = "right", *, method: str = "svd", eps: Any = None, max_iterations: Any = None
+    a, side: str = "right", *, method: str = "svd", eps=None, max_iterations=None
 ) -> tuple[Array, Array]:
     """A unitary factor and a positive one, on the `side` that is named."""
     if side not in ("right", "left"):
@@ -282,7 +251,7 @@ def polar(
 # -- matrices of a form ----------------------------------------------------------------------------
 
 
-def block_diag(*arrs: Any) -> Array:
+def block_diag(*arrs) -> Array:
     """Matrices along the diagonal of a large one."""
     given = promote(*operands("block_diag", *arrs)) if arrs else [jnp.zeros((1, 0))]
     blocks = [jnp.atleast_2d(x) for x in given]
@@ -296,7 +265,7 @@ def block_diag(*arrs: Any) -> Array:
     return jnp.concatenate(rows)
 
 
-def toeplitz(c: Any, r: Any = None) -> Array:
+def toeplitz(c, r=None) -> Array:
     """The matrix of constant diagonals with a first column and a first row."""
     (column,) = operands("toeplitz", c)
     column = column.reshape(-1)
@@ -308,7 +277,7 @@ def toeplitz(c: Any, r: Any = None) -> Array:
     return line[places]
 
 
-def hankel(c: Any, r: Any = None) -> Array:
+def hankel(c, r=None) -> Array:
     """The matrix of constant diagonals from the left below, with a first column and a last row."""
     (column,) = operands("hankel", c)
     column = column.reshape(-1)
@@ -318,7 +287,7 @@ def hankel(c: Any, r: Any = None) -> Array:
     return line[np.arange(column.size)[:, None] + np.arange(row.size)[None, :]]
 
 
-def circulant(c: Any) -> Array:
+def circulant(c) -> Array:
     """The matrix whose columns are one vector, moved on."""
     (x,) = operands("circulant", c)
     n = x.shape[-1]
@@ -332,7 +301,7 @@ def hilbert(n: int) -> Array:
     return asarray(1.0 / (i[:, None] + i - 1), float)
 
 
-def hadamard(n: int, dtype: Any = int) -> Array:
+def hadamard(n: int, dtype=int) -> Array:
     """The Hadamard matrix of a size that is a power of 2."""
     if n < 1 or n & (n - 1):
         raise ValueError("n must be an positive integer, and n must be a power of 2")
@@ -354,7 +323,7 @@ def pascal(n: int, kind: str | None = None) -> Array:
     return asarray(triangle @ triangle.T, float)
 
 
-def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
+def dft(n: int, scale: str | None = None, *, dtype=None) -> Array:
     """The matrix of the discrete Fourier transform."""
     factors_ = {None: 1.0, "sqrtn": 1 / math.sqrt(n), "n": 1 / n}
     if scale not in factors_:
@@ -367,5 +336,7 @@ def __getattr__(name: str) -> Any:
     why = f": {_CURES[name]}" if name in _CURES else ""
     raise AttributeError(f"module 'jax.scipy.linalg' has no attribute {name!r}{why}")
 
+
+__all__ = defined(globals())
 
 fill_sections(globals())

@@ -14,14 +14,14 @@ from wengert.compat.jax.numpy.calling import operands
 __all__ = ["map_coordinates"]
 
 
-def _mirror(index: Any, size: int) -> Any:
+def _mirror(index, size: int) -> Any:
     """Places counted to and fro, the ends once."""
     period = max(2 * size - 2, 1)
     index = jnp.abs(index) % period
     return jnp.where(index >= size, period - index, index)
 
 
-def _reflect(index: Any, size: int) -> Any:
+def _reflect(index, size: int) -> Any:
     """Places counted to and fro, the ends twice."""
     index = jnp.where(index < 0, -index - 1, index) % (2 * size)
     return jnp.where(index >= size, 2 * size - 1 - index, index)
@@ -37,7 +37,7 @@ _INSIDE = {
 
 
 def map_coordinates(
-    input: Any, coordinates: Sequence[Any], order: int, mode: str = "constant", cval: Any = 0.0
+    input, coordinates: Sequence[Any], order: int, mode: str = "constant", cval=0.0
 ) -> Array:
     """The values of an array at places between its elements; differentiable by both.
 

@@ -41,18 +41,18 @@ class OptimizeResults(NamedTuple):
 class _Counted:
     """Values and gradients of the function, in float64, and how many there were."""
 
-    def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...], dtype: Any) -> None:
+    def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...], dtype) -> None:
         self._both = value_and_grad(lambda x: fun(x, *args))
         self._dtype = dtype
         self.count = 0
 
-    def __call__(self, x: Any) -> tuple[float, Any]:
+    def __call__(self, x) -> tuple[float, Any]:
         self.count += 1
         value, slope = self._both(asarray(x.astype(self._dtype)))
         return float(value), np.asarray(slope, np.float64)
 
 
-def _searched(f: _Counted, x: Any, value: float, slope: Any, step: Any) -> Any:
+def _searched(f: _Counted, x, value: float, slope, step) -> Any:
     """A point along `step` that satisfies the strong Wolfe conditions, found by bisection."""
     start = float(slope @ step)
     low, high, length = 0.0, np.inf, 1.0
@@ -76,7 +76,7 @@ def _searched(f: _Counted, x: Any, value: float, slope: Any, step: Any) -> Any:
 
 def minimize(
     fun: Callable[..., Any],
-    x0: Any,
+    x0,
     args: tuple[Any, ...] = (),
     *,
     method: str,

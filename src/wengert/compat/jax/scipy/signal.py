@@ -16,7 +16,7 @@ _SPECTRA = "write it by jnp.fft.rfft of windows of the signal"
 _CURES = dict.fromkeys(("csd", "istft", "stft", "welch"), _SPECTRA)
 
 
-def _operands(name: str, a: Any, b: Any, dimensions: int | None = None) -> list[Any]:
+def _operands(name: str, a, b, dimensions: int | None = None) -> list[Any]:
     check_arrays(name, a, b)
     x, y = promote_inexact(a, b)
     if x.ndim != y.ndim or (dimensions is not None and x.ndim != dimensions):
@@ -24,7 +24,7 @@ def _operands(name: str, a: Any, b: Any, dimensions: int | None = None) -> list[
     return [x, y]
 
 
-def _cut(full: Any, x: Any, y: Any, mode: str, name: str) -> Array:
+def _cut(full, x, y, mode: str, name: str) -> Array:
     """The part of the full convolution of two arrays that a mode asks for."""
     if mode not in ("full", "same", "valid"):
         raise ValueError("mode must be one of ['full', 'same', 'valid']")
@@ -44,7 +44,7 @@ def _cut(full: Any, x: Any, y: Any, mode: str, name: str) -> Array:
     return full[tuple(index)]
 
 
-def _full(x: Any, y: Any) -> Any:
+def _full(x, y) -> Any:
     """The convolution of two arrays: each of the elements of the smaller one by the larger."""
     if y.size > x.size:
         x, y = y, x
@@ -68,7 +68,7 @@ def _full(x: Any, y: Any) -> Any:
 
 
 def _by(name: str, correlates: bool, dimensions: int | None, through_fft: bool = False) -> Any:
-    def function(in1: Any, in2: Any, mode: str = "full", *args: Any, **kwargs: Any) -> Array:
+    def function(in1, in2, mode: str = "full", *args, **kwargs) -> Array:
         x, y = _operands(name, in1, in2, dimensions)
         if dimensions == 2:
             boundary = args[0] if args else kwargs.get("boundary", "fill")
@@ -87,7 +87,7 @@ def _by(name: str, correlates: bool, dimensions: int | None, through_fft: bool =
     return function
 
 
-def _by_fft(x: Any, y: Any) -> Any:
+def _by_fft(x, y) -> Any:
     sizes = [m + n - 1 for m, n in zip(x.shape, y.shape, strict=True)]
     real = x.dtype.kind != "c" and y.dtype.kind != "c"
     there: Callable[..., Any] = jnp.fft.rfftn if real else jnp.fft.fftn
@@ -102,7 +102,7 @@ convolve2d = _by("convolve2d", False, 2)
 correlate2d = _by("correlate2d", True, 2)
 
 
-def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
+def fftconvolve(in1, in2, mode: str = "full", axes=None) -> Array:
     """The convolution of two arrays by way of their Fourier transforms."""
     if axes is not None:
         raise NotImplementedError("fftconvolve with axes=: move the axes, and use jax.vmap")
@@ -110,9 +110,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Arr
     return _cut(_by_fft(x, y), x, y, mode, "fftconvolve")
 
 
-def detrend(
-    data: Any, axis: int = -1, type: str = "linear", bp: int = 0, overwrite_data: Any = None
-) -> Array:
+def detrend(data, axis: int = -1, type: str = "linear", bp: int = 0, overwrite_data=None) -> Array:
     """A signal without its mean (``"constant"``) or the line that fits it best (``"linear"``)."""
     check_arrays("detrend", data)
     (x,) = promote_inexact(data)

@@ -115,7 +115,7 @@ def _check_installed(name: str) -> None:
 
 
 def _of_one(name: str, scipys: str) -> Callable[..., Any]:
-    def function(x: Any) -> Any:
+    def function(x) -> Any:
         (x,) = as_operands(f"{name}", x, inexact=True)
         return _computed(scipys, x)
 
@@ -123,7 +123,7 @@ def _of_one(name: str, scipys: str) -> Callable[..., Any]:
 
 
 def _of_several(name: str, count: int) -> Callable[..., Any]:
-    def function(*args: Any) -> Any:
+    def function(*args) -> Any:
         if len(args) != count:
             raise TypeError(
                 f"{name}() takes {count} positional arguments but {len(args)} were given"
@@ -148,23 +148,23 @@ for _name in (*_ONE, *_TWO.split(), *_THREE.split(), *_PAIRS.split()):
 __all__ += [*_ONE, *_TWO.split(), *_THREE.split(), *_PAIRS.split()]
 
 
-def softmax(x: Any, /, *, axis: Any = None) -> Array:
+def softmax(x, /, *, axis=None) -> Array:
     """exp(x) / sum(exp(x)), over all elements unless `axis` is given."""
     return _softmax(x, axis)
 
 
-def log_softmax(x: Any, /, *, axis: Any = None) -> Array:
+def log_softmax(x, /, *, axis=None) -> Array:
     """The logarithms of `softmax`."""
     return _log_softmax(x, axis)
 
 
-def log_ndtr(x: Any, series_order: int = 3) -> Array:
+def log_ndtr(x, series_order: int = 3) -> Array:
     """The logarithm of `ndtr`: exact in the lower tail, whatever `series_order`."""
     (x,) = as_operands("log_ndtr", x, inexact=True)
     return _computed("log_ndtr", x)
 
 
-def polygamma(n: Any, x: Any) -> Array:
+def polygamma(n, x) -> Array:
     """The derivative of order `n` of `digamma`; differentiable by `x`.
 
     Examples
@@ -189,14 +189,14 @@ def polygamma(n: Any, x: Any) -> Array:
     return made(special.polygamma(order, plain(y)), y.weak_type)
 
 
-def multigammaln(a: Any, d: Any) -> Array:
+def multigammaln(a, d) -> Array:
     """The logarithm of the multivariate gamma function."""
     (x,) = as_operands("multigammaln", a, inexact=True)
     size = static(d, "d of multigammaln")
     return made(special.multigammaln(plain(x), size))
 
 
-def gammasgn(x: Any) -> Array:
+def gammasgn(x) -> Array:
     """The sign of the gamma function."""
     (x,) = as_operands("gammasgn", x, inexact=True)
     whole = jnp.floor(x)
@@ -204,7 +204,7 @@ def gammasgn(x: Any) -> Array:
     return jnp.where((x < 0) & (x == whole), jnp.nan, found).astype(x.dtype)
 
 
-def factorial(n: Any, exact: bool = False) -> Array:
+def factorial(n, exact: bool = False) -> Array:
     """n!, 0 below 0."""
     if exact:
         raise NotImplementedError("factorial with exact=True: write math.factorial(n)")
@@ -212,7 +212,7 @@ def factorial(n: Any, exact: bool = False) -> Array:
     return jnp.where(x < 0, 0, jnp.exp(_computed("gammaln", x + 1)))
 
 
-def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
+def comb(N, k, *, repetition: bool = False) -> Array:
     """In how many ways k of N can be chosen."""
     n, k = as_operands("comb", N, k, inexact=True)
     n = n + k - 1 if repetition else n
@@ -221,7 +221,7 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     return jnp.where((k < 0) | (k > n), 0, jnp.round(jnp.exp(first - second - third)))
 
 
-def zeta(x: Any, q: Any = None) -> Array:
+def zeta(x, q=None) -> Array:
     """The Hurwitz zeta function; the Riemann zeta function, if `q` is left out."""
     if q is None:
         (x,) = as_operands("zeta", x, inexact=True)
@@ -230,14 +230,14 @@ def zeta(x: Any, q: Any = None) -> Array:
     return _computed("_zeta", a, b)
 
 
-def expn(n: Any, x: Any) -> Array:
+def expn(n, x) -> Array:
     """The exponential integral of order `n`; differentiable by `x`."""
     check_arrays("expn", n, x)
     (y,) = as_operands("expn", x, inexact=True)
     return _computed("expn", asarray(n, y.dtype), y)
 
 
-def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
+def hyp2f1(a, b, c, x) -> Array:
     """Gauss's hypergeometric function; differentiable by `x`."""
     return _computed("hyp2f1", *as_operands("hyp2f1", a, b, c, x, inexact=True))
 

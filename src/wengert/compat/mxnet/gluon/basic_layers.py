@@ -15,18 +15,18 @@ from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import CLASSES, computed
 
 
-def called(name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
+def called(name: str, x, *args, **kwargs) -> Any:
     """A function of neural networks on arrays of the class of `x`."""
     return computed(type(x), NEURAL[name], (x, *args), kwargs)
 
 
 class _Sequence(Block):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args, **kwargs) -> None:
         if args:
             raise TypeError(f"{type(self).__name__}() takes no layers: write net.add(layer, ...)")
         super().__init__(**kwargs)
 
-    def add(self, *blocks: Any) -> None:
+    def add(self, *blocks) -> None:
         """Put layers at the end."""
         for block in blocks:
             self.register_child(block)
@@ -34,7 +34,7 @@ class _Sequence(Block):
     def __len__(self) -> int:
         return len(self._children)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key) -> Any:
         layers = list(self._children.values())[key]
         if not isinstance(layers, list):
             return layers
@@ -45,7 +45,7 @@ class _Sequence(Block):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._children.values())
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         """Compute by one layer after another."""
         for block in self._children.values():
             x = block(x, *args)
@@ -81,11 +81,11 @@ class Dense(HybridBlock):
         activation: str | None = None,
         use_bias: bool = True,
         flatten: bool = True,
-        dtype: Any = "float32",
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
+        dtype="float32",
+        weight_initializer=None,
+        bias_initializer="zeros",
         in_units: int = 0,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         super().__init__(**kwargs)
         self._units, self._flatten = units, flatten
@@ -103,26 +103,26 @@ class Dense(HybridBlock):
         units, inputs = self.weight.shape
         return f"Dense({inputs} -> {units}, {self.act or 'linear'})"
 
-    def infer_shape(self, x: Any, *args: Any) -> None:
+    def infer_shape(self, x, *args) -> None:
         """The number of inputs, of the first batch."""
         count = math.prod(x.shape[1:]) if self._flatten else x.shape[-1]
         self.weight.shape = (self._units, count)
 
-    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+    def hybrid_forward(self, F, x, weight, bias=None) -> Any:
         y = called("fully_connected", x, weight, bias, self._units, bias is None, self._flatten)
         return y if self.act is None else self.act(y)
 
 
-def _unregistered(block: Any) -> Any:
+def _unregistered(block) -> Any:
     """A block in a list of its own, so that it is not shown as a child."""
     return _Held(block)
 
 
 class _Held:
-    def __init__(self, block: Any) -> None:
+    def __init__(self, block) -> None:
         self.block = block
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x) -> Any:
         return self.block(x)
 
     def __repr__(self) -> str:
@@ -132,7 +132,7 @@ class _Held:
 class Activation(HybridBlock):
     """The function that its name says: relu, sigmoid, tanh, softrelu or softsign."""
 
-    def __init__(self, activation: str, **kwargs: Any) -> None:
+    def __init__(self, activation: str, **kwargs) -> None:
         self._act_type = activation
         super().__init__(**kwargs)
 
@@ -142,68 +142,68 @@ class Activation(HybridBlock):
     def __repr__(self) -> str:
         return f"Activation({self._act_type})"
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         return called("activation", x, self._act_type)
 
 
 class LeakyReLU(HybridBlock):
     """The identity above 0, and `alpha` times it below."""
 
-    def __init__(self, alpha: float, **kwargs: Any) -> None:
+    def __init__(self, alpha: float, **kwargs) -> None:
         super().__init__(**kwargs)
         self._alpha = alpha
 
     def __repr__(self) -> str:
         return f"LeakyReLU({self._alpha})"
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         return called("leaky_relu", x, act_type="leaky", slope=self._alpha)
 
 
 class PReLU(HybridBlock):
     """As `LeakyReLU`, with a slope that is trained."""
 
-    def __init__(self, alpha_initializer: Any = "one", in_channels: int = 1, **kw: Any) -> None:
+    def __init__(self, alpha_initializer="one", in_channels: int = 1, **kw) -> None:
         super().__init__(**kw)
         self.alpha = self.params.get("alpha", shape=(in_channels,), init=alpha_initializer)
 
-    def hybrid_forward(self, F: Any, x: Any, alpha: Any) -> Any:
+    def hybrid_forward(self, F, x, alpha) -> Any:
         return called("leaky_relu", x, alpha, act_type="prelu")
 
 
 class ELU(HybridBlock):
     """The identity above 0, and ``alpha * (exp(x) - 1)`` below."""
 
-    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+    def __init__(self, alpha: float = 1.0, **kwargs) -> None:
         super().__init__(**kwargs)
         self._alpha = alpha
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         return called("leaky_relu", x, act_type="elu", slope=self._alpha)
 
 
 class SELU(HybridBlock):
     """The scaled ELU, which keeps mean and variance."""
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         return called("leaky_relu", x, act_type="selu")
 
 
 class GELU(HybridBlock):
     """x times the probability that a normal number is below it."""
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         return called("leaky_relu", x, act_type="gelu")
 
 
 class Swish(HybridBlock):
     """``x * sigmoid(beta * x)``."""
 
-    def __init__(self, beta: float = 1.0, **kwargs: Any) -> None:
+    def __init__(self, beta: float = 1.0, **kwargs) -> None:
         super().__init__(**kwargs)
         self._beta = beta
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         return x * called("sigmoid", x * self._beta)
 
 
@@ -216,14 +216,14 @@ class Dropout(HybridBlock):
     axes : tuple of int. Along which the choice is the same.
     """
 
-    def __init__(self, rate: float, axes: Any = (), **kwargs: Any) -> None:
+    def __init__(self, rate: float, axes=(), **kwargs) -> None:
         super().__init__(**kwargs)
         self._rate, self._axes = rate, tuple(axes)
 
     def __repr__(self) -> str:
         return f"Dropout(p = {self._rate}, axes={self._axes})"
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         return called("dropout", x, self._rate, axes=self._axes)
 
 
@@ -233,7 +233,7 @@ class Flatten(HybridBlock):
     def __repr__(self) -> str:
         return "Flatten"
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         return x.reshape(x.shape[0], math.prod(x.shape[1:]))
 
 
@@ -256,12 +256,12 @@ class BatchNorm(HybridBlock):
         center: bool = True,
         scale: bool = True,
         use_global_stats: bool = False,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        running_mean_initializer: Any = "zeros",
-        running_variance_initializer: Any = "ones",
+        beta_initializer="zeros",
+        gamma_initializer="ones",
+        running_mean_initializer="zeros",
+        running_variance_initializer="ones",
         in_channels: int = 0,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         super().__init__(**kwargs)
         self._axis, self._momentum, self._eps = axis, momentum, epsilon
@@ -284,19 +284,11 @@ class BatchNorm(HybridBlock):
             f"in_channels={channels})"
         )
 
-    def infer_shape(self, x: Any, *args: Any) -> None:
+    def infer_shape(self, x, *args) -> None:
         for param in self._reg_params.values():
             param.shape = (x.shape[self._axis],)
 
-    def hybrid_forward(
-        self,
-        F: Any,
-        x: Any,
-        gamma: Any,
-        beta: Any,
-        running_mean: Any,
-        running_var: Any,
-    ) -> Any:
+    def hybrid_forward(self, F, x, gamma, beta, running_mean, running_var) -> Any:
         return called(
             "batch_norm", x, gamma, beta, running_mean, running_var, self._eps, self._momentum,
             not self._scale, self._global, False, self._axis,
@@ -319,10 +311,10 @@ class LayerNorm(HybridBlock):
         epsilon: float = 1e-5,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
+        beta_initializer="zeros",
+        gamma_initializer="ones",
         in_channels: int = 0,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         super().__init__(**kwargs)
         self._axis, self._eps, self._center, self._scale = axis, epsilon, center, scale
@@ -340,12 +332,12 @@ class LayerNorm(HybridBlock):
             f"scale={self._scale}, in_channels={self.gamma.shape[0]})"
         )
 
-    def infer_shape(self, x: Any, *args: Any) -> None:
+    def infer_shape(self, x, *args) -> None:
         """The size of the axis, of the first batch."""
         for param in self._reg_params.values():
             param.shape = (x.shape[self._axis],)
 
-    def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
+    def hybrid_forward(self, F, x, gamma, beta) -> Any:
         return called("layer_norm", x, gamma, beta, self._axis, self._eps)
 
 
@@ -362,10 +354,10 @@ class Embedding(HybridBlock):
         self,
         input_dim: int,
         output_dim: int,
-        dtype: Any = "float32",
-        weight_initializer: Any = None,
+        dtype="float32",
+        weight_initializer=None,
         sparse_grad: bool = False,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         super().__init__(**kwargs)
         self._sizes, self._dtype = (input_dim, output_dim), dtype
@@ -376,14 +368,14 @@ class Embedding(HybridBlock):
     def __repr__(self) -> str:
         return f"Embedding({self._sizes[0]} -> {self._sizes[1]}, {self._dtype})"
 
-    def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
+    def hybrid_forward(self, F, x, weight) -> Any:
         return called("embedding", x, weight)
 
 
 class _Function(HybridBlock):
     """A function, or the name of one, as a layer."""
 
-    def __init__(self, function: Any, prefix: str | None = None) -> None:
+    def __init__(self, function, prefix: str | None = None) -> None:
         super().__init__(prefix=prefix)
         self._function = function
         if not isinstance(function, str) and not callable(function):
@@ -395,7 +387,7 @@ class _Function(HybridBlock):
         named = getattr(self._function, "__name__", self._function)
         return f"{type(self).__name__}({named})"
 
-    def _found(self, x: Any) -> Callable[..., Any]:
+    def _found(self, x) -> Callable[..., Any]:
         if not isinstance(self._function, str):
             return self._function
         where: Any = numpy_extension if isinstance(x, CLASSES["np"]) else legacy
@@ -405,14 +397,14 @@ class _Function(HybridBlock):
 class Lambda(_Function):
     """``function(x)`` as a layer."""
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, *args) -> Any:
         return self._found(args[0])(*args)
 
 
 class HybridLambda(_Function):
     """``function(F, x)`` as a layer."""
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, *args) -> Any:
         function = self._found(args[0])
         return function(*args) if isinstance(self._function, str) else function(legacy, *args)
 

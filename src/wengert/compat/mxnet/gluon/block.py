@@ -53,7 +53,7 @@ class Block:
     array([-1.,  1.])
     """
 
-    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
+    def __init__(self, prefix: str | None = None, params=None) -> None:
         outer = _SCOPE.get()
         if prefix is None:
             prefix = _counted(_COUNTS if outer is None else outer._counts, self._alias())
@@ -69,7 +69,7 @@ class Block:
         """What the name begins with that is made for a block without a prefix."""
         return type(self).__name__.lower()
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value) -> None:
         if isinstance(value, Block):
             self.register_child(value, name)
         elif isinstance(value, Parameter):
@@ -131,7 +131,7 @@ class Block:
         return found
 
     def initialize(
-        self, init: Any = None, ctx: Any = None, verbose: bool = False, force_reinit: bool = False
+        self, init=None, ctx=None, verbose: bool = False, force_reinit: bool = False
     ) -> None:
         """Initialize all parameters (see `Parameter.initialize`)."""
         self.collect_params().initialize(init, ctx, verbose, force_reinit)
@@ -143,10 +143,10 @@ class Block:
         fn(self)
         return self
 
-    def hybridize(self, active: bool = True, **options: Any) -> None:
+    def hybridize(self, active: bool = True, **options) -> None:
         """Nothing: blocks compute as they are written."""
 
-    def cast(self, dtype: Any) -> None:
+    def cast(self, dtype) -> None:
         """Change the dtype of all parameters."""
         for param in self.collect_params().values():
             param.cast(dtype)
@@ -155,19 +155,19 @@ class Block:
         """Write all arrays into a file (of NumPy's: ``.npz``)."""
         storage.save(filename, {name: p.data() for name, p in self._by_structure().items()})
 
-    def load_parameters(self, filename: str, ctx: Any = None, **options: Any) -> None:
+    def load_parameters(self, filename: str, ctx=None, **options) -> None:
         """Read what `save_parameters` of a block of the same structure wrote."""
         checked(ctx)
         fill(self._by_structure(), storage.load(filename, CLASSES["nd"]), filename, **options)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args) -> Any:
         """Compute by `forward`."""
         result = self.forward(*args)
         for hook in self._hooks:
             hook(self, args, result)
         return result
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, *args) -> Any:
         """Compute; to be defined by a subclass."""
         raise NotImplementedError(f"{type(self).__name__} must define forward(self, x)")
 
@@ -178,14 +178,14 @@ class HybridBlock(Block):
     `F` is ``mxnet.nd``, with `np` and `npx`; parameters that are attributes come as arrays.
     """
 
-    def infer_shape(self, *args: Any) -> None:
+    def infer_shape(self, *args) -> None:
         """Tell parameters what the arguments say about their shapes."""
 
     def export(self, path: str, epoch: int = 0) -> None:
         """Not offered: a block is a Python function."""
         raise NotImplementedError("export: models are Python functions here; save_parameters")
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         """Compute by ``hybrid_forward``."""
         try:
             params = {name: param.data() for name, param in self._reg_params.items()}
@@ -200,14 +200,14 @@ class HybridBlock(Block):
             }
         return self.hybrid_forward(legacy, x, *args, **params)
 
-    def hybrid_forward(self, F: Any, x: Any, *args: Any, **params: Any) -> Any:
+    def hybrid_forward(self, F, x, *args, **params) -> Any:
         """Compute; to be defined by a subclass."""
         raise NotImplementedError(
             f"{type(self).__name__} must define hybrid_forward(self, F, x) or forward(self, x)"
         )
 
 
-def _indented(block: Any) -> str:
+def _indented(block) -> str:
     return repr(block).replace("\n", "\n  ")
 
 

@@ -13,7 +13,7 @@ __all__ = [f"{kind}{d}D" for kind in ("Conv", "MaxPool", "AvgPool") for d in (1,
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
 
-def _sizes(value: Any, d: int) -> tuple[int, ...]:
+def _sizes(value, d: int) -> tuple[int, ...]:
     return (value,) * d if isinstance(value, int) else tuple(value)
 
 
@@ -33,15 +33,7 @@ class _Conv(HybridBlock):
     _d: ClassVar[int]
     _transposed: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: Any = 0,
-        *args: Any,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, channels: int, kernel_size, strides=1, padding=0, *args, **kwargs) -> None:
         names = ["dilation", "groups", "layout", "activation", "use_bias", "weight_initializer"]
         names += ["bias_initializer", "in_channels"]
         if self._transposed:
@@ -96,10 +88,10 @@ class _Conv(HybridBlock):
             parts.append(repr(self._activation[0]))
         return f"{type(self).__name__}({', '.join(parts)})"
 
-    def infer_shape(self, x: Any, *args: Any) -> None:
+    def infer_shape(self, x, *args) -> None:
         self.weight.shape = self._shape(x.shape[1])
 
-    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+    def hybrid_forward(self, F, x, weight, bias=None) -> Any:
         kind = "deconvolution" if self._transposed else "convolution"
         more = {"adj": self._adj} if self._transposed else {}
         y = called(
@@ -149,13 +141,13 @@ class _Pool(HybridBlock):
 
     def __init__(
         self,
-        pool_size: Any = 2,
-        strides: Any = None,
-        padding: Any = 0,
+        pool_size=2,
+        strides=None,
+        padding=0,
         layout: str | None = None,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         super().__init__(**kwargs)
         d = self._d
@@ -177,7 +169,7 @@ class _Pool(HybridBlock):
             f"pool_type={self._kind}, layout={_LAYOUTS[self._d]})"
         )
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         return called(
             "pooling", x, self._size, self._kind, self._global, self._strides, self._padding,
             "full" if self._ceil else "valid", self._count,

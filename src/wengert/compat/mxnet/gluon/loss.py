@@ -27,7 +27,7 @@ from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
 
-def _fitting(label: Any, pred: Any) -> Any:
+def _fitting(label, pred) -> Any:
     """`label` in the shape and dtype of `pred`."""
     if label.payload.dtype != pred.payload.dtype:
         label = T.to_copy(label, dtype=pred.payload.dtype)
@@ -49,7 +49,7 @@ class Loss(HybridBlock):
     batch_axis : int
     """
 
-    def __init__(self, weight: float | None, batch_axis: int, **kwargs: Any) -> None:
+    def __init__(self, weight: float | None, batch_axis: int, **kwargs) -> None:
         super().__init__(**kwargs)
         self._weight, self._batch_axis = weight, batch_axis
 
@@ -60,7 +60,7 @@ class Loss(HybridBlock):
 class _Given(Loss):
     """The losses that are there: a number for each element, and a mean over those of an example."""
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None, *more: Any) -> Any:
+    def forward(self, pred, label, sample_weight=None, *more) -> Any:
         """The losses of examples, each the mean over what belongs to one.
 
         Parameters
@@ -78,7 +78,7 @@ class _Given(Loss):
         args = (pred, label, sample_weight, *more)
         return computed(type(pred), self._loss, args, {})
 
-    def _loss(self, pred: Any, label: Any, sample_weight: Any, *more: Any) -> Any:
+    def _loss(self, pred, label, sample_weight, *more) -> Any:
         losses = self._elements(pred, label, *more)
         if sample_weight is not None:
             losses = losses * sample_weight
@@ -87,26 +87,26 @@ class _Given(Loss):
         axes = [i for i in range(losses.payload.ndim) if i != self._batch_axis]
         return self._over(losses, axes) if axes else losses
 
-    def _over(self, losses: Any, axes: Any) -> Any:
+    def _over(self, losses, axes) -> Any:
         return mean(losses, axes)
 
     def _factor(self) -> float:
         return 1.0 if self._weight is None else self._weight
 
-    def _elements(self, pred: Any, label: Any, *more: Any) -> Any:
+    def _elements(self, pred, label, *more) -> Any:
         raise NotImplementedError
 
 
 class L2Loss(_Given):
     """Half the square of the difference."""
 
-    def __init__(self, weight: float = 1.0, batch_axis: int = 0, **kwargs: Any) -> None:
+    def __init__(self, weight: float = 1.0, batch_axis: int = 0, **kwargs) -> None:
         super().__init__(weight, batch_axis, **kwargs)
 
     def _factor(self) -> float:
         return super()._factor() / 2
 
-    def _elements(self, pred: Any, label: Any, *more: Any) -> Any:
+    def _elements(self, pred, label, *more) -> Any:
         difference = _fitting(label, pred) - pred
         return difference * difference
 
@@ -114,10 +114,10 @@ class L2Loss(_Given):
 class L1Loss(_Given):
     """The size of the difference."""
 
-    def __init__(self, weight: float | None = None, batch_axis: int = 0, **kwargs: Any) -> None:
+    def __init__(self, weight: float | None = None, batch_axis: int = 0, **kwargs) -> None:
         super().__init__(weight, batch_axis, **kwargs)
 
-    def _elements(self, pred: Any, label: Any, *more: Any) -> Any:
+    def _elements(self, pred, label, *more) -> Any:
         return T.abs(_fitting(label, pred) - pred)
 
 
@@ -125,12 +125,12 @@ class HuberLoss(_Given):
     """A parabola for differences below `rho`, and a straight line beyond."""
 
     def __init__(
-        self, rho: float = 1.0, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
+        self, rho: float = 1.0, weight: float | None = None, batch_axis: int = 0, **kwargs
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._rho = rho
 
-    def _elements(self, pred: Any, label: Any, *more: Any) -> Any:
+    def _elements(self, pred, label, *more) -> Any:
         size = T.abs(_fitting(label, pred) - pred)
         far = new_tensor(size.payload > self._rho)
         return where(far, size - 0.5 * self._rho, (0.5 / self._rho) * size * size)
@@ -140,12 +140,12 @@ class HingeLoss(_Given):
     """max(0, margin - pred * label), for labels -1 and 1."""
 
     def __init__(
-        self, margin: float = 1.0, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
+        self, margin: float = 1.0, weight: float | None = None, batch_axis: int = 0, **kwargs
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._margin = margin
 
-    def _elements(self, pred: Any, label: Any, *more: Any) -> Any:
+    def _elements(self, pred, label, *more) -> Any:
         return F.relu(self._margin - pred * _fitting(label, pred))
 
 
@@ -157,14 +157,14 @@ class LogisticLoss(_Given):
         weight: float | None = None,
         batch_axis: int = 0,
         label_format: str = "signed",
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         if label_format not in ("signed", "binary"):
             raise ValueError(f"label_format can only be signed or binary, received {label_format}.")
         self._signed = label_format == "signed"
 
-    def _elements(self, pred: Any, label: Any, *more: Any) -> Any:
+    def _elements(self, pred, label, *more) -> Any:
         y = _fitting(label, pred)
         y = (y + 1.0) / 2.0 if self._signed else y
         return F.relu(pred) - pred * y + F.softplus(-T.abs(pred), 1, math.inf)
@@ -179,16 +179,12 @@ class SigmoidBinaryCrossEntropyLoss(_Given):
     """
 
     def __init__(
-        self,
-        from_sigmoid: bool = False,
-        weight: float | None = None,
-        batch_axis: int = 0,
-        **kwargs: Any,
+        self, from_sigmoid: bool = False, weight: float | None = None, batch_axis: int = 0, **kwargs
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._from_sigmoid = from_sigmoid
 
-    def _elements(self, pred: Any, label: Any, *more: Any) -> Any:
+    def _elements(self, pred, label, *more) -> Any:
         y = _fitting(label, pred)
         factor = more[0] if more else None
         if not self._from_sigmoid:
@@ -219,12 +215,12 @@ class SoftmaxCrossEntropyLoss(_Given):
         from_logits: bool = False,
         weight: float | None = None,
         batch_axis: int = 0,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._axis, self._sparse, self._from_logits = axis, sparse_label, from_logits
 
-    def _elements(self, pred: Any, label: Any, *more: Any) -> Any:
+    def _elements(self, pred, label, *more) -> Any:
         if not self._from_logits:
             pred = F.log_softmax(pred, dim=self._axis)
         if self._sparse:
@@ -241,18 +237,18 @@ class KLDivLoss(_Given):
         axis: int = -1,
         weight: float | None = None,
         batch_axis: int = 0,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self._axis, self._from_logits = axis, from_logits
 
-    def _elements(self, pred: Any, label: Any, *more: Any) -> Any:
+    def _elements(self, pred, label, *more) -> Any:
         if not self._from_logits:
             pred = F.log_softmax(pred, dim=self._axis)
         y = _fitting(label, pred)
         return y * (T.log(y + 1e-12) - pred)
 
-    def _over(self, losses: Any, axes: Any) -> Any:
+    def _over(self, losses, axes) -> Any:
         return total(losses, axes)
 
 

@@ -60,14 +60,14 @@ class Parameter:
         self,
         name: str,
         grad_req: str = "write",
-        shape: Any = None,
-        dtype: Any = np.float32,
+        shape=None,
+        dtype=np.float32,
         lr_mult: float = 1.0,
         wd_mult: float = 1.0,
-        init: Any = None,
+        init=None,
         allow_deferred_init: bool = False,
         differentiable: bool = True,
-        **more: Any,
+        **more,
     ) -> None:
         self.name = name
         self._grad_req = grad_req if differentiable else "null"
@@ -91,7 +91,7 @@ class Parameter:
         return tuple(size if size > 0 else -1 for size in self._shape)
 
     @shape.setter
-    def shape(self, value: Any) -> None:
+    def shape(self, value) -> None:
         known = self._shape or tuple(value)
         fits = len(known) == len(value) and all(
             a <= 0 or a == b for a, b in zip(known, value, strict=True)
@@ -121,11 +121,7 @@ class Parameter:
         return self._shape is not None and all(size > 0 for size in self._shape)
 
     def initialize(
-        self,
-        init: Any = None,
-        ctx: Any = None,
-        default_init: Any = None,
-        force_reinit: bool = False,
+        self, init=None, ctx=None, default_init=None, force_reinit: bool = False
     ) -> None:
         """Fill the array, or as soon as its shape is known.
 
@@ -144,7 +140,7 @@ class Parameter:
         if self._known():
             self.finish()
 
-    def finish(self, shape: Any = None) -> None:
+    def finish(self, shape=None) -> None:
         """Fill the array, if that was put off; `shape` is what has become known of it."""
         if shape is not None and self._data is None:
             self.shape = shape
@@ -173,7 +169,7 @@ class Parameter:
             raise DeferredInitializationError(_DEFERRED.format(self.name))
         raise RuntimeError(_MISSING.format(self.name))
 
-    def data(self, ctx: Any = None) -> Any:
+    def data(self, ctx=None) -> Any:
         """The array."""
         return self._present()
 
@@ -181,7 +177,7 @@ class Parameter:
         """The array, in a list."""
         return [self._present()]
 
-    def grad(self, ctx: Any = None) -> Any:
+    def grad(self, ctx=None) -> Any:
         """The array of the gradient."""
         if self._present().grad is None:
             raise RuntimeError(
@@ -198,7 +194,7 @@ class Parameter:
         self._present()
         return [Context("cpu")]
 
-    def set_data(self, data: Any) -> None:
+    def set_data(self, data) -> None:
         """Write other values into the array."""
         values = data.asnumpy() if hasattr(data, "asnumpy") else np.asarray(data)
         self.shape = values.shape
@@ -213,11 +209,11 @@ class Parameter:
         if self._data is not None and self._data.grad is not None:
             self._data.grad[...] = 0
 
-    def reset_ctx(self, ctx: Any) -> None:
+    def reset_ctx(self, ctx) -> None:
         """Nothing: there is one context that holds arrays."""
         checked(ctx)
 
-    def cast(self, dtype: Any) -> None:
+    def cast(self, dtype) -> None:
         """Change the dtype of the array and of its gradient."""
         self.dtype = np.dtype(dtype)
         if self._data is not None:
@@ -234,7 +230,7 @@ class Constant(Parameter):
     value : array_like
     """
 
-    def __init__(self, name: str, value: Any) -> None:
+    def __init__(self, name: str, value) -> None:
         values = value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value, np.float32)
         super().__init__(
             name, "null", values.shape, values.dtype, init=initializer.Constant(values)
@@ -251,7 +247,7 @@ class ParameterDict:
     shared : ParameterDict, optional. Where `get` looks first.
     """
 
-    def __init__(self, prefix: str = "", shared: Any = None) -> None:
+    def __init__(self, prefix: str = "", shared=None) -> None:
         self._prefix = prefix
         self._params: dict[str, Parameter] = {}
         self._shared = shared
@@ -289,7 +285,7 @@ class ParameterDict:
         """The parameters."""
         return self._params.values()
 
-    def get(self, name: str, **kwargs: Any) -> Parameter:
+    def get(self, name: str, **kwargs) -> Parameter:
         """The parameter ``prefix + name``, made on first use with the arguments of `Parameter`."""
         full = self._prefix + name
         found = self._params.get(full)
@@ -311,14 +307,14 @@ class ParameterDict:
                 )
         return found
 
-    def get_constant(self, name: str, value: Any = None) -> Parameter:
+    def get_constant(self, name: str, value=None) -> Parameter:
         """The constant ``prefix + name``, made on first use."""
         full = self._prefix + name
         if full not in self._params:
             self._params[full] = Constant(full, value)
         return self._params[full]
 
-    def update(self, other: Any) -> None:
+    def update(self, other) -> None:
         """Take the parameters of `other`, too."""
         for name, param in other.items():
             if self._params.setdefault(name, param) is not param:
@@ -334,7 +330,7 @@ class ParameterDict:
         return chosen
 
     def initialize(
-        self, init: Any = None, ctx: Any = None, verbose: bool = False, force_reinit: bool = False
+        self, init=None, ctx=None, verbose: bool = False, force_reinit: bool = False
     ) -> None:
         """Initialize all parameters (see `Parameter.initialize`)."""
         checked(ctx)
@@ -346,11 +342,11 @@ class ParameterDict:
         for param in self._params.values():
             param.zero_grad()
 
-    def reset_ctx(self, ctx: Any) -> None:
+    def reset_ctx(self, ctx) -> None:
         """Nothing: there is one context that holds arrays."""
         checked(ctx)
 
-    def setattr(self, name: str, value: Any) -> None:
+    def setattr(self, name: str, value) -> None:
         """Set an attribute of all parameters: ``setattr('grad_req', 'null')``."""
         for param in self._params.values():
             setattr(param, name, value)
@@ -360,7 +356,7 @@ class ParameterDict:
         arrays = {n.removeprefix(strip_prefix): p.data() for n, p in self._params.items()}
         storage.save(filename, arrays)
 
-    def load(self, filename: str, ctx: Any = None, **options: Any) -> None:
+    def load(self, filename: str, ctx=None, **options) -> None:
         """Read what `save` wrote."""
         checked(ctx)
         prefix = options.get("restore_prefix", "")
@@ -368,7 +364,7 @@ class ParameterDict:
         fill(self._params, {prefix + n: v for n, v in loaded.items()}, filename, **options)
 
 
-def fill(params: dict[str, Parameter], arrays: Any, filename: str, **options: Any) -> None:
+def fill(params: dict[str, Parameter], arrays, filename: str, **options) -> None:
     """Set parameters to arrays from a file.
 
     Raises

@@ -35,7 +35,7 @@ _GATES = {"RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}
 _PARTS = ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
 
 
-def _zeros(shape: Any, like: Any = None, func: Any = None, **kwargs: Any) -> Any:
+def _zeros(shape, like=None, func=None, **kwargs) -> Any:
     """The state that a sequence begins with: zeros, or what `func` makes."""
     if func is not None:
         return func(shape=shape, **kwargs)
@@ -62,12 +62,12 @@ class _Layer(HybridBlock):
         dropout: float = 0,
         bidirectional: bool = False,
         input_size: int = 0,
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        dtype: Any = "float32",
-        **kwargs: Any,
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
+        dtype="float32",
+        **kwargs,
     ) -> None:
         starts = (
             i2h_weight_initializer,
@@ -107,19 +107,19 @@ class _Layer(HybridBlock):
         shape = (self._num_layers * len(self._sides), batch_size, self._hidden_size)
         return [{"shape": shape, "__layout__": "LNC"}] * (2 if self.mode == "LSTM" else 1)
 
-    def begin_state(self, batch_size: int = 0, func: Any = None, **kwargs: Any) -> list[Any]:
+    def begin_state(self, batch_size: int = 0, func=None, **kwargs) -> list[Any]:
         """The states that a sequence begins with: zeros, or what `func` makes."""
         kwargs.pop("ctx", None)
         return [_zeros(info["shape"], None, func, **kwargs) for info in self.state_info(batch_size)]
 
-    def infer_shape(self, x: Any, *args: Any) -> None:
+    def infer_shape(self, x, *args) -> None:
         """The number of inputs, of the first sequence."""
         self._input_size = x.shape[2]
         for side in self._sides:
             weight = self._reg_params[f"{side}0_i2h_weight"]
             weight.shape = (weight.shape[0], x.shape[2])
 
-    def __call__(self, inputs: Any, states: Any = None, sequence_length: Any = None) -> Any:
+    def __call__(self, inputs, states=None, sequence_length=None) -> Any:
         """The outputs of the last layer, and the states behind it if states were given."""
         if sequence_length is not None:
             raise NotImplementedError(
@@ -128,7 +128,7 @@ class _Layer(HybridBlock):
         result = super().__call__(inputs, states)
         return result[0] if states is None else result
 
-    def hybrid_forward(self, F: Any, x: Any, states: Any = None, **params: Any) -> Any:
+    def hybrid_forward(self, F, x, states=None, **params) -> Any:
         if self._layout == "NTC":
             x = x.swapaxes(0, 1)
         if states is None:
@@ -161,7 +161,7 @@ class _Layer(HybridBlock):
 def _sequenced(mode: str, rate: float, directions: int) -> Callable[..., Any]:
     """The layers as a function of the sequence, the states and the parameters."""
 
-    def run(x: Any, count: int, *arrays: Any) -> Any:
+    def run(x, count: int, *arrays) -> Any:
         states, weights = arrays[:count], arrays[count:]
         each = [(*weights[i : i + 4], None) for i in range(0, len(weights), 4)]
         layers = [each[i : i + directions] for i in range(0, len(each), directions)]
@@ -184,12 +184,12 @@ class RNN(_Layer):
         layout: str = "TNC",
         dropout: float = 0,
         bidirectional: bool = False,
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
         input_size: int = 0,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         self.mode = f"RNN_{activation.upper()}"
         if self.mode not in _GATES:
@@ -237,7 +237,7 @@ class RecurrentCell(HybridBlock):
             if isinstance(child, RecurrentCell):
                 child.reset()
 
-    def begin_state(self, batch_size: int = 0, func: Any = None, **kwargs: Any) -> list[Any]:
+    def begin_state(self, batch_size: int = 0, func=None, **kwargs) -> list[Any]:
         """The states that a sequence begins with: zeros, or what `func` makes."""
         kwargs.pop("ctx", None)
         return [_zeros(info["shape"], None, func, **kwargs) for info in self.state_info(batch_size)]
@@ -245,11 +245,11 @@ class RecurrentCell(HybridBlock):
     def unroll(
         self,
         length: int,
-        inputs: Any,
-        begin_state: Any = None,
+        inputs,
+        begin_state=None,
         layout: str = "NTC",
         merge_outputs: bool | None = None,
-        valid_length: Any = None,
+        valid_length=None,
     ) -> Any:
         """The outputs of `length` steps, and the states behind the last one.
 
@@ -281,7 +281,7 @@ class RecurrentCell(HybridBlock):
 HybridRecurrentCell = RecurrentCell
 
 
-def _steps(length: int, inputs: Any, layout: str) -> tuple[list[Any], bool]:
+def _steps(length: int, inputs, layout: str) -> tuple[list[Any], bool]:
     if isinstance(inputs, list | tuple):
         if len(inputs) != length:
             raise AssertionError(f"{length} steps were asked for, and {len(inputs)} came")
@@ -299,7 +299,7 @@ def _merged(outputs: list[Any], layout: str, merge: bool) -> Any:
     return computed(type(outputs[0]), _stacked, tuple(outputs), {"axis": layout.find("T")})
 
 
-def _stacked(*parts: Any, axis: int) -> Any:
+def _stacked(*parts, axis: int) -> Any:
     return wnp.stack(parts, axis)
 
 
@@ -313,13 +313,13 @@ class _OneCell(RecurrentCell):
     def __init__(
         self,
         hidden_size: int,
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
+        i2h_weight_initializer=None,
+        h2h_weight_initializer=None,
+        i2h_bias_initializer="zeros",
+        h2h_bias_initializer="zeros",
         input_size: int = 0,
-        prefix: Any = None,
-        params: Any = None,
+        prefix=None,
+        params=None,
         activation: str = "tanh",
         recurrent_activation: str = "sigmoid",
     ) -> None:
@@ -354,11 +354,11 @@ class _OneCell(RecurrentCell):
         """One shape for each state."""
         return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}] * self.states
 
-    def infer_shape(self, x: Any, *args: Any) -> None:
+    def infer_shape(self, x, *args) -> None:
         """The number of inputs, of the first step."""
         self.i2h_weight.shape = (self.i2h_weight.shape[0], x.shape[-1])
 
-    def hybrid_forward(self, F: Any, x: Any, states: Any, **params: Any) -> Any:
+    def hybrid_forward(self, F, x, states, **params) -> Any:
         weights = [params[part] for part in _PARTS]
         step = _STEPS[f"{self.mode}_{self._activation}"]
         after = computed(type(x), step, (x, *states, *weights), {})
@@ -366,7 +366,7 @@ class _OneCell(RecurrentCell):
         return after[0], after
 
 
-def _lstm(x: Any, h: Any, c: Any, *weights: Any) -> Any:
+def _lstm(x, h, c, *weights) -> Any:
     return wg.lstm_cell(x, (h, c), *weights)
 
 
@@ -383,7 +383,7 @@ class RNNCell(_OneCell):
 
     mode = "RNN"
 
-    def __init__(self, hidden_size: int, activation: str = "tanh", **kwargs: Any) -> None:
+    def __init__(self, hidden_size: int, activation: str = "tanh", **kwargs) -> None:
         super().__init__(hidden_size, activation=activation, **kwargs)
 
 
@@ -402,7 +402,7 @@ class GRUCell(_OneCell):
 class SequentialRNNCell(RecurrentCell):
     """Cells, each of which takes the output of the one before it."""
 
-    def add(self, cell: Any) -> None:
+    def add(self, cell) -> None:
         """Put a cell at the end."""
         self.register_child(cell)
 
@@ -417,7 +417,7 @@ class SequentialRNNCell(RecurrentCell):
         cells: Any = self._children.values()
         return [info for cell in cells for info in cell.state_info(batch_size)]
 
-    def forward(self, x: Any, states: Any) -> Any:
+    def forward(self, x, states) -> Any:
         """A step of each cell."""
         after: list[Any] = []
         cells: Any = self._children.values()
@@ -434,7 +434,7 @@ HybridSequentialRNNCell = SequentialRNNCell
 class DropoutCell(RecurrentCell):
     """Elements left out, again at each step, while training."""
 
-    def __init__(self, rate: float, axes: Any = (), prefix: Any = None, params: Any = None) -> None:
+    def __init__(self, rate: float, axes=(), prefix=None, params=None) -> None:
         super().__init__(prefix, params)
         self._rate, self._axes = rate, axes
 
@@ -442,7 +442,7 @@ class DropoutCell(RecurrentCell):
         """None."""
         return []
 
-    def forward(self, x: Any, states: Any) -> Any:
+    def forward(self, x, states) -> Any:
         """The input, with elements left out."""
         return (called("dropout", x, self._rate, axes=self._axes) if self._rate else x), states
 
@@ -450,7 +450,7 @@ class DropoutCell(RecurrentCell):
 class _Around(RecurrentCell):
     """A cell that changes what another one does."""
 
-    def __init__(self, base_cell: Any) -> None:
+    def __init__(self, base_cell) -> None:
         super().__init__()
         self.base_cell = base_cell
 
@@ -463,7 +463,7 @@ class _Around(RecurrentCell):
 class ResidualCell(_Around):
     """The output of a cell, and its input added to it."""
 
-    def forward(self, x: Any, states: Any) -> Any:
+    def forward(self, x, states) -> Any:
         """A step."""
         output, states = self.base_cell(x, states)
         return output + x, states
@@ -473,7 +473,7 @@ class ZoneoutCell(_Around):
     """Elements of outputs and states that stay as they were, by chance, while training."""
 
     def __init__(
-        self, base_cell: Any, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
+        self, base_cell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
     ) -> None:
         super().__init__(base_cell)
         self._rates = zoneout_outputs, zoneout_states
@@ -484,7 +484,7 @@ class ZoneoutCell(_Around):
         super().reset()
         self._before = None
 
-    def forward(self, x: Any, states: Any) -> Any:
+    def forward(self, x, states) -> Any:
         """A step."""
         output, after = self.base_cell(x, states)
         before = _zeros(output.shape, output) if self._before is None else self._before
@@ -495,7 +495,7 @@ class ZoneoutCell(_Around):
         ]
 
 
-def _mixed(rate: float, new: Any, old: Any) -> Any:
+def _mixed(rate: float, new, old) -> Any:
     if not rate or not TRAINING.get():
         return new
     ones = _zeros(new.shape, new) + 1
@@ -506,7 +506,7 @@ def _mixed(rate: float, new: Any, old: Any) -> Any:
 class BidirectionalCell(RecurrentCell):
     """Two cells, one of which goes through the sequence from its end: `unroll` alone."""
 
-    def __init__(self, l_cell: Any, r_cell: Any, output_prefix: str = "bi_") -> None:
+    def __init__(self, l_cell, r_cell, output_prefix: str = "bi_") -> None:
         super().__init__()
         self.l_cell, self.r_cell = l_cell, r_cell
 
@@ -515,18 +515,18 @@ class BidirectionalCell(RecurrentCell):
         found: list[dict[str, Any]] = self.l_cell.state_info(batch_size)
         return found + self.r_cell.state_info(batch_size)
 
-    def __call__(self, inputs: Any, states: Any) -> Any:
+    def __call__(self, inputs, states) -> Any:
         """Refused: a single step has no two directions."""
         raise NotImplementedError("Bidirectional cell cannot be stepped. Please use unroll")
 
     def unroll(
         self,
         length: int,
-        inputs: Any,
-        begin_state: Any = None,
+        inputs,
+        begin_state=None,
         layout: str = "NTC",
         merge_outputs: bool | None = None,
-        valid_length: Any = None,
+        valid_length=None,
     ) -> Any:
         """The outputs of both, side by side, and the states of both."""
         steps, merged = _steps(length, inputs, layout)

@@ -29,11 +29,11 @@ class Trainer:
 
     def __init__(
         self,
-        params: Any,
-        optimizer: Any,
+        params,
+        optimizer,
         optimizer_params: dict[str, Any] | None = None,
-        kvstore: Any = "device",
-        **distribution: Any,
+        kvstore="device",
+        **distribution,
     ) -> None:
         values = list(params.values()) if hasattr(params, "values") else list(params)
         for value in values:

@@ -26,7 +26,7 @@ def _stacked(steps: list[Any]) -> Any:
     return [stack(*parts) for parts in zip(*steps, strict=True)]
 
 
-def foreach(body: Callable[..., Any], data: Any, init_states: Any, name: str = "foreach") -> Any:
+def foreach(body: Callable[..., Any], data, init_states, name: str = "foreach") -> Any:
     """Call ``body(row, states)`` for each row of `data`; the outputs, stacked, and the states."""
     states, outputs = init_states, []
     rows = data if isinstance(data, NDArray) else zip(*data, strict=True)
@@ -39,7 +39,7 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any, name: str = "
 def while_loop(
     cond: Callable[..., Any],
     func: Callable[..., Any],
-    loop_vars: Any,
+    loop_vars,
     max_iterations: int | None = None,
     name: str = "while_loop",
 ) -> Any:
@@ -53,7 +53,7 @@ def while_loop(
     return (_stacked(outputs) if outputs and outputs[0] else []), variables
 
 
-def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any], **name: str) -> Any:
+def cond(pred, then_func: Callable[[], Any], else_func: Callable[[], Any], **name: str) -> Any:
     """``then_func()`` if `pred` is not 0, else ``else_func()``."""
     return then_func() if bool(pred) else else_func()
 

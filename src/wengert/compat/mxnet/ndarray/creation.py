@@ -19,7 +19,7 @@ from wengert.tape.base import TensorBase
 __all__ = ["CREATORS", "array"]
 
 
-def array(source_array: Any, ctx: Any = None, dtype: Any = None) -> Any:
+def array(source_array, ctx=None, dtype=None) -> Any:
     """An array of numbers, lists, or another array, in memory of its own.
 
     Parameters
@@ -53,7 +53,7 @@ def array(source_array: Any, ctx: Any = None, dtype: Any = None) -> Any:
 def _filled(name: str) -> Callable[..., Any]:
     below = getattr(np, name)
 
-    def make(shape: Any, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> Any:
+    def make(shape, ctx=None, dtype=None, **kwargs) -> Any:
         checked(ctx)
         result = filled(below(shape, dtype or np.float32), name, NDArray)
         return _into(kwargs.get("out"), result)
@@ -63,14 +63,14 @@ def _filled(name: str) -> Callable[..., Any]:
     return make
 
 
-def _into(out: Any, result: Any) -> Any:
+def _into(out, result) -> Any:
     if out is None:
         return result
     out[...] = result
     return out
 
 
-def full(shape: Any, val: Any, ctx: Any = None, dtype: Any = np.float32, out: Any = None) -> Any:
+def full(shape, val, ctx=None, dtype=np.float32, out=None) -> Any:
     """An array of one value."""
     checked(ctx)
     return _into(out, filled(np.full(shape, val, dtype), "full", NDArray))
@@ -81,9 +81,9 @@ def arange(
     stop: float | None = None,
     step: float = 1.0,
     repeat: int = 1,
-    infer_range: Any = None,
-    ctx: Any = None,
-    dtype: Any = np.float32,
+    infer_range=None,
+    ctx=None,
+    dtype=np.float32,
 ) -> Any:
     """Numbers from `start` (or 0) up to `stop` (or `start`), each `repeat` times.
 
@@ -98,20 +98,20 @@ def arange(
 
 
 def linspace(
-    start: float, stop: float, num: int, endpoint: bool = True, ctx: Any = None, dtype: Any = None
+    start: float, stop: float, num: int, endpoint: bool = True, ctx=None, dtype=None
 ) -> Any:
     """`num` numbers from `start` to `stop`."""
     checked(ctx)
     return made(np.linspace(start, stop, num, endpoint).astype(dtype or np.float32), NDArray)
 
 
-def eye(N: int, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None) -> Any:
+def eye(N: int, M: int = 0, k: int = 0, ctx=None, dtype=None) -> Any:
     """Ones on a diagonal."""
     checked(ctx)
     return made(np.eye(N, M or None, k, dtype or np.float32), NDArray)
 
 
-def save(fname: str, data: Any) -> None:
+def save(fname: str, data) -> None:
     """Write an array, or a list or dictionary of arrays, into a file (of NumPy's: ``.npz``)."""
     storage.save(fname, data)
 

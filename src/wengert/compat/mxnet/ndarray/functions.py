@@ -74,7 +74,7 @@ def _first(args: tuple[Any, ...]) -> Any:
 # -- reductions ------------------------------------------------------------------------------------
 
 
-def _axes(x: Any, axis: Any, exclude: bool) -> Any:
+def _axes(x, axis, exclude: bool) -> Any:
     """The axes to reduce; an empty tuple means all, in MXNet."""
     if axis is None or axis == ():
         axis = tuple(range(x.payload.ndim)) if not exclude else ()
@@ -87,7 +87,7 @@ def _axes(x: Any, axis: Any, exclude: bool) -> Any:
 def _reduction(numpys: str) -> Callable[..., Any]:
     below = getattr(wnp, numpys)
 
-    def reduce(data: Any, axis: Any = None, keepdims: bool = False, exclude: bool = False) -> Any:
+    def reduce(data, axis=None, keepdims: bool = False, exclude: bool = False) -> Any:
         result = below(data, axis=_axes(data, axis, exclude), keepdims=keepdims)
         whole = data.payload.dtype.kind in "iu" and result.payload.dtype != data.payload.dtype
         return result.astype(data.payload.dtype) if whole else result
@@ -95,9 +95,7 @@ def _reduction(numpys: str) -> Callable[..., Any]:
     return reduce
 
 
-def norm(
-    data: Any, ord: int = 2, axis: Any = None, keepdims: bool = False, out_dtype: Any = None
-) -> Any:
+def norm(data, ord: int = 2, axis=None, keepdims: bool = False, out_dtype=None) -> Any:
     """The square root of the sum of squares, or with ``ord=1`` the sum of sizes."""
     if ord == 1:
         return wnp.sum(wnp.absolute(data), axis=axis, keepdims=keepdims)
@@ -109,7 +107,7 @@ def norm(
 
 
 def _position(numpys: str) -> Callable[..., Any]:
-    def position(data: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    def position(data, axis: int | None = None, keepdims: bool = False) -> Any:
         places = getattr(np, numpys)(np.asarray(data.payload), axis=axis, keepdims=keepdims)
         return new_tensor(np.asarray(places, np.float32))
 
@@ -119,20 +117,14 @@ def _position(numpys: str) -> Callable[..., Any]:
 # -- products --------------------------------------------------------------------------------------
 
 
-def dot(lhs: Any, rhs: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     """Sums of products over the last axis of `lhs` and the first of `rhs`."""
     a = wnp.transpose(lhs) if transpose_a else lhs
     b = wnp.transpose(rhs) if transpose_b else rhs
     return wnp.tensordot(a, b, axes=1)
 
 
-def gemm2(
-    A: Any,
-    B: Any,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    alpha: float = 1.0,
-) -> Any:
+def gemm2(A, B, transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1.0) -> Any:
     """``alpha * A @ B``, of matrices or stacks of them."""
     return NEURAL["batch_dot"](A, B, transpose_a, transpose_b) * alpha
 
@@ -140,7 +132,7 @@ def gemm2(
 # -- shapes ----------------------------------------------------------------------------------------
 
 
-def reshape(data: Any, shape: Any = None, reverse: bool = False, **kwargs: Any) -> Any:
+def reshape(data, shape=None, reverse: bool = False, **kwargs) -> Any:
     """`data` in another shape.
 
     0 keeps a size, -1 is what is left, -2 all sizes that are left, -3 the product of two, and
@@ -187,50 +179,50 @@ def resolved(have: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
     return tuple(result)
 
 
-def flatten(data: Any) -> Any:
+def flatten(data) -> Any:
     """All dimensions but the first as one."""
     return reshaped(data, resolved(tuple(data.payload.shape), [0, -1]))
 
 
-def transpose(data: Any, axes: Any = None) -> Any:
+def transpose(data, axes=None) -> Any:
     """The axes in another order, by default reversed."""
     return wnp.transpose(data, axes or None)
 
 
-def concat(*data: Any, dim: int = 1, num_args: int | None = None) -> Any:
+def concat(*data, dim: int = 1, num_args: int | None = None) -> Any:
     """Arrays joined along `dim`."""
     return wnp.concatenate(data, axis=dim)
 
 
-def stack(*data: Any, axis: int = 0, num_args: int | None = None) -> Any:
+def stack(*data, axis: int = 0, num_args: int | None = None) -> Any:
     """Arrays joined along a new axis."""
     parts = data[0] if len(data) == 1 and isinstance(data[0], list | tuple) else data
     return wnp.stack(list(parts), axis=axis)
 
 
-def concatenate(arrays: Any, axis: int = 0, always_copy: bool = True) -> Any:
+def concatenate(arrays, axis: int = 0, always_copy: bool = True) -> Any:
     """A list of arrays joined along `axis`."""
     return wnp.concatenate(arrays, axis=axis)
 
 
-def split(data: Any, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> Any:
+def split(data, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> Any:
     """`data` in `num_outputs` equal parts along `axis`."""
     parts = wnp.split(data, num_outputs, axis=axis)
     return [wnp.squeeze(part, axis) for part in parts] if squeeze_axis else parts
 
 
-def broadcast_to(data: Any, shape: Any) -> Any:
+def broadcast_to(data, shape) -> Any:
     """`data` repeated up to `shape`; 0 keeps a size."""
     sizes = tuple(size or data.payload.shape[i] for i, size in enumerate(shape))
     return wnp.broadcast_to(data, sizes)
 
 
-def broadcast_like(lhs: Any, rhs: Any) -> Any:
+def broadcast_like(lhs, rhs) -> Any:
     """`lhs` repeated up to the shape of `rhs`."""
     return wnp.broadcast_to(lhs, tuple(rhs.payload.shape))
 
 
-def broadcast_axis(data: Any, axis: Any = (), size: Any = ()) -> Any:
+def broadcast_axis(data, axis=(), size=()) -> Any:
     """`data` repeated along axes of size 1."""
     sizes = list(data.payload.shape)
     for i, n in zip(np.ravel(axis), np.ravel(size), strict=True):
@@ -238,7 +230,7 @@ def broadcast_axis(data: Any, axis: Any = (), size: Any = ()) -> Any:
     return wnp.broadcast_to(data, tuple(sizes))
 
 
-def slice(data: Any, begin: Any, end: Any, step: Any = ()) -> Any:
+def slice(data, begin, end, step=()) -> Any:
     """The elements from `begin` up to `end` in each dimension."""
     spans = itertools.zip_longest(begin, end, step or ())
     return wnp.ndarray.__getitem__(data, tuple(_span(*span) for span in spans))
@@ -247,66 +239,66 @@ def slice(data: Any, begin: Any, end: Any, step: Any = ()) -> Any:
 _span = type(np.s_[:])
 
 
-def slice_axis(data: Any, axis: int, begin: int, end: int | None) -> Any:
+def slice_axis(data, axis: int, begin: int, end: int | None) -> Any:
     """The elements from `begin` up to `end` along one axis."""
     at = [_span(None)] * data.payload.ndim
     at[axis] = _span(begin, end)
     return wnp.ndarray.__getitem__(data, tuple(at))
 
 
-def take(a: Any, indices: Any, axis: int = 0, mode: str = "clip") -> Any:
+def take(a, indices, axis: int = 0, mode: str = "clip") -> Any:
     """Parts of `a` along `axis`, by their positions."""
     return wnp.take(a, index_of(indices), axis=axis, mode=mode)
 
 
-def flip(data: Any, axis: Any) -> Any:
+def flip(data, axis) -> Any:
     """The elements along `axis` in reverse order."""
     return wnp.flip(data, axis)
 
 
-def tile(data: Any, reps: Any) -> Any:
+def tile(data, reps) -> Any:
     """`data` repeated as a whole."""
     return wnp.tile(data, reps)
 
 
-def repeat(data: Any, repeats: int, axis: int | None = None) -> Any:
+def repeat(data, repeats: int, axis: int | None = None) -> Any:
     """Each element repeated."""
     return wnp.repeat(data, repeats, axis)
 
 
-def clip(data: Any, a_min: float, a_max: float) -> Any:
+def clip(data, a_min: float, a_max: float) -> Any:
     """Elements below `a_min` or above `a_max` replaced by these."""
     return wnp.clip(data, a_min, a_max)
 
 
-def sort(data: Any, axis: int = -1, is_ascend: bool = True) -> Any:
+def sort(data, axis: int = -1, is_ascend: bool = True) -> Any:
     """The elements along `axis` in order."""
     ordered = wnp.sort(data, axis)
     return ordered if is_ascend else wnp.flip(ordered, axis)
 
 
-def argsort(data: Any, axis: int = -1, is_ascend: bool = True, dtype: Any = "float32") -> Any:
+def argsort(data, axis: int = -1, is_ascend: bool = True, dtype="float32") -> Any:
     """Where the elements of `sort` are."""
     places = np.argsort(np.asarray(data.payload), axis, kind="stable")
     return new_tensor((places if is_ascend else np.flip(places, axis)).astype(dtype))
 
 
-def cast(data: Any, dtype: Any) -> Any:
+def cast(data, dtype) -> Any:
     """`data` in another dtype."""
     return T.to_copy(data, dtype=np.dtype(dtype))
 
 
-def like(data: Any, value: float) -> Any:
+def like(data, value: float) -> Any:
     """An array of `value` in the shape and dtype of `data`."""
     return new_tensor(np.full_like(data.payload, value))
 
 
-def softmax(data: Any, axis: int = -1, **kwargs: Any) -> Any:
+def softmax(data, axis: int = -1, **kwargs) -> Any:
     """exp(data) divided by its sum along `axis`."""
     return NEURAL["softmax"](data, None, axis, **kwargs)
 
 
-def add_n(*args: Any) -> Any:
+def add_n(*args) -> Any:
     """The sum of arrays."""
     total = args[0]
     for other in args[1:]:
@@ -379,7 +371,7 @@ _CAPITALS = {
 def _comparing(numpys: str) -> Callable[..., Any]:
     below = getattr(wnp, numpys)
 
-    def compare(*args: Any) -> Any:
+    def compare(*args) -> Any:
         first = _first(args)
         return below(*args).astype(first.payload.dtype)
 
@@ -389,7 +381,7 @@ def _comparing(numpys: str) -> Callable[..., Any]:
 def _elementwise(below: Callable[..., Any], name: str) -> Callable[..., Any]:
     """As `below`, of arrays of one shape only."""
 
-    def function(lhs: Any, rhs: Any) -> Any:
+    def function(lhs, rhs) -> Any:
         if lhs.payload.shape != rhs.payload.shape:
             have, got = list(lhs.payload.shape), list(rhs.payload.shape)
             raise MXNetError(
@@ -427,7 +419,7 @@ def function_of(name: str) -> Callable[..., Any] | None:
     if below is None:
         return None
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args, **kwargs) -> Any:
         for ignored in ("name", "ctx"):
             kwargs.pop(ignored, None)
         out = kwargs.pop("out", None)

@@ -26,7 +26,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def _shown(name: str) -> Callable[..., Any]:
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args, **kwargs) -> Any:
         return computed(NDArray, _FUNCTIONS[name], args, kwargs)
 
     function.__name__ = function.__qualname__ = name

@@ -20,14 +20,14 @@ class _SoftmaxOutput(Function):
     """softmax, with the gradient of the cross entropy to labels, whatever cotangent comes."""
 
     @staticmethod
-    def forward(ctx: Any, data: Any, label: Any, scale: float) -> Any:
+    def forward(ctx, data, label, scale: float) -> Any:
         result = F.softmax(data, dim=1 if data.payload.ndim > 1 else 0)
         ctx.save_for_backward(result, label)
         ctx.scale = scale
         return result
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx, *grads) -> Any:
         chances, label = ctx.saved_tensors
         places = label.payload.astype(np.int64)
         hot = np.eye(chances.payload.shape[-1], dtype=chances.payload.dtype)[places]
@@ -35,7 +35,7 @@ class _SoftmaxOutput(Function):
 
 
 def softmax_output(
-    data: Any, label: Any, grad_scale: float = 1.0, normalization: str = "null", **kwargs: Any
+    data, label, grad_scale: float = 1.0, normalization: str = "null", **kwargs
 ) -> Any:
     """softmax of `data`; its gradient is that of the cross entropy to `label`, as in MXNet.
 
@@ -45,17 +45,17 @@ def softmax_output(
     return _SoftmaxOutput.apply(data, label, scale)
 
 
-def softmax_cross_entropy(data: Any, label: Any) -> Any:
+def softmax_cross_entropy(data, label) -> Any:
     """The sum over all rows of the cross entropy of softmax(data) to `label`."""
     return F.cross_entropy(data, new_tensor(label.payload.astype(np.int64)), reduction="sum")
 
 
-def make_loss(data: Any, **kwargs: Any) -> Any:
+def make_loss(data, **kwargs) -> Any:
     """`data`, as the end of a graph."""
     return T.clone(data)
 
 
-def l2_normalization(data: Any, eps: float = 1e-10, mode: str = "instance") -> Any:
+def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
     """`data` divided by the square root of its sum of squares, for each instance."""
     axes = {"instance": tuple(range(1, data.payload.ndim)), "channel": (1,)}
     dims = axes.get(mode, tuple(range(2, data.payload.ndim)))

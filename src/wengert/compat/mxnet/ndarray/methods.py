@@ -28,7 +28,7 @@ INSTALLED = tuple(_NAMES.split())
 
 
 def _method(name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs) -> Any:
         if type(self) is not NDArray:
             raise AttributeError(
                 f"mxnet.numpy.ndarray object has no attribute {name}: write np.{name}(x), or "
@@ -43,7 +43,7 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
-def _reshape(self: Any, *shape: Any, **kwargs: Any) -> Any:
+def _reshape(self, *shape, **kwargs) -> Any:
     """The array in another shape (see ``mxnet.nd.reshape`` for the codes 0 and below)."""
     if "shape" in kwargs:
         shape = kwargs.pop("shape")
@@ -52,7 +52,7 @@ def _reshape(self: Any, *shape: Any, **kwargs: Any) -> Any:
     return computed(NDArray, reshape, (self, shape), {}, views=True)
 
 
-def _transpose(self: Any, *axes: Any) -> Any:
+def _transpose(self, *axes) -> Any:
     """The array with its axes in the order of `axes`, or reversed."""
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
     function = function_of("transpose")

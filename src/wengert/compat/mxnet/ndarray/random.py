@@ -29,20 +29,18 @@ _DISTRIBUTIONS = {
 }
 
 
-def randint(
-    low: int, high: int, shape: Any = (1,), dtype: Any = None, ctx: Any = None, out: Any = None
-) -> Any:
+def randint(low: int, high: int, shape=(1,), dtype=None, ctx=None, out=None) -> Any:
     """Whole numbers from `low` up to and without `high`."""
     checked(ctx)
     return made(np.asarray(_random.randint(low, high, shape).payload, dtype or np.int32), NDArray)
 
 
-def randn(*shape: int, loc: float = 0.0, scale: float = 1.0, **kwargs: Any) -> Any:
+def randn(*shape: int, loc: float = 0.0, scale: float = 1.0, **kwargs) -> Any:
     """Normal numbers, in the shape of the arguments."""
     return __getattr__("normal")(loc, scale, shape or (1,), **kwargs)
 
 
-def multinomial(data: Any, shape: Any = 1, get_prob: bool = False, dtype: Any = "int32") -> Any:
+def multinomial(data, shape=1, get_prob: bool = False, dtype="int32") -> Any:
     """Outcomes drawn with the probabilities in `data`, or in each of its rows."""
     chances = np.asarray(data.payload, np.float64)
     chances = chances / chances.sum(-1, keepdims=True)
@@ -53,7 +51,7 @@ def multinomial(data: Any, shape: Any = 1, get_prob: bool = False, dtype: Any = 
     return made(result.astype(dtype), NDArray)
 
 
-def shuffle(data: Any, **kwargs: Any) -> Any:
+def shuffle(data, **kwargs) -> Any:
     """The rows of an array in random order, as a new array."""
     order = _random.permutation(len(data)).payload
     return data[order]

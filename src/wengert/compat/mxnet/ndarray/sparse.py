@@ -26,7 +26,7 @@ class _Sparse:
 
     stype = ""
 
-    def __init__(self, dense: Any) -> None:
+    def __init__(self, dense) -> None:
         self._dense = np.asarray(dense)
 
     @property
@@ -47,7 +47,7 @@ class _Sparse:
         """The same, kept in another way: ``"default"``, ``"csr"`` or ``"row_sparse"``."""
         return _made(self._dense, stype)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key) -> Any:
         part = self._dense[key]
         return type(self)(part) if part.ndim == self._dense.ndim else _made(part, "default")
 
@@ -100,7 +100,7 @@ class RowSparseNDArray(_Sparse):
         axes = tuple(range(1, self._dense.ndim))
         return np.nonzero((self._dense != 0).any(axes))[0].astype(np.int64)
 
-    def retain(self, indices: Any) -> RowSparseNDArray:
+    def retain(self, indices) -> RowSparseNDArray:
         """These rows alone."""
         kept = np.zeros_like(self._dense)
         rows = _plain(indices).astype(np.int64)
@@ -111,11 +111,11 @@ class RowSparseNDArray(_Sparse):
 _KINDS = {"csr": CSRNDArray, "row_sparse": RowSparseNDArray}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value) -> Any:
     return value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value)
 
 
-def _made(dense: Any, stype: str) -> Any:
+def _made(dense, stype: str) -> Any:
     if stype == "default":
         return made(np.array(dense), CLASSES["nd"])
     if stype not in _KINDS or (stype == "csr" and np.ndim(dense) != 2):
@@ -125,7 +125,7 @@ def _made(dense: Any, stype: str) -> Any:
     return _KINDS[stype](dense)
 
 
-def _dense_of(arg: Any, shape: Any, dtype: Any) -> Any:
+def _dense_of(arg, shape, dtype) -> Any:
     """The whole array of numbers, of an array, or of a shape."""
     if isinstance(arg, tuple) and all(isinstance(n, int) for n in arg):
         return np.zeros(arg, dtype or np.float32)
@@ -135,7 +135,7 @@ def _dense_of(arg: Any, shape: Any, dtype: Any) -> Any:
     return numbers(arg, dtype)
 
 
-def csr_matrix(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any = None) -> Any:
+def csr_matrix(arg1, shape=None, ctx=None, dtype=None) -> Any:
     """A matrix of ``(data, indices, indptr)``, of a shape, or of an array.
 
     Raises
@@ -156,7 +156,7 @@ def csr_matrix(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any = None)
     return CSRNDArray(dense)
 
 
-def row_sparse_array(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any = None) -> Any:
+def row_sparse_array(arg1, shape=None, ctx=None, dtype=None) -> Any:
     """An array of ``(data, indices)``: rows and their numbers; of a shape, or of an array."""
     if not (isinstance(arg1, tuple) and len(arg1) == 2 and not isinstance(arg1[0], int)):
         return RowSparseNDArray(_dense_of(arg1, shape, dtype))
@@ -168,20 +168,18 @@ def row_sparse_array(arg1: Any, shape: Any = None, ctx: Any = None, dtype: Any =
     return RowSparseNDArray(dense)
 
 
-def zeros(stype: str, shape: Any, ctx: Any = None, dtype: Any = None, **options: Any) -> Any:
+def zeros(stype: str, shape, ctx=None, dtype=None, **options) -> Any:
     """Zeros."""
     return _made(np.zeros(shape, dtype or np.float32), stype)
 
 
-def array(source_array: Any, ctx: Any = None, dtype: Any = None) -> Any:
+def array(source_array, ctx=None, dtype=None) -> Any:
     """A sparse array of another one, or of a matrix of SciPy."""
     dense = _dense_of(source_array, None, dtype)
     return _made(dense, getattr(source_array, "stype", "csr"))
 
 
-def dot(
-    lhs: Any, rhs: Any, transpose_a: bool = False, transpose_b: bool = False, **options: Any
-) -> Any:
+def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False, **options) -> Any:
     """The product of a sparse matrix and an array: dense, and recorded for the array."""
     left, right = (
         made(x.asnumpy(), CLASSES["nd"]) if isinstance(x, _Sparse) else x for x in (lhs, rhs)

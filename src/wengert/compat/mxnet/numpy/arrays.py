@@ -69,7 +69,7 @@ _METHODS = """
 def _method(name: str) -> Callable[..., Any]:
     function = function_of(name)
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self, *args, **kwargs) -> Any:
         return function(self, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
@@ -77,7 +77,7 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
-def _transpose(self: Any, *axes: Any) -> Any:
+def _transpose(self, *axes) -> Any:
     """The array with its axes in the order of `axes`, or reversed."""
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
     return function_of("transpose")(self, order or None)

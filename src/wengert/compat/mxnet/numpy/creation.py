@@ -16,19 +16,19 @@ from wengert.tape.base import TensorBase, new_tensor
 __all__ = ["CREATORS", "filled", "made", "numbers"]
 
 
-def made(array: Any, cls: type | None = None) -> Any:
+def made(array, cls: type | None = None) -> Any:
     """An array of NumPy's that nobody else holds, as one of class `cls`."""
     return adopt(new_tensor(np.asarray(array)), CLASSES["np"] if cls is None else cls)
 
 
-def filled(array: Any, name: str, cls: type | None = None) -> Any:
+def filled(array, name: str, cls: type | None = None) -> Any:
     """As `made`, of an array that is there to be written to."""
     result = made(array, cls)
     result.vc = [1, name]
     return result
 
 
-def numbers(value: Any, dtype: Any) -> Any:
+def numbers(value, dtype) -> Any:
     """Numbers, lists and NumPy's arrays as an array; the default of a list is float32."""
     if dtype is None and not isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
@@ -40,7 +40,7 @@ def numbers(value: Any, dtype: Any) -> Any:
     return np.array(unmasked(value), dtype)
 
 
-def array(object: Any, dtype: Any = None, ctx: Any = None) -> Any:
+def array(object, dtype=None, ctx=None) -> Any:
     """An array of numbers, lists, arrays, or lists of arrays, in memory of its own.
 
     Parameters
@@ -72,7 +72,7 @@ def array(object: Any, dtype: Any = None, ctx: Any = None) -> Any:
     return made(numbers(object, dtype))
 
 
-def _arrays(value: Any) -> bool:
+def _arrays(value) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_arrays, value))
     return isinstance(value, TensorBase)
@@ -82,7 +82,7 @@ def _of_default(name: str) -> Callable[..., Any]:
     """NumPy's function, with float32 where its dtype is left open."""
     below = getattr(np, name)
 
-    def make(*args: Any, ctx: Any = None, dtype: Any = None, **kwargs: Any) -> Any:
+    def make(*args, ctx=None, dtype=None, **kwargs) -> Any:
         checked(ctx)
         given = [np.asarray(a.payload) if isinstance(a, TensorBase) else a for a in args]
         if dtype is None and name in _WITH_DTYPE and len(given) > _WITH_DTYPE[name]:
@@ -106,14 +106,7 @@ _WITH_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "identity": 1}
 """Where a dtype stands among the positions."""
 
 
-def full(
-    shape: Any,
-    fill_value: Any,
-    order: str = "C",
-    ctx: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-) -> Any:
+def full(shape, fill_value, order: str = "C", ctx=None, dtype=None, out=None) -> Any:
     """An array of one value, which may be an array, to which the gradient flows.
 
     Examples
@@ -140,7 +133,7 @@ def full(
 def _like(name: str) -> Callable[..., Any]:
     below = getattr(np, name)
 
-    def make(a: Any, *args: Any, ctx: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    def make(a, *args, ctx=None, out=None, **kwargs) -> Any:
         checked(ctx)
         plain = [np.asarray(v.payload) if isinstance(v, TensorBase) else v for v in (a, *args)]
         kwargs.pop("order", None)
@@ -155,7 +148,7 @@ def _plain(name: str) -> Callable[..., Any]:
     """NumPy's function of whole numbers, with the dtype that it gives."""
     below = getattr(np, name)
 
-    def make(*args: Any, ctx: Any = None, **kwargs: Any) -> Any:
+    def make(*args, ctx=None, **kwargs) -> Any:
         checked(ctx)
         result = below(
             *[np.asarray(a.payload) if isinstance(a, TensorBase) else a for a in args], **kwargs

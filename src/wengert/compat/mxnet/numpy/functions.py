@@ -55,7 +55,7 @@ _SPELLED = {
 }
 
 
-def _kept(result: Any, given: tuple[Any, ...], name: str) -> Any:
+def _kept(result, given: tuple[Any, ...], name: str) -> Any:
     """The result in the dtype of the argument, where that is of whole numbers."""
     x = given[0] if given else None
     if not isinstance(x, TensorBase) or x.payload.dtype.kind not in "iu":
@@ -73,7 +73,7 @@ def _kept(result: Any, given: tuple[Any, ...], name: str) -> Any:
 def _first(compare: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     """`plain`, with the whole gradient for the first argument where both are equal, as in MXNet."""
 
-    def choose(a: Any, b: Any, **kwargs: Any) -> Any:
+    def choose(a, b, **kwargs) -> Any:
         if kwargs or not RECORDING.get():
             return plain(a, b, **kwargs)
         first = np.asarray(compare(_values(a), _values(b))) | np.isnan(_values(a))
@@ -82,7 +82,7 @@ def _first(compare: Callable[..., Any], plain: Callable[..., Any]) -> Callable[.
     return choose
 
 
-def _values(x: Any) -> Any:
+def _values(x) -> Any:
     return x.payload if isinstance(x, TensorBase) else x
 
 
@@ -110,7 +110,7 @@ def function_of(name: str) -> Callable[..., Any]:
     ufunc = isinstance(getattr(np, short, None), np.ufunc)
     keeps = name in _OF_FLOATS or name in _KEEPING
 
-    def function(*args: Any, **kwargs: Any) -> Any:
+    def function(*args, **kwargs) -> Any:
         kwargs.pop("ctx", None)
         if ufunc and not any(isinstance(value, TensorBase | np.ndarray | list) for value in args):
             return getattr(np, short)(*args, **kwargs).item()  # of numbers alone, a number

@@ -42,9 +42,7 @@ _DISTRIBUTIONS = {
 }
 
 
-def randint(
-    low: int, high: int | None = None, size: Any = None, dtype: Any = None, ctx: Any = None
-) -> Any:
+def randint(low: int, high: int | None = None, size=None, dtype=None, ctx=None) -> Any:
     """Whole numbers from `low` (or 0) up to and without `high` (or `low`)."""
     checked(ctx)
     return made(np.asarray(_random.randint(low, high, size).payload, dtype or np.int64))
@@ -60,24 +58,24 @@ def randn(*size: int) -> Any:
     return __getattr__("normal")(size=size)
 
 
-def choice(a: Any, size: Any = None, replace: bool = True, p: Any = None, ctx: Any = None) -> Any:
+def choice(a, size=None, replace: bool = True, p=None, ctx=None) -> Any:
     """Elements of `a`, or whole numbers below it, at random."""
     checked(ctx)
     return computed(CLASSES["np"], _random.choice, (a, size, replace, p), {})
 
 
-def permutation(x: Any) -> Any:
+def permutation(x) -> Any:
     """The rows of an array, or the whole numbers below `x`, in random order."""
     return computed(CLASSES["np"], _random.permutation, (x,), {})
 
 
-def multinomial(n: int, pvals: Any, size: Any = None) -> Any:
+def multinomial(n: int, pvals, size=None) -> Any:
     """How often each outcome comes in `n` draws."""
     chances = np.asarray(pvals.payload) if isinstance(pvals, TensorBase) else pvals
     return made(_random.multinomial(n, chances, size).payload)
 
 
-def shuffle(x: Any) -> None:
+def shuffle(x) -> None:
     """Put the rows of an array in random order, in place."""
     order = _random.permutation(len(x)).payload
     x[...] = x[order]

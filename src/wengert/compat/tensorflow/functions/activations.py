@@ -9,23 +9,13 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    FLOATING,
-    REAL,
-    check,
-    computed,
-    converted,
-    invalid,
-    operation,
-    tensor_of,
-    type_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 _SCALE = 1.0507009873554804934193349852946
 _ALPHA = 1.6732632423543772848170429916717
 
 
-def relu(features: Any, name: str | None = None) -> Any:
+def relu(features, name=None) -> Any:
     """The elements, negative ones replaced by 0; the derivative at 0 is 0.
 
     Parameters
@@ -45,12 +35,12 @@ def relu(features: Any, name: str | None = None) -> Any:
     >>> print(tf.nn.relu([-1.0, 2.0]).numpy())
     [0. 2.]
     """
-    x = tensor_of(features)
-    check("Relu", x, REAL)
-    return computed("Relu", wg.relu, x)
+    x = V.tensor_of(features)
+    V.check("Relu", x, V.REAL)
+    return V.computed("Relu", wg.relu, x)
 
 
-def relu6(features: Any, name: str | None = None) -> Any:
+def relu6(features, name=None) -> Any:
     """The elements, negative ones replaced by 0 and those above 6 by 6.
 
     Examples
@@ -58,13 +48,13 @@ def relu6(features: Any, name: str | None = None) -> Any:
     >>> print(tf.nn.relu6([-1.0, 2.0, 8.0]).numpy())
     [0. 2. 6.]
     """
-    x = tensor_of(features)
-    check("Relu6", x, REAL)
-    return computed("Relu6", wg.nn.functional.relu6, x)
+    x = V.tensor_of(features)
+    V.check("Relu6", x, V.REAL)
+    return V.computed("Relu6", wg.nn.functional.relu6, x)
 
 
-@operation("LeakyRelu")
-def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Any:
+@V.operation("LeakyRelu")
+def leaky_relu(features, alpha: float = 0.2, name=None) -> Any:
     """The elements, negative ones times `alpha`, and so is the derivative at 0.
 
     Examples
@@ -72,14 +62,14 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> An
     >>> print(tf.nn.leaky_relu([-1.0, 2.0]).numpy())
     [-0.2  2. ]
     """
-    x = tensor_of(features)
+    x = V.tensor_of(features)
     if x.payload.dtype.kind in "iu":
-        x = converted(x, np.dtype(np.float32))
-    check("LeakyRelu", x, FLOATING)
+        x = V.converted(x, np.dtype(np.float32))
+    V.check("LeakyRelu", x, V.FLOATING)
     return wg.nn.functional.leaky_relu(x, float(alpha))
 
 
-def elu(features: Any, name: str | None = None) -> Any:
+def elu(features, name=None) -> Any:
     """The elements, negative ones replaced by ``exp(x) - 1``.
 
     Examples
@@ -87,13 +77,13 @@ def elu(features: Any, name: str | None = None) -> Any:
     >>> print(tf.nn.elu([-1.0, 2.0]).numpy().round(3))
     [-0.632  2.   ]
     """
-    x = tensor_of(features)
-    check("Elu", x, FLOATING)
-    return computed("Elu", wg.nn.functional.elu, x)
+    x = V.tensor_of(features)
+    V.check("Elu", x, V.FLOATING)
+    return V.computed("Elu", wg.nn.functional.elu, x)
 
 
-@operation("Selu")
-def selu(features: Any, name: str | None = None) -> Any:
+@V.operation("Selu")
+def selu(features, name=None) -> Any:
     """``scale * x``, for negative `x` ``scale * alpha * (exp(x) - 1)``, with two constants.
 
     Examples
@@ -101,16 +91,16 @@ def selu(features: Any, name: str | None = None) -> Any:
     >>> print(tf.nn.selu([-1.0, 2.0]).numpy().round(3))
     [-1.111  2.101]
     """
-    x = tensor_of(features)
-    check("Selu", x, FLOATING)
+    x = V.tensor_of(features)
+    V.check("Selu", x, V.FLOATING)
     # at 0 TensorFlow takes the derivative from the right
     below = wg.lt(x, 0)
     small = wg.where(below, x, wg.zeros_like(x))
     return wg.where(below, wg.mul(wg.expm1(small), _SCALE * _ALPHA), wg.mul(x, _SCALE))
 
 
-@operation("Gelu")
-def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Any:
+@V.operation("Gelu")
+def gelu(features, approximate: bool = False, name=None) -> Any:
     """The elements times the normal distribution function of them.
 
     Parameters
@@ -131,17 +121,17 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> A
     >>> print(tf.nn.gelu([1.0, 2.0]).numpy().round(3))
     [0.841 1.954]
     """
-    x = tensor_of(features)
+    x = V.tensor_of(features)
     if x.payload.dtype.kind in "iubc":
         raise ValueError(
             "`features.dtype` must be a floating point tensor. "
-            f"Received:features.dtype={type_of(x)!r}"
+            f"Received:features.dtype={V.type_of(x)!r}"
         )
     return wg.nn.functional.gelu(x, approximate="tanh" if approximate else "none")
 
 
-@operation("Mul")
-def silu(features: Any, beta: Any = 1.0) -> Any:
+@V.operation("Mul")
+def silu(features, beta=1.0) -> Any:
     """``x * sigmoid(beta * x)``.
 
     Examples
@@ -149,17 +139,17 @@ def silu(features: Any, beta: Any = 1.0) -> Any:
     >>> print(tf.nn.silu([1.0, 2.0]).numpy().round(3))
     [0.731 1.762]
     """
-    x = tensor_of(features)
-    check("Sigmoid", x, FLOATING)
-    slope = tensor_of(beta, dtype_hint=x.payload.dtype)
+    x = V.tensor_of(features)
+    V.check("Sigmoid", x, V.FLOATING)
+    slope = V.tensor_of(beta, dtype_hint=x.payload.dtype)
     return wg.mul(x, wg.sigmoid(wg.mul(slope, x)))
 
 
 swish = silu
 
 
-@operation("Relu")
-def crelu(features: Any, axis: Any = -1, name: str | None = None) -> Any:
+@V.operation("Relu")
+def crelu(features, axis=-1, name=None) -> Any:
     """`relu` of the elements, and then `relu` of minus the elements.
 
     Examples
@@ -167,20 +157,20 @@ def crelu(features: Any, axis: Any = -1, name: str | None = None) -> Any:
     >>> print(tf.nn.crelu([1.0, -2.0]).numpy())
     [1. 0. 0. 2.]
     """
-    x = tensor_of(features)
-    check("Relu", x, REAL)
+    x = V.tensor_of(features)
+    V.check("Relu", x, V.REAL)
     return wg.relu(wg.cat([x, wg.neg(x)], int(axis)))
 
 
-def _along(op: str, logits: Any, axis: Any) -> tuple[Any, int]:
-    x = tensor_of(logits)
-    check(op, x, FLOATING)
+def _along(op: str, logits, axis) -> tuple[Any, int]:
+    x = V.tensor_of(logits)
+    V.check(op, x, V.FLOATING)
     ndim = x.payload.ndim
     if not ndim:
-        raise invalid(op, "logits must have >= 1 dimension, got []")
+        raise V.invalid(op, "logits must have >= 1 dimension, got []")
     place = -1 if axis is None else int(axis)
     if not -ndim <= place < ndim:
-        raise invalid(
+        raise V.invalid(
             op,
             f"`dim` must be in the range [{-ndim}, {ndim}) where {ndim} is the number of "
             f"dimensions in the input. Received: dim={place}",
@@ -188,8 +178,8 @@ def _along(op: str, logits: Any, axis: Any) -> tuple[Any, int]:
     return x, place
 
 
-@operation("Softmax")
-def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
+@V.operation("Softmax")
+def softmax(logits, axis=None, name=None) -> Any:
     """Exponentials of the elements, scaled so that they add up to 1 along a dimension.
 
     Parameters
@@ -214,8 +204,8 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
     return wg.softmax(x, place)
 
 
-@operation("LogSoftmax")
-def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
+@V.operation("LogSoftmax")
+def log_softmax(logits, axis=None, name=None) -> Any:
     """The logarithm of `softmax`, whose arguments it takes.
 
     Examples

@@ -9,92 +9,63 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
-from wengert.compat.kit.rows import of_rows
-from wengert.compat.tensorflow.functions.templates import FLAT, SAME, fits, function_of, hinted
-from wengert.compat.tensorflow.functions.values import (
-    COMPLEX,
-    FLOATING,
-    NUMBERS,
-    REAL,
-    aligned,
-    check,
-    computed,
-    converted,
-    invalid,
-    kind_of,
-    numbers_of,
-    shown,
-    tensor_of,
-    type_of,
-)
-
-__all__ = [
-    "add",
-    "atan2",
-    "divide",
-    "igamma",
-    "igammac",
-    "multiply",
-    "nextafter",
-    "polygamma",
-    "scalar_mul",
-    "truediv",
-    "zeta",
-]
+from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions.templates import fits, function_of, rows
 
 
-def _greater(x: Any, y: Any) -> Any:
+def _greater(x, y) -> Any:
     # at ties the first argument has the gradient; NaN of either is kept
     return wg.where((x >= y) | wg.isnan(x), x, y)
 
 
-def _smaller(x: Any, y: Any) -> Any:
+def _smaller(x, y) -> Any:
     return wg.where((x <= y) | wg.isnan(x), x, y)
 
 
-def _floor_divided(x: Any, y: Any) -> Any:
+def _floor_divided(x, y) -> Any:
     _refuse_zero("FloorDiv", y)
     x, y = x.detach(), y.detach()
-    if kind_of(x) == "f":
+    if V.kind_of(x) == "f":
         return wg.floor(wg.div(x, y))
     return wg.floor_divide(x, y)
 
 
-def _truncated(x: Any, y: Any) -> Any:
+def _truncated(x, y) -> Any:
     _refuse_zero("TruncateDiv", y)
     return wg.div(x.detach(), y.detach(), rounding_mode="trunc")
 
 
-def _modulus(x: Any, y: Any) -> Any:
+def _modulus(x, y) -> Any:
     _refuse_zero("FloorMod", y)
     return wg.remainder(x, y)
 
 
-def _remainder(x: Any, y: Any) -> Any:
+def _remainder(x, y) -> Any:
     _refuse_zero("TruncateMod", y)
     return wg.fmod(x, y)
 
 
-def _refuse_zero(op: str, y: Any) -> None:
-    if kind_of(y) in "iu" and not np.all(y.payload):
-        raise invalid(op, "Integer division by zero")
+def _refuse_zero(op: str, y) -> None:
+    if V.kind_of(y) in "iu" and not np.all(y.payload):
+        raise V.invalid(op, "Integer division by zero")
 
 
-def _power(x: Any, y: Any) -> Any:
-    if kind_of(y) == "i" and np.any(numbers_of(y) < 0):
-        raise invalid("Pow", "Integers to negative integer powers are not allowed")
-    if y.edge is not None and kind_of(x) == "f":
+def _power(x, y) -> Any:
+    if V.kind_of(y) == "i" and np.any(V.numbers_of(y) < 0):
+        raise V.invalid("Pow", "Integers to negative integer powers are not allowed")
+    if y.edge is not None and V.kind_of(x) == "f":
         # where there is no logarithm, TensorFlow takes 0 for the derivative in the exponent
         y = wg.where(wg.gt(x, 0), y, y.detach())
     return wg.pow(x, y)
 
 
-def _quotient_or_zero(x: Any, y: Any) -> Any:
+def _quotient_or_zero(x, y) -> Any:
     zero = y == 0
     return wg.where(zero, wg.zeros_like(x), x / wg.where(zero, wg.ones_like(y), y))
 
 
-def _product_or_zero(x: Any, y: Any) -> Any:
+def _product_or_zero(x, y) -> Any:
     # what is not finite counts as 0 where y is 0, so that the derivative there stays x elsewhere
     return wg.where((y == 0) & ~wg.isfinite(x), wg.zeros_like(x), x) * y
 
@@ -102,141 +73,87 @@ def _product_or_zero(x: Any, y: Any) -> Any:
 def _zero_beside_zero(function: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
     """``x * function(y)``, and 0 where `x` is 0, whatever `y`."""
 
-    def product(x: Any, y: Any) -> Any:
+    def product(x, y) -> Any:
         zero = x == 0
         return wg.where(zero, wg.zeros_like(x), x * function(wg.where(zero, wg.ones_like(y), y)))
 
     return product
 
 
-def _squared_difference(x: Any, y: Any) -> Any:
+def _squared_difference(x, y) -> Any:
     difference = x - y
     return difference * difference
 
 
-add = hinted("AddV2", wg.add, "add", "The sum", "[1.0, 2.0], 3", "[4. 5.]")
-multiply = function_of(
-    "Mul", wg.mul, NUMBERS, "multiply", "The product", "[1.0, 2.0], 3", "[3. 6.]", SAME, ""
-)
-_atan2 = function_of(
-    "Atan2",
-    wg.atan2,
-    FLOATING,
-    "atan2",
-    "The angle of the point ``(y, x)``: TensorFlow's order is ``atan2(y, x)``",
-    "[1.0, 0.0], [1.0, -1.0]",
-    "[0.785 3.142]",
-    SAME,
-    "math.",
-)
-__all__ += of_rows(
+_xdivy, _xlog1py, _xlogy = map(_zero_beside_zero, (wg.reciprocal, wg.log1p, wg.log))
+_add = function_of("add", "AddV2", wg.add, V.NUMBERS, "The sum", "[1.0, 2.0], 3", "[4. 5.]")
+rows(
     globals(),
     function_of,
     """
-    floordiv | FloorDiv | =_floor_divided | =REAL | . | The quotient, rounded down | [7, -7], 2
-        | [ 3 -4] | =FLAT | math.
-    floormod | FloorMod | =_modulus | =REAL | .
-        | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3
-        | [1 2] | =SAME | math.
-    mod | FloorMod | =_modulus | =REAL | .
-        | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3
-        | [1 2] | =SAME | math.
-    pow | Pow | =_power | =NUMBERS | . | A power | [2.0, 3.0], [3.0, 2.0] | [8. 9.] | =SAME | math.
-    maximum | Maximum | =_greater | =REAL | .
+    multiply | Mul | =wg.mul | =NUMBERS | The product | [1.0, 2.0], 3 | [3. 6.]
+    math.floordiv | FloorDiv | =_floor_divided | =REAL | The quotient, rounded down | [7, -7], 2
+        | [ 3 -4] | =FLAT
+    math.floormod | FloorMod | =_modulus | =REAL
+        | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3 | [1 2]
+    math.mod | FloorMod | =_modulus | =REAL
+        | The remainder of a division that is rounded down: of the sign of `y` | [7, -7], 3 | [1 2]
+    math.pow | Pow | =_power | =NUMBERS | A power | [2.0, 3.0], [3.0, 2.0] | [8. 9.]
+    math.maximum | Maximum | =_greater | =REAL
         | The greater one; at ties the first argument has the gradient | [1.0, 5.0], [3.0, 2.0]
-        | [3. 5.] | =SAME | math.
-    minimum | Minimum | =_smaller | =REAL | .
+        | [3. 5.]
+    math.minimum | Minimum | =_smaller | =REAL
         | The smaller one; at ties the first argument has the gradient | [1.0, 5.0], [3.0, 2.0]
-        | [1. 2.] | =SAME | math.
-    squared_difference | SquaredDifference | =_squared_difference | =NUMBERS | .
-        | ``(x - y) ** 2`` | [1.0, 5.0], [3.0, 2.0] | [4. 9.] | =SAME | math.
-    divide_no_nan | DivNoNan | =_quotient_or_zero | =COMPLEX | .
-        | The quotient, and 0 where `y` is 0 | [1.0, 1.0], [2.0, 0.0] | [0.5 0. ] | =SAME | math.
-    multiply_no_nan | MulNoNan | =_product_or_zero | =COMPLEX | .
+        | [1. 2.]
+    math.squared_difference | SquaredDifference | =_squared_difference | =NUMBERS | ``(x - y) ** 2``
+        | [1.0, 5.0], [3.0, 2.0] | [4. 9.]
+    math.divide_no_nan | DivNoNan | =_quotient_or_zero | =COMPLEX
+        | The quotient, and 0 where `y` is 0 | [1.0, 1.0], [2.0, 0.0] | [0.5 0. ]
+    math.multiply_no_nan | MulNoNan | =_product_or_zero | =COMPLEX
         | The product, and 0 where `y` is 0, even if `x` is not finite
-        | [2.0, float('nan')], [3.0, 0.0] | [6. 0.] | =SAME | math.
-    subtract | Sub | =wg.sub | =NUMBERS | . | The difference | [1.0, 2.0], 3 | [-2. -1.] | =SAME
-        | =TOP
-    truncatediv | TruncateDiv | =_truncated | =REAL | . | The quotient, rounded towards 0
-        | [7, -7], 2 | [ 3 -3] | =FLAT | =TOP
-    truncatemod | TruncateMod | =_remainder | =REAL | .
-        | The remainder of a division that is rounded towards 0 | [7, -7], 3 | [ 1 -1] | =SAME
-        | =TOP
-    xlogy | Xlogy | =_xlogy | =COMPLEX | . | ``x * log(y)``, and 0 where `x` is 0
-        | [2.0, 0.0], [3.0, 0.0] | [2.197 0.   ] | =SAME | math.
-    xlog1py | Xlog1py | =_xlog1py | =COMPLEX | . | ``x * log(1 + y)``, and 0 where `x` is 0
-        | [2.0, 0.0], [3.0, -1.0] | [2.773 0.   ] | =SAME | math.
-    xdivy | Xdivy | =_xdivy | =COMPLEX | . | ``x / y``, and 0 where `x` is 0
-        | [2.0, 0.0], [4.0, 0.0] | [0.5 0. ] | =SAME | math.
+        | [2.0, float('nan')], [3.0, 0.0] | [6. 0.]
+    subtract | Sub | =wg.sub | =NUMBERS | The difference | [1.0, 2.0], 3 | [-2. -1.]
+    truncatediv | TruncateDiv | =_truncated | =REAL | The quotient, rounded towards 0 | [7, -7], 2
+        | [ 3 -3] | =FLAT
+    truncatemod | TruncateMod | =_remainder | =REAL
+        | The remainder of a division that is rounded towards 0 | [7, -7], 3 | [ 1 -1]
+    math.xlogy | Xlogy | =_xlogy | =COMPLEX | ``x * log(y)``, and 0 where `x` is 0
+        | [2.0, 0.0], [3.0, 0.0] | [2.197 0.   ]
+    math.xlog1py | Xlog1py | =_xlog1py | =COMPLEX | ``x * log(1 + y)``, and 0 where `x` is 0
+        | [2.0, 0.0], [3.0, -1.0] | [2.773 0.   ]
+    math.xdivy | Xdivy | =_xdivy | =COMPLEX | ``x / y``, and 0 where `x` is 0
+        | [2.0, 0.0], [4.0, 0.0] | [0.5 0. ]
+    math.atan2(y, x) | Atan2 | =wg.atan2 | =FLOATING
+        | The angle of the point ``(x, y)``: TensorFlow's order is ``atan2(y, x)``
+        | [1.0, 0.0], [1.0, -1.0] | [0.785 3.142]
+    math.igamma(a, x) | Igamma | =wg.special.gammainc | =FLOATING
+        | The lower incomplete gamma function, scaled, and differentiable in `x` only
+        | [1.0, 2.0], [1.0, 1.0] | [0.632 0.264]
+    math.igammac(a, x) | Igammac | =wg.special.gammaincc | =FLOATING
+        | The upper incomplete gamma function, scaled, and differentiable in `x` only
+        | [1.0, 2.0], [1.0, 1.0] | [0.368 0.736]
+    math.zeta(x, q) | Zeta | =wg.special.zeta | =FLOATING
+        | The zeta function of Hurwitz, differentiable in `q` only | [2.0, 3.0], [1.0, 1.0]
+        | [1.645 1.202]
+    math.nextafter(x1, x2) | NextAfter | =wg.nextafter | =FLOATING
+        | The next floating number from `x1` towards `x2` | [1.0], [2.0] | [1.]
     """,
-    COMPLEX=COMPLEX,
-    FLAT=FLAT,
-    NUMBERS=NUMBERS,
-    REAL=REAL,
-    SAME=SAME,
-    TOP="",
-    _floor_divided=_floor_divided,
-    _greater=_greater,
-    _modulus=_modulus,
-    _power=_power,
-    _product_or_zero=_product_or_zero,
-    _quotient_or_zero=_quotient_or_zero,
-    _smaller=_smaller,
-    _remainder=_remainder,
-    _squared_difference=_squared_difference,
-    _truncated=_truncated,
-    _xdivy=_zero_beside_zero(wg.reciprocal),
-    _xlog1py=_zero_beside_zero(wg.log1p),
-    _xlogy=_zero_beside_zero(wg.log),
-    wg=wg,
-)
-_igamma = function_of(
-    "Igamma",
-    wg.special.gammainc,
-    FLOATING,
-    "igamma",
-    "The lower incomplete gamma function, scaled; no derivative in `x`, the first argument",
-    "[1.0, 2.0], [1.0, 1.0]",
-    "[0.632 0.264]",
-    SAME,
-    "math.",
-)
-_igammac = function_of(
-    "Igammac",
-    wg.special.gammaincc,
-    FLOATING,
-    "igammac",
-    "The upper incomplete gamma function, scaled; no derivative in the first argument",
-    "[1.0, 2.0], [1.0, 1.0]",
-    "[0.368 0.736]",
-    SAME,
-    "math.",
-)
-_zeta = function_of(
-    "Zeta",
-    wg.special.zeta,
-    FLOATING,
-    "zeta",
-    "The zeta function of Hurwitz; no derivative in `x`",
-    "[2.0, 3.0], [1.0, 1.0]",
-    "[1.645 1.202]",
-    SAME,
-    "math.",
-)
-_nextafter = function_of(
-    "NextAfter",
-    wg.nextafter,
-    FLOATING,
-    "nextafter",
-    "The next floating number from `x` towards `y`",
-    "[1.0], [2.0]",
-    "[1.]",
-    SAME,
-    "math.",
 )
 
 
-def truediv(x: Any, y: Any, name: str | None = None) -> Any:
+def add(x, y, name=None) -> Any:
+    """The sum, element by element; `y` gets the dtype of `x`.
+
+    Examples
+    --------
+    >>> print(tf.add([1.0, 2.0], 3).numpy())
+    [4. 5.]
+    """
+    x = V.tensor_of(x)
+    return _add(x, V.tensor_of(y, dtype_hint=x.payload.dtype))
+
+
+def truediv(x, y, name=None) -> Any:
     """The quotient: of whole numbers a float64, and of those of at most 16 bits a float32.
 
     Raises
@@ -248,22 +165,22 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.truediv([1, 2], 4).numpy())
     [0.25 0.5 ]
     """
-    x = tensor_of(x)
-    y = tensor_of(y, dtype_hint=x.payload.dtype)
+    x = V.tensor_of(x)
+    y = V.tensor_of(y, dtype_hint=x.payload.dtype)
     if x.payload.dtype != y.payload.dtype:
         raise TypeError(
             "`x` and `y` must have the same dtype, got "
-            f"{type_of(x)!r} != {type_of(y)!r}: convert one of them with tf.cast"
+            f"{V.type_of(x)!r} != {V.type_of(y)!r}: convert one of them with tf.cast"
         )
-    if kind_of(x) in "iu":
+    if V.kind_of(x) in "iu":
         kind = np.dtype(np.float32 if x.payload.dtype.itemsize < 4 else np.float64)
-        x, y = converted(x, kind), converted(y, kind)
-    check("RealDiv", x, COMPLEX)
+        x, y = V.converted(x, kind), V.converted(y, kind)
+    V.check("RealDiv", x, V.COMPLEX)
     fits("RealDiv", x, y)
-    return computed("RealDiv", wg.div, x, y)
+    return V.computed("RealDiv", wg.div, x, y)
 
 
-def divide(x: Any, y: Any, name: str | None = None) -> Any:
+def divide(x, y, name=None) -> Any:
     """The quotient, as Python's ``x / y``: `truediv`.
 
     Examples
@@ -274,7 +191,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
     return truediv(x, y)
 
 
-def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
+def polygamma(a, x, name=None) -> Any:
     """The derivative of order `a` of `digamma`; `a` is one number.
 
     Raises
@@ -286,14 +203,16 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Any:
     >>> print(tf.math.polygamma(1.0, [1.0, 2.0]).numpy())
     [1.644934   0.64493406]
     """
-    a, x = aligned("Polygamma", a, x)
-    check("Polygamma", x, ("float", "double"))
+    a, x = V.aligned("Polygamma", a, x)
+    V.check("Polygamma", x, ("float", "double"))
     if a.payload.size != 1:
-        raise invalid("Polygamma", f"the order a is one number here, not {shown(a.payload.shape)}")
-    return computed("Polygamma", wg.special.polygamma, int(a.payload.item()), x)
+        raise V.invalid(
+            "Polygamma", f"the order a is one number here, not {V.shown(a.payload.shape)}"
+        )
+    return V.computed("Polygamma", wg.special.polygamma, int(a.payload.item()), x)
 
 
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+def scalar_mul(scalar, x, name=None) -> Any:
     """A number times a tensor.
 
     Raises
@@ -305,68 +224,14 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     >>> print(tf.math.scalar_mul(2, tf.constant([1.0, 2.0])).numpy())
     [2. 4.]
     """
-    x = tensor_of(x)
-    scalar = tensor_of(scalar, dtype_hint=x.payload.dtype)
+    x = V.tensor_of(x)
+    scalar = V.tensor_of(scalar, dtype_hint=x.payload.dtype)
     if scalar.payload.ndim:
         raise ValueError(
             f"The input scalar must be a 0-D value. Received shape {scalar.payload.shape}."
         )
-    return multiply(scalar, x)
+    return V.computed("Mul", wg.mul, *V.aligned("Mul", scalar, x))
 
 
-def atan2(y: Any, x: Any, name: str | None = None) -> Any:
-    """The angle of the point ``(x, y)``, element by element: TensorFlow's order is ``atan2(y, x)``.
-
-    Examples
-    --------
-    >>> print(tf.math.atan2([1.0, 0.0], [1.0, -1.0]).numpy().round(3))
-    [0.785 3.142]
-    """
-    return _atan2(y, x)
-
-
-def igamma(a: Any, x: Any, name: str | None = None) -> Any:
-    """The lower incomplete gamma function, scaled; differentiable in `x` only.
-
-    Examples
-    --------
-    >>> print(tf.math.igamma([1.0, 2.0], [1.0, 1.0]).numpy().round(3))
-    [0.632 0.264]
-    """
-    return _igamma(a, x)
-
-
-def igammac(a: Any, x: Any, name: str | None = None) -> Any:
-    """The upper incomplete gamma function, scaled; differentiable in `x` only.
-
-    Examples
-    --------
-    >>> print(tf.math.igammac([1.0, 2.0], [1.0, 1.0]).numpy().round(3))
-    [0.368 0.736]
-    """
-    return _igammac(a, x)
-
-
-def zeta(x: Any, q: Any, name: str | None = None) -> Any:
-    """The zeta function of Hurwitz, element by element; differentiable in `q` only.
-
-    Examples
-    --------
-    >>> print(tf.math.zeta([2.0, 3.0], [1.0, 1.0]).numpy().round(3))
-    [1.645 1.202]
-    """
-    return _zeta(x, q)
-
-
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Any:
-    """The next floating number from `x1` towards `x2`, element by element.
-
-    Examples
-    --------
-    >>> print(tf.math.nextafter([1.0], [2.0]).numpy().round(3))
-    [1.]
-    """
-    return _nextafter(x1, x2)
-
-
+__all__ = defined(globals())
 fill_sections(globals())

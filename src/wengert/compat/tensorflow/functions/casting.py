@@ -8,26 +8,13 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow.functions.values import (
-    aligned,
-    computed,
-    converted,
-    cxx_name,
-    dtype_of,
-    invalid,
-    is_complex,
-    is_floating,
-    made,
-    numbers_of,
-    operation,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.tensor import Tensor
 
 __all__ = ["bitcast", "cast", "complex", "saturate_cast"]
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+def cast(x, dtype, name=None) -> Any:
     """The tensor in another dtype.
 
     Parameters
@@ -45,16 +32,16 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     >>> print(tf.cast([1.8, -1.8], tf.int32).numpy())
     [ 1 -1]
     """
-    given, x = x, tensor_of(x)
-    kind = dtype_of(dtype)
+    given, x = x, V.tensor_of(x)
+    kind = V.dtype_of(dtype)
     if x.payload.dtype == kind:
-        return given if isinstance(given, Tensor) else made(x)
-    if is_complex(x) and kind.kind != "c":
-        x = computed("Cast", wg.real, x)
-    return computed("Cast", converted, x, kind)
+        return given if isinstance(given, Tensor) else V.made(x)
+    if V.is_complex(x) and kind.kind != "c":
+        x = V.computed("Cast", wg.real, x)
+    return V.computed("Cast", V.converted, x, kind)
 
 
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
+def saturate_cast(value, dtype, name=None) -> Any:
     """The tensor in another dtype; what lies outside of its range becomes its least or greatest.
 
     Examples
@@ -62,20 +49,20 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     >>> print(tf.saturate_cast([-5.0, 300.0], tf.uint8).numpy())
     [  0 255]
     """
-    x = tensor_of(value)
-    kind = dtype_of(dtype)
-    if kind.kind in "iu" and not is_complex(x):
+    x = V.tensor_of(value)
+    kind = V.dtype_of(dtype)
+    if kind.kind in "iu" and not V.is_complex(x):
         limits = np.iinfo(kind)
         least, most = limits.min, limits.max
         if x.payload.dtype.kind in "iu":
             own = np.iinfo(x.payload.dtype)
             least, most = max(least, own.min), min(most, own.max)
-        x = computed("ClipByValue", wg.clamp, x, least, most)
+        x = V.computed("ClipByValue", wg.clamp, x, least, most)
     return cast(x, kind)
 
 
-@operation("Bitcast")
-def bitcast(input: Any, type: Any, name: str | None = None) -> Any:
+@V.operation("Bitcast")
+def bitcast(input, type, name=None) -> Any:
     """The same bits, read as another dtype of the same size; without a gradient.
 
     Raises
@@ -87,18 +74,18 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Any:
     >>> print(tf.bitcast(1.0, tf.int32).numpy())
     1065353216
     """
-    x = tensor_of(input)
-    kind = dtype_of(type)
+    x = V.tensor_of(input)
+    kind = V.dtype_of(type)
     if x.payload.dtype.itemsize != kind.itemsize:
-        raise invalid(
+        raise V.invalid(
             "Bitcast",
-            f"Cannot bitcast from {cxx_name(x.payload.dtype)} to {cxx_name(kind)}: elements of "
+            f"Cannot bitcast from {V.cxx_name(x.payload.dtype)} to {V.cxx_name(kind)}: elements of "
             f"{x.payload.dtype.itemsize} and {kind.itemsize} bytes",
         )
-    return wg.as_tensor(np.array(numbers_of(x).view(kind)))
+    return wg.as_tensor(np.array(V.numbers_of(x).view(kind)))
 
 
-def complex(real: Any, imag: Any, name: str | None = None) -> Any:
+def complex(real, imag, name=None) -> Any:
     """Complex numbers of real and imaginary parts.
 
     Raises
@@ -110,15 +97,15 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
     >>> print(tf.complex([1.0], [2.0]).numpy())
     [1.+2.j]
     """
-    a, b = tensor_of(real), tensor_of(imag)
-    if a.payload.dtype != b.payload.dtype or not is_floating(a) or a.payload.dtype.itemsize < 4:
+    a, b = V.tensor_of(real), V.tensor_of(imag)
+    if a.payload.dtype != b.payload.dtype or not V.is_floating(a) or a.payload.dtype.itemsize < 4:
         raise TypeError(
             "The `real` and `imag` components have incorrect types: "
             f"{a.payload.dtype} {b.payload.dtype}. They must be consistent, and one of "
             "[tf.float32, tf.float64]"
         )
-    a, b = aligned("Complex", a, b)
-    return computed("Complex", wg.complex, *wg.broadcast_tensors(a, b))
+    a, b = V.aligned("Complex", a, b)
+    return V.computed("Complex", wg.complex, *wg.broadcast_tensors(a, b))
 
 
 fill_sections(globals())

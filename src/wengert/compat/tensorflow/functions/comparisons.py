@@ -2,126 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import wengert as wg
 from wengert.base.sections import fill_sections
-from wengert.compat.kit.rows import of_rows
-from wengert.compat.tensorflow.functions.templates import (
-    ALL,
-    FLAT,
-    TRUTH,
-    describe,
-    fits,
-    function_of,
-    logical,
-)
-from wengert.compat.tensorflow.functions.values import (
-    INTEGERS,
-    REAL,
-    aligned,
-    check,
-    computed,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions.templates import function_of, rows, unary
 
-__all__ = [
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "equal",
-    "invert",
-    "left_shift",
-    "not_equal",
-    "right_shift",
-]
-
-
-__all__ += of_rows(
+__all__ = rows(
     globals(),
     function_of,
     """
-    less | Less | =wg.lt | =REAL | . | Whether `x` is less | [1, 2], [2, 2] | [ True False] | =TRUTH
-        | =TOP
-    less_equal | LessEqual | =wg.le | =REAL | . | Whether `x` is less or equal | [1, 3], [1, 2]
-        | [ True False] | =TRUTH | =TOP
-    greater | Greater | =wg.gt | =REAL | . | Whether `x` is greater | [1, 3], [1, 2] | [False  True]
-        | =TRUTH | =TOP
-    greater_equal | GreaterEqual | =wg.ge | =REAL | . | Whether `x` is greater or equal
-        | [1, 1], [1, 2] | [ True False] | =TRUTH | =TOP
+    less | Less | =wg.lt | =REAL | Whether `x` is less | [1, 2], [2, 2] | [ True False] | =TRUTH
+    less_equal | LessEqual | =wg.le | =REAL | Whether `x` is less or equal | [1, 3], [1, 2]
+        | [ True False] | =TRUTH
+    greater | Greater | =wg.gt | =REAL | Whether `x` is greater | [1, 3], [1, 2] | [False  True]
+        | =TRUTH
+    greater_equal | GreaterEqual | =wg.ge | =REAL | Whether `x` is greater or equal
+        | [1, 1], [1, 2] | [ True False] | =TRUTH
+    equal | Equal | =wg.eq | =ALL | Whether the elements are equal | [1, 2], [1, 3]
+        | [ True False] | =TRUTH
+    not_equal | NotEqual | =wg.ne | =ALL | Whether the elements differ | [1, 2], [1, 3]
+        | [False  True] | =TRUTH
+    math.logical_and | LogicalAnd | =wg.logical_and | =BOOLS | Whether both are true
+        | [True, False], [True, True] | [ True False] | =TRUTH
+    math.logical_or | LogicalOr | =wg.logical_or | =BOOLS | Whether at least one is true
+        | [True, False], [False, False] | [ True False] | =TRUTH
+    math.logical_xor | LogicalXor | =wg.logical_xor | =BOOLS | Whether exactly one is true
+        | [True, False], [True, True] | [False  True] | =TRUTH
+    bitwise.bitwise_and | BitwiseAnd | =wg.bitwise_and | =INTEGERS | The bits that both have
+        | [5, 6], [3, 1] | [1 0] | =FLAT
+    bitwise.bitwise_or | BitwiseOr | =wg.bitwise_or | =INTEGERS | The bits that one has
+        | [5, 6], [3, 1] | [7 7] | =FLAT
+    bitwise.bitwise_xor | BitwiseXor | =wg.bitwise_xor | =INTEGERS
+        | The bits that exactly one has | [5, 6], [3, 1] | [6 7] | =FLAT
+    bitwise.left_shift | LeftShift | =wg.bitwise_left_shift | =INTEGERS
+        | The bits of `x`, moved up by `y` | [5, 6], [3, 1] | [40 12] | =FLAT
+    bitwise.right_shift | RightShift | =wg.bitwise_right_shift | =INTEGERS
+        | The bits of `x`, moved down by `y` | [5, 6], [3, 1] | [0 3] | =FLAT
     """,
-    REAL=REAL,
-    TOP="",
-    TRUTH=TRUTH,
-    wg=wg,
 )
-__all__ += of_rows(
+__all__ += rows(
     globals(),
-    logical,
+    unary,
     """
-    logical_and | LogicalAnd | =wg.logical_and | . | Whether both are true
-        | [True, False], [True, True] | [ True False]
-    logical_or | LogicalOr | =wg.logical_or | . | Whether at least one is true
-        | [True, False], [False, False] | [ True False]
-    logical_xor | LogicalXor | =wg.logical_xor | . | Whether exactly one is true
-        | [True, False], [True, True] | [False  True]
+    bitwise.invert | Invert | =wg.bitwise_not | =INTEGERS
+        | The bits of whole numbers, each turned to the other value | [0, 5] | [-1 -6] | =FLAT
     """,
-    wg=wg,
 )
-
-
-def _equality(op: str, function: Callable[[Any, Any], Any], name: str, words: str) -> Any:
-    def applied(x: Any, y: Any, name: str | None = None) -> Any:
-        x, y = aligned(op, x, y)
-        fits(op, x, y)
-        return computed(op, function, x, y)
-
-    line = "[ True False]" if op == "Equal" else "[False  True]"
-    describe(applied, words, ALL, name, "[1, 2], [1, 3]", line, TRUTH, "")
-    return applied
-
-
-equal = _equality("Equal", wg.eq, "equal", "Whether the elements are equal")
-not_equal = _equality("NotEqual", wg.ne, "not_equal", "Whether the elements differ")
-
-
-def _bitwise(op: str, function: Callable[[Any, Any], Any], name: str, words: str, line: str) -> Any:
-    return function_of(
-        op, function, INTEGERS, name, words, "[5, 6], [3, 1]", line, FLAT, "bitwise."
-    )
-
-
-bitwise_and = _bitwise(
-    "BitwiseAnd", wg.bitwise_and, "bitwise_and", "The bits that both have", "[1 0]"
-)
-bitwise_or = _bitwise("BitwiseOr", wg.bitwise_or, "bitwise_or", "The bits that one has", "[7 7]")
-bitwise_xor = _bitwise(
-    "BitwiseXor", wg.bitwise_xor, "bitwise_xor", "The bits that exactly one has", "[6 7]"
-)
-left_shift = _bitwise(
-    "LeftShift", wg.bitwise_left_shift, "left_shift", "The bits of `x`, moved up by `y`", "[40 12]"
-)
-right_shift = _bitwise(
-    "RightShift",
-    wg.bitwise_right_shift,
-    "right_shift",
-    "The bits of `x`, moved down by `y`",
-    "[0 3]",
-)
-
-
-def invert(x: Any, name: str | None = None) -> Any:
-    """The bits of whole numbers, each turned to the other value.
-
-    Examples
-    --------
-    >>> print(tf.bitwise.invert([0, 5]).numpy())
-    [-1 -6]
-    """
-    x = tensor_of(x)
-    check("Invert", x, INTEGERS)
-    return computed("Invert", wg.bitwise_not, x)
-
-
 fill_sections(globals())

@@ -8,29 +8,22 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow.functions.values import (
-    dtype_of,
-    integers,
-    invalid,
-    numbers_of,
-    operation,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 __all__ = ["bincount", "confusion_matrix", "histogram_fixed_width"]
 
 _INT32 = np.dtype(np.int32)
 
 
-@operation("DenseBincount")
+@V.operation("DenseBincount")
 def bincount(
-    arr: Any,
-    weights: Any = None,
-    minlength: Any = None,
-    maxlength: Any = None,
-    dtype: Any = None,
-    name: str | None = None,
-    axis: Any = None,
+    arr,
+    weights=None,
+    minlength=None,
+    maxlength=None,
+    dtype=None,
+    name=None,
+    axis=None,
     binary_output: bool = False,
 ) -> Any:
     """How often each whole number comes, or the sum of the weights of its places.
@@ -59,32 +52,27 @@ def bincount(
     [0 2 0 1]
     """
     if axis not in (None, 0):
-        raise invalid("DenseBincount", f"axis must be None or 0 here, not {axis}")
-    numbers = numbers_of(arr).reshape(-1)
+        raise V.invalid("DenseBincount", f"axis must be None or 0 here, not {axis}")
+    numbers = V.numbers_of(arr).reshape(-1)
     if numbers.size and numbers.min() < 0:
-        raise invalid("DenseBincount", "Input arr must be non-negative!")
+        raise V.invalid("DenseBincount", "Input arr must be non-negative!")
     size = int(numbers.max(initial=-1)) + 1
-    size = max(size, 0 if minlength is None else integers(minlength, "minlength")[0])
-    size = min(size, size if maxlength is None else integers(maxlength, "maxlength")[0])
+    size = max(size, 0 if minlength is None else V.integers(minlength, "minlength")[0])
+    size = min(size, size if maxlength is None else V.integers(maxlength, "maxlength")[0])
     inside = numbers < size
     if weights is None:
         counts: Any = np.bincount(numbers[inside], minlength=size)
         counts = counts > 0 if binary_output else counts
-        return wg.as_tensor(counts.astype(dtype_of(dtype, _INT32)))
-    values: Any = wg.reshape(tensor_of(weights), (-1,))
+        return wg.as_tensor(counts.astype(V.dtype_of(dtype, _INT32)))
+    values: Any = wg.reshape(V.tensor_of(weights), (-1,))
     values = wg.index_select(values, 0, wg.as_tensor(np.flatnonzero(inside)))
     start = wg.as_tensor(np.zeros(size, values.payload.dtype))
     return wg.index_add(start, 0, wg.as_tensor(numbers[inside].astype(np.int64)), values)
 
 
-@operation("ScatterNd")
+@V.operation("ScatterNd")
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
-    num_classes: Any = None,
-    weights: Any = None,
-    dtype: Any = None,
-    name: str | None = None,
+    labels, predictions, num_classes=None, weights=None, dtype=None, name=None
 ) -> Any:
     """How often each label (rows) was predicted as each class (columns).
 
@@ -94,23 +82,21 @@ def confusion_matrix(
     [[0 1]
      [0 2]]
     """
-    true = numbers_of(labels).reshape(-1).astype(np.int64)
-    guessed = numbers_of(predictions).reshape(-1).astype(np.int64)
+    true = V.numbers_of(labels).reshape(-1).astype(np.int64)
+    guessed = V.numbers_of(predictions).reshape(-1).astype(np.int64)
     found = [int(part.max(initial=0)) + 1 for part in (true, guessed)]
-    size = max(found) if num_classes is None else integers(num_classes, "num_classes")[0]
+    size = max(found) if num_classes is None else V.integers(num_classes, "num_classes")[0]
     for name_, part in (("labels", true), ("predictions", guessed)):
         if part.size and (part.min() < 0 or part.max() >= size):
-            raise invalid("Assert", f"`{name_}` out of bound: they must be in [0, {size})")
-    amounts = 1 if weights is None else numbers_of(weights)
+            raise V.invalid("Assert", f"`{name_}` out of bound: they must be in [0, {size})")
+    amounts = 1 if weights is None else V.numbers_of(weights)
     counts = np.zeros((size, size))
     np.add.at(counts, (true, guessed), amounts)
-    return wg.as_tensor(counts.astype(dtype_of(dtype, _INT32)))
+    return wg.as_tensor(counts.astype(V.dtype_of(dtype, _INT32)))
 
 
-@operation("HistogramFixedWidth")
-def histogram_fixed_width(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = None, name: str | None = None
-) -> Any:
+@V.operation("HistogramFixedWidth")
+def histogram_fixed_width(values, value_range, nbins=100, dtype=None, name=None) -> Any:
     """How many values lie in each of `nbins` equal parts of a range; the outer ones are open.
 
     Examples
@@ -118,11 +104,11 @@ def histogram_fixed_width(
     >>> print(tf.histogram_fixed_width([-1.0, 0.5, 5.0], [0.0, 2.0], nbins=2).numpy())
     [2 1]
     """
-    numbers = numbers_of(values).reshape(-1)
-    low, high = numbers_of(value_range).tolist()
-    (bins,) = integers(nbins, "nbins")
+    numbers = V.numbers_of(values).reshape(-1)
+    low, high = V.numbers_of(value_range).tolist()
+    (bins,) = V.integers(nbins, "nbins")
     place = np.clip(np.floor((numbers - low) / (high - low) * bins), 0, bins - 1).astype(np.int64)
-    return wg.as_tensor(np.bincount(place, minlength=bins).astype(dtype_of(dtype, _INT32)))
+    return wg.as_tensor(np.bincount(place, minlength=bins).astype(V.dtype_of(dtype, _INT32)))
 
 
 fill_sections(globals())

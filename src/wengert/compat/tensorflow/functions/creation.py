@@ -9,33 +9,19 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    INTEGERS,
-    aligned,
-    axis_of,
-    check,
-    converted,
-    dtype_of,
-    integers,
-    invalid,
-    kind_of,
-    numbers_of,
-    operation,
-    shape_of,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
 _INT32 = np.dtype(np.int32)
 
 
-def _filled(shape: Any, value: Any, dtype: Any) -> Any:
-    return wg.as_tensor(np.full(shape_of("Fill", shape), value, dtype_of(dtype, _FLOAT32)))
+def _filled(shape, value, dtype) -> Any:
+    return wg.as_tensor(np.full(V.shape_of("Fill", shape), value, V.dtype_of(dtype, _FLOAT32)))
 
 
-@operation("Fill")
-def zeros(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+@V.operation("Fill")
+def zeros(shape, dtype=None, name=None, layout=None) -> Any:
     """A tensor of zeros.
 
     Parameters
@@ -60,8 +46,8 @@ def zeros(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = 
     return _filled(shape, 0, dtype)
 
 
-@operation("Fill")
-def ones(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+@V.operation("Fill")
+def ones(shape, dtype=None, name=None, layout=None) -> Any:
     """A tensor of ones; arguments as for `zeros`.
 
     Examples
@@ -72,8 +58,8 @@ def ones(shape: Any, dtype: Any = None, name: str | None = None, layout: Any = N
     return _filled(shape, 1, dtype)
 
 
-@operation("Fill")
-def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Any:
+@V.operation("Fill")
+def fill(dims, value, name=None, layout=None) -> Any:
     """A tensor of one value, of its dtype.
 
     Examples
@@ -81,20 +67,20 @@ def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> 
     >>> print(tf.fill([2], 7).numpy())
     [7 7]
     """
-    sizes = shape_of("Fill", dims)
-    number = tensor_of(value)
+    sizes = V.shape_of("Fill", dims)
+    number = V.tensor_of(value)
     if number.payload.ndim:
-        raise invalid("Fill", f"value must be a scalar, not of shape {number.payload.shape}")
+        raise V.invalid("Fill", f"value must be a scalar, not of shape {number.payload.shape}")
     return wg.broadcast_to(number, sizes)
 
 
-def _like(input: Any, value: int, dtype: Any) -> Any:
-    x = tensor_of(input)
-    return wg.as_tensor(np.full(x.payload.shape, value, dtype_of(dtype, x.payload.dtype)))
+def _like(input, value: int, dtype) -> Any:
+    x = V.tensor_of(input)
+    return wg.as_tensor(np.full(x.payload.shape, value, V.dtype_of(dtype, x.payload.dtype)))
 
 
-@operation("ZerosLike")
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+@V.operation("ZerosLike")
+def zeros_like(input, dtype=None, name=None, layout=None) -> Any:
     """A tensor of zeros, of the shape and, unless another is given, the dtype of `input`.
 
     Examples
@@ -105,8 +91,8 @@ def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: A
     return _like(input, 0, dtype)
 
 
-@operation("OnesLike")
-def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+@V.operation("OnesLike")
+def ones_like(input, dtype=None, name=None, layout=None) -> Any:
     """A tensor of ones, of the shape and, unless another is given, the dtype of `input`.
 
     Examples
@@ -117,14 +103,8 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
     return _like(input, 1, dtype)
 
 
-@operation("MatrixDiag")
-def eye(
-    num_rows: Any,
-    num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = None,
-    name: str | None = None,
-) -> Any:
+@V.operation("MatrixDiag")
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=None, name=None) -> Any:
     """The identity matrix, or a batch of them.
 
     Examples
@@ -133,24 +113,18 @@ def eye(
     [[1. 0.]
      [0. 1.]]
     """
-    (rows,) = integers(num_rows, "num_rows")
-    columns = rows if num_columns is None else integers(num_columns, "num_columns")[0]
-    matrix = np.eye(rows, columns, dtype=dtype_of(dtype, _FLOAT32))
-    batch = () if batch_shape is None else integers(batch_shape)
+    (rows,) = V.integers(num_rows, "num_rows")
+    columns = rows if num_columns is None else V.integers(num_columns, "num_columns")[0]
+    matrix = np.eye(rows, columns, dtype=V.dtype_of(dtype, _FLOAT32))
+    batch = () if batch_shape is None else V.integers(batch_shape)
     return wg.as_tensor(np.array(np.broadcast_to(matrix, (*batch, *matrix.shape))))
 
 
 _RANKS = ["i4", "i8", "f4", "f8"]
 
 
-@operation("Range")
-def range(
-    start: Any,
-    limit: Any = None,
-    delta: Any = 1,
-    dtype: Any = None,
-    name: str | None = "range",
-) -> Any:
+@V.operation("Range")
+def range(start, limit=None, delta=1, dtype=None, name="range") -> Any:
     """Numbers from `start` to `limit`, which is left out, in steps of `delta`.
 
     Parameters
@@ -174,17 +148,17 @@ def range(
     """
     if limit is None:
         start, limit = 0, start
-    bounds = [numbers_of(value) for value in (start, limit, delta)]
-    kind = dtype_of(dtype)
+    bounds = [V.numbers_of(value) for value in (start, limit, delta)]
+    kind = V.dtype_of(dtype)
     if kind is None:
         kinds = [bound.dtype for bound in bounds]
         order = [k.str[1:] if k.str[1:] in _RANKS else "i4" for k in kinds]
         kind = np.dtype(max(order, key=_RANKS.index))
     low, high, step = (bound.astype(kind)[()] for bound in bounds)
     if step == 0:
-        raise invalid("Range", f"Requires delta != 0: {step}")
+        raise V.invalid("Range", f"Requires delta != 0: {step}")
     if (step > 0 and low > high) or (step < 0 and low < high):
-        raise invalid(
+        raise V.invalid(
             "Range",
             f"Requires start {'<=' if step > 0 else '>='} limit when delta "
             f"{'>' if step > 0 else '<'} 0: {low}/{high}",
@@ -192,8 +166,8 @@ def range(
     return wg.as_tensor(np.arange(low, high, step, dtype=kind))
 
 
-@operation("LinSpace")
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Any:
+@V.operation("LinSpace")
+def linspace(start, stop, num, name=None, axis=0) -> Any:
     """`num` numbers at equal distances from `start` to `stop`, both included.
 
     Parameters
@@ -215,13 +189,13 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     >>> print(tf.linspace(0.0, 1.0, 3).numpy())
     [0.  0.5 1. ]
     """
-    low, high = aligned("LinSpace", start, stop)
-    if kind_of(low) in "iu":
-        low, high = converted(low, _FLOAT64), converted(high, _FLOAT64)
-    (count,) = integers(num, "num")
+    low, high = V.aligned("LinSpace", start, stop)
+    if V.kind_of(low) in "iu":
+        low, high = V.converted(low, _FLOAT64), V.converted(high, _FLOAT64)
+    (count,) = V.integers(num, "num")
     if count < 1:
-        raise invalid("LinSpace", f"Requires num > 0: {count}")
-    place = axis_of("LinSpace", axis, low.payload.ndim + 1)
+        raise V.invalid("LinSpace", f"Requires num > 0: {count}")
+    place = V.axis_of("LinSpace", axis, low.payload.ndim + 1)
     steps = np.arange(count) / max(count - 1, 1)
     steps = steps.astype(low.payload.dtype)
     share = wg.as_tensor(steps.reshape((-1,) + (1,) * (low.payload.ndim - place)))
@@ -229,16 +203,8 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any
     return low + (high - low) * share
 
 
-@operation("OneHot")
-def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
-    axis: Any = None,
-    dtype: Any = None,
-    name: str | None = None,
-) -> Any:
+@V.operation("OneHot")
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None) -> Any:
     """One at the positions that `indices` names along a new dimension, zero elsewhere.
 
     Parameters
@@ -263,30 +229,28 @@ def one_hot(
     [[0. 1. 0.]
      [1. 0. 0.]]
     """
-    x = tensor_of(indices)
-    check("OneHot", x, INTEGERS, "TI")
-    (count,) = integers(depth, "depth")
-    kind = dtype_of(dtype)
+    x = V.tensor_of(indices)
+    V.check("OneHot", x, V.INTEGERS, "TI")
+    (count,) = V.integers(depth, "depth")
+    kind = V.dtype_of(dtype)
     if on_value is None and off_value is None:
-        one = tensor_of(True if kind == np.dtype(bool) else 1, dtype_of(kind, _FLOAT32))
+        one = V.tensor_of(True if kind == np.dtype(bool) else 1, V.dtype_of(kind, _FLOAT32))
         zero = wg.zeros_like(one)
     else:
         given = [value for value in (on_value, off_value) if value is not None]
-        kind = kind or tensor_of(given[0]).payload.dtype
-        one = tensor_of(1 if on_value is None else on_value, kind)
-        zero = tensor_of(0 if off_value is None else off_value, kind)
+        kind = kind or V.tensor_of(given[0]).payload.dtype
+        one = V.tensor_of(1 if on_value is None else on_value, kind)
+        zero = V.tensor_of(0 if off_value is None else off_value, kind)
     ndim = x.payload.ndim + 1
-    place = axis_of("OneHot", -1 if axis is None else axis, ndim)
+    place = V.axis_of("OneHot", -1 if axis is None else axis, ndim)
     sizes = [1] * ndim
     sizes[place] = count
     same = wg.unsqueeze(x, place) == wg.as_tensor(np.arange(count).reshape(sizes))
     return wg.where(same, one, zero)
 
 
-@operation("SequenceMask")
-def sequence_mask(
-    lengths: Any, maxlen: Any = None, dtype: Any = None, name: str | None = None
-) -> Any:
+@V.operation("SequenceMask")
+def sequence_mask(lengths, maxlen=None, dtype=None, name=None) -> Any:
     """For each length, that many times true, and then false up to `maxlen`.
 
     Examples
@@ -295,17 +259,17 @@ def sequence_mask(
     [[ True False False]
      [ True  True False]]
     """
-    sizes = numbers_of(lengths)
-    longest = int(sizes.max(initial=0)) if maxlen is None else integers(maxlen, "maxlen")[0]
+    sizes = V.numbers_of(lengths)
+    longest = int(sizes.max(initial=0)) if maxlen is None else V.integers(maxlen, "maxlen")[0]
     mask = np.arange(longest) < sizes[..., None]
-    return wg.as_tensor(mask.astype(dtype_of(dtype, np.dtype(bool))))
+    return wg.as_tensor(mask.astype(V.dtype_of(dtype, np.dtype(bool))))
 
 
 # -- shapes as tensors -----------------------------------------------------------------------------
 
 
-@operation("Shape")
-def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+@V.operation("Shape")
+def shape(input, out_type=None, name=None) -> Any:
     """The shape of a tensor, as a tensor of int32.
 
     Examples
@@ -313,12 +277,12 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     >>> print(tf.shape([[1, 2, 3]]).numpy())
     [1 3]
     """
-    sizes = tensor_of(input).payload.shape
-    return wg.as_tensor(np.array(sizes, dtype_of(out_type, _INT32)))
+    sizes = V.tensor_of(input).payload.shape
+    return wg.as_tensor(np.array(sizes, V.dtype_of(out_type, _INT32)))
 
 
-@operation("Size")
-def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+@V.operation("Size")
+def size(input, out_type=None, name=None) -> Any:
     """The number of elements of a tensor, as a tensor of int32.
 
     Examples
@@ -326,11 +290,11 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     >>> print(tf.size([[1, 2, 3]]).numpy())
     3
     """
-    return wg.as_tensor(np.array(tensor_of(input).payload.size, dtype_of(out_type, _INT32)))
+    return wg.as_tensor(np.array(V.tensor_of(input).payload.size, V.dtype_of(out_type, _INT32)))
 
 
-@operation("Rank")
-def rank(input: Any, name: str | None = None) -> Any:
+@V.operation("Rank")
+def rank(input, name=None) -> Any:
     """The number of dimensions of a tensor, as a tensor of int32.
 
     Examples
@@ -338,10 +302,10 @@ def rank(input: Any, name: str | None = None) -> Any:
     >>> print(tf.rank([[1, 2, 3]]).numpy())
     2
     """
-    return wg.as_tensor(np.array(tensor_of(input).payload.ndim, _INT32))
+    return wg.as_tensor(np.array(V.tensor_of(input).payload.ndim, _INT32))
 
 
-def shape_n(input: Any, out_type: Any = None, name: str | None = None) -> list[Any]:
+def shape_n(input, out_type=None, name=None) -> list[Any]:
     """The shape of each of several tensors.
 
     Examples
@@ -352,8 +316,8 @@ def shape_n(input: Any, out_type: Any = None, name: str | None = None) -> list[A
     return [shape(part, out_type) for part in input]
 
 
-@operation("IdentityN")
-def identity_n(input: Any, name: str | None = None) -> list[Any]:
+@V.operation("IdentityN")
+def identity_n(input, name=None) -> list[Any]:
     """Several tensors as they are.
 
     Examples
@@ -361,7 +325,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
     >>> [float(x) for x in tf.identity_n([tf.constant(1.0), tf.constant(2.0)])]
     [1.0, 2.0]
     """
-    return [wg.clone(tensor_of(part)) for part in input]
+    return [wg.clone(V.tensor_of(part)) for part in input]
 
 
 __all__ = defined(globals())

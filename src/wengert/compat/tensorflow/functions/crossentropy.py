@@ -9,25 +9,11 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    COMPLEX,
-    FLOATING,
-    aligned,
-    check,
-    converted,
-    invalid,
-    is_mapped,
-    numbers_of,
-    operation,
-    shown,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 
-@operation("SoftmaxCrossEntropyWithLogits")
-def softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, axis: Any = -1, name: str | None = None
-) -> Any:
+@V.operation("SoftmaxCrossEntropyWithLogits")
+def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any:
     """The cross entropy of `labels` and of the `softmax` of `logits`, one for each row.
 
     Parameters
@@ -50,27 +36,25 @@ def softmax_cross_entropy_with_logits(
     >>> print(loss.numpy())
     [0.6931472]
     """
-    x = tensor_of(logits)
-    check("SoftmaxCrossEntropyWithLogits", x, FLOATING)
-    y = tensor_of(labels, dtype_hint=x.payload.dtype)
+    x = V.tensor_of(logits)
+    V.check("SoftmaxCrossEntropyWithLogits", x, V.FLOATING)
+    y = V.tensor_of(labels, dtype_hint=x.payload.dtype)
     if y.payload.dtype != x.payload.dtype and y.payload.dtype.kind == "f":
-        y = converted(y, x.payload.dtype)
-    x, y = aligned("SoftmaxCrossEntropyWithLogits", x, y)
+        y = V.converted(y, x.payload.dtype)
+    x, y = V.aligned("SoftmaxCrossEntropyWithLogits", x, y)
     try:
         np.broadcast_shapes(x.payload.shape, y.payload.shape)
     except ValueError:
-        raise invalid(
+        raise V.invalid(
             "SoftmaxCrossEntropyWithLogits",
             "logits and labels must be broadcastable: "
-            f"logits_size={shown(x.payload.shape)} labels_size={shown(y.payload.shape)}",
+            f"logits_size={V.shown(x.payload.shape)} labels_size={V.shown(y.payload.shape)}",
         ) from None
     return wg.neg(wg.sum(wg.mul(y, wg.log_softmax(x, int(axis))), int(axis)))
 
 
-@operation("SparseSoftmaxCrossEntropyWithLogits")
-def sparse_softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, name: str | None = None
-) -> Any:
+@V.operation("SparseSoftmaxCrossEntropyWithLogits")
+def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
     """The cross entropy of classes, given by number, and of the `softmax` of `logits`.
 
     Parameters
@@ -94,47 +78,45 @@ def sparse_softmax_cross_entropy_with_logits(
     [0.6931472]
     """
     op = "SparseSoftmaxCrossEntropyWithLogits"
-    x, y = tensor_of(logits), tensor_of(labels)
-    check(op, x, FLOATING)
-    check(op, y, ("int32", "int64"), "Tlabels")
+    x, y = V.tensor_of(logits), V.tensor_of(labels)
+    V.check(op, x, V.FLOATING)
+    V.check(op, y, ("int32", "int64"), "Tlabels")
     sizes, given = x.payload.shape, y.payload.shape
     if len(sizes) != len(given) + 1 or sizes[:-1] != given:
         raise ValueError(
             "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
             f"labels.shape={given} and logits.shape={sizes}"
         )
-    if not is_mapped(y):
-        _check_classes(op, numbers_of(y), sizes[-1])
-    places = wg.unsqueeze(converted(y, np.dtype(np.int64)), -1)
+    if not V.is_mapped(y):
+        _check_classes(op, V.numbers_of(y), sizes[-1])
+    places = wg.unsqueeze(V.converted(y, np.dtype(np.int64)), -1)
     picked = wg.take_along_dim(wg.log_softmax(x, -1), places, -1)
     return wg.neg(wg.squeeze(picked, -1))
 
 
-def _check_classes(op: str, classes: Any, count: int) -> None:
+def _check_classes(op: str, classes, count: int) -> None:
     outside = (classes < 0) | (classes >= count)
     if outside.any():
-        raise invalid(
+        raise V.invalid(
             op,
             f"Received a label value of {classes[outside][0]} which is outside the valid range of "
             f"[0, {count}).  Label values: {' '.join(map(str, classes.reshape(-1)[:20]))}",
         )
 
 
-def _same_shape(labels: Any, logits: Any) -> tuple[Any, Any]:
-    x, y = aligned("Mul", logits, labels)
+def _same_shape(labels, logits) -> tuple[Any, Any]:
+    x, y = V.aligned("Mul", logits, labels)
     if x.payload.shape != y.payload.shape:
         raise ValueError(
             "`logits` and `labels` must have the same shape, received "
             f"({tuple(x.payload.shape)} vs {tuple(y.payload.shape)})."
         )
-    check("Log1p", x, FLOATING)
+    V.check("Log1p", x, V.FLOATING)
     return y, x
 
 
-@operation("Log1p")
-def sigmoid_cross_entropy_with_logits(
-    labels: Any = None, logits: Any = None, name: str | None = None
-) -> Any:
+@V.operation("Log1p")
+def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Any:
     """The cross entropy of `labels` and of the `sigmoid` of `logits`, element by element.
 
     Parameters
@@ -159,10 +141,8 @@ def sigmoid_cross_entropy_with_logits(
     return wg.sub(wg.nn.functional.softplus(x), wg.mul(x, y))
 
 
-@operation("Log1p")
-def weighted_cross_entropy_with_logits(
-    labels: Any, logits: Any, pos_weight: Any, name: str | None = None
-) -> Any:
+@V.operation("Log1p")
+def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None) -> Any:
     """`sigmoid_cross_entropy_with_logits`, in which positive labels count `pos_weight` times.
 
     Examples
@@ -171,13 +151,13 @@ def weighted_cross_entropy_with_logits(
     [2.0794415]
     """
     y, x = _same_shape(labels, logits)
-    weight = tensor_of(pos_weight, dtype_hint=x.payload.dtype)
+    weight = V.tensor_of(pos_weight, dtype_hint=x.payload.dtype)
     factor = wg.add(wg.mul(wg.sub(weight, 1), y), 1)
     return wg.add(wg.mul(wg.sub(1, y), x), wg.mul(factor, wg.nn.functional.softplus(wg.neg(x))))
 
 
-@operation("L2Loss")
-def l2_loss(t: Any, name: str | None = None) -> Any:
+@V.operation("L2Loss")
+def l2_loss(t, name=None) -> Any:
     """Half the sum of the squares.
 
     Examples
@@ -185,15 +165,13 @@ def l2_loss(t: Any, name: str | None = None) -> Any:
     >>> print(tf.nn.l2_loss([3.0, 4.0]).numpy())
     12.5
     """
-    x = tensor_of(t)
-    check("L2Loss", x, COMPLEX)
+    x = V.tensor_of(t)
+    V.check("L2Loss", x, V.COMPLEX)
     return wg.div(wg.sum(wg.square(x)), 2)
 
 
-@operation("Mul")
-def log_poisson_loss(
-    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
-) -> Any:
+@V.operation("Mul")
+def log_poisson_loss(targets, log_input, compute_full_loss: bool = False, name=None) -> Any:
     """Minus the logarithm of the probability of `targets`, if `log_input` is the logarithm of
     their mean.
 
@@ -202,7 +180,7 @@ def log_poisson_loss(
     >>> print(tf.nn.log_poisson_loss([1.0], [0.0]).numpy())
     [1.]
     """
-    x, y = aligned("Mul", log_input, targets)
+    x, y = V.aligned("Mul", log_input, targets)
     result = wg.sub(wg.exp(x), wg.mul(x, y))
     if not compute_full_loss:
         return result
@@ -213,10 +191,8 @@ def log_poisson_loss(
     return wg.add(result, wg.where(wg.gt(y, 1), stirling, wg.zeros_like(y)))
 
 
-@operation("Mul")
-def compute_average_loss(
-    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
-) -> Any:
+@V.operation("Mul")
+def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None) -> Any:
     """The sum of the losses of the examples, divided by the size of the batch.
 
     Examples
@@ -224,15 +200,15 @@ def compute_average_loss(
     >>> print(tf.nn.compute_average_loss([1.0, 3.0], global_batch_size=4).numpy())
     1.0
     """
-    x = tensor_of(per_example_loss)
+    x = V.tensor_of(per_example_loss)
     if sample_weight is not None:
-        x = wg.mul(x, tensor_of(sample_weight, dtype_hint=x.payload.dtype))
+        x = wg.mul(x, V.tensor_of(sample_weight, dtype_hint=x.payload.dtype))
     size = x.payload.shape[0] if global_batch_size is None else float(global_batch_size)
     return wg.div(wg.sum(x), size)
 
 
-@operation("Lgamma")
-def lbeta(x: Any, name: str | None = None) -> Any:
+@V.operation("Lgamma")
+def lbeta(x, name=None) -> Any:
     """The logarithm of the absolute value of the beta function, along the last dimension.
 
     Examples
@@ -240,8 +216,8 @@ def lbeta(x: Any, name: str | None = None) -> Any:
     >>> print(tf.math.lbeta([1.0, 2.0]).numpy())
     -0.6931472
     """
-    x = tensor_of(x)
-    check("Lgamma", x, FLOATING)
+    x = V.tensor_of(x)
+    V.check("Lgamma", x, V.FLOATING)
     return wg.sub(wg.sum(wg.special.gammaln(x), -1), wg.special.gammaln(wg.sum(x, -1)))
 
 

@@ -10,24 +10,16 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.matrices import matrices
 from wengert.compat.tensorflow.functions.products import turned
-from wengert.compat.tensorflow.functions.values import (
-    computed,
-    converted,
-    dtype_of,
-    invalid,
-    numbers_of,
-    operation,
-    tensor_of,
-)
 
 Qr = namedtuple("Qr", ["q", "r"])
 Lu = namedtuple("Lu", ["lu", "p"])
 
 
-@operation("Cholesky")
-def cholesky(input: Any, name: str | None = None) -> Any:
+@V.operation("Cholesky")
+def cholesky(input, name=None) -> Any:
     """The lower triangular `L` with ``L @ L.T = input``, for a positive definite matrix.
 
     Raises
@@ -44,14 +36,14 @@ def cholesky(input: Any, name: str | None = None) -> Any:
     try:
         return wg.linalg.cholesky(x)
     except RuntimeError as error:
-        raise invalid(
+        raise V.invalid(
             "Cholesky",
             f"Cholesky decomposition was not successful. The input might not be valid: {error}",
         ) from None
 
 
-@operation("Qr")
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
+@V.operation("Qr")
+def qr(input, full_matrices: bool = False, name=None) -> Any:
     """An orthogonal matrix ``q`` and an upper triangular ``r``, whose product is the input.
 
     Examples
@@ -65,10 +57,8 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     return Qr(*wg.linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
-@operation("Svd")
-def svd(
-    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
-) -> Any:
+@V.operation("Svd")
+def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None) -> Any:
     """Singular values, and left and right singular vectors: ``u @ diag(s) @ v.T`` is the input.
 
     Parameters
@@ -96,8 +86,8 @@ def svd(
     return s, u, wg.conj_physical(v) if v.payload.dtype.kind == "c" else v
 
 
-@operation("SelfAdjointEigV2")
-def eigh(tensor: Any, name: str | None = None) -> Any:
+@V.operation("SelfAdjointEigV2")
+def eigh(tensor, name=None) -> Any:
     """Eigenvalues, in order, and eigenvectors, in columns, of a symmetric or Hermitian matrix.
 
     Examples
@@ -109,8 +99,8 @@ def eigh(tensor: Any, name: str | None = None) -> Any:
     return tuple(wg.linalg.eigh(_lower(tensor)))
 
 
-@operation("SelfAdjointEigV2")
-def eigvalsh(tensor: Any, name: str | None = None) -> Any:
+@V.operation("SelfAdjointEigV2")
+def eigvalsh(tensor, name=None) -> Any:
     """Eigenvalues, in order, of a symmetric or Hermitian matrix.
 
     Examples
@@ -121,14 +111,14 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Any:
     return wg.linalg.eigvalsh(_lower(tensor))
 
 
-def _lower(tensor: Any) -> Any:
+def _lower(tensor) -> Any:
     """The Hermitian matrix whose lower triangle is given: the gradient is of that triangle."""
     x = matrices("SelfAdjointEigV2", tensor)
     return wg.add(wg.tril(x), turned(wg.tril(x, -1), True, True))
 
 
-@operation("Eig")
-def eig(tensor: Any, name: str | None = None) -> Any:
+@V.operation("Eig")
+def eig(tensor, name=None) -> Any:
     """Eigenvalues and eigenvectors, in columns, of a square matrix; complex ones.
 
     Examples
@@ -140,8 +130,8 @@ def eig(tensor: Any, name: str | None = None) -> Any:
     return tuple(wg.linalg.eig(matrices("Eig", tensor)))
 
 
-@operation("Eig")
-def eigvals(tensor: Any, name: str | None = None) -> Any:
+@V.operation("Eig")
+def eigvals(tensor, name=None) -> Any:
     """Eigenvalues of a square matrix; complex ones.
 
     Examples
@@ -152,8 +142,8 @@ def eigvals(tensor: Any, name: str | None = None) -> Any:
     return wg.linalg.eigvals(matrices("Eig", tensor))
 
 
-@operation("Lu")
-def lu(input: Any, output_idx_type: Any = None, name: str | None = None) -> Any:
+@V.operation("Lu")
+def lu(input, output_idx_type=None, name=None) -> Any:
     """The factors of a square matrix in one, and the order ``p`` of the rows that they are of.
 
     Examples
@@ -163,7 +153,7 @@ def lu(input: Any, output_idx_type: Any = None, name: str | None = None) -> Any:
     [1 0]
     """
     factors, pivots = wg.linalg.lu_factor(matrices("Lu", input))
-    swaps = numbers_of(pivots).astype(np.int64) - 1
+    swaps = V.numbers_of(pivots).astype(np.int64) - 1
     count = swaps.shape[-1]
     order = np.broadcast_to(np.arange(count), swaps.shape).copy()
     for step in range(count):
@@ -171,12 +161,10 @@ def lu(input: Any, output_idx_type: Any = None, name: str | None = None) -> Any:
         here = order[..., step : step + 1].copy()
         order[..., step : step + 1] = np.take_along_axis(order, other, -1)
         np.put_along_axis(order, other, here, -1)
-    return Lu(factors, wg.as_tensor(order.astype(dtype_of(output_idx_type, np.dtype(np.int32)))))
+    return Lu(factors, wg.as_tensor(order.astype(V.dtype_of(output_idx_type, np.dtype(np.int32)))))
 
 
-def matrix_rank(
-    a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
-) -> Any:
+def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
     """The number of singular values above `tol`, as int32.
 
     Examples
@@ -184,21 +172,21 @@ def matrix_rank(
     >>> print(tf.linalg.matrix_rank([[1.0, 1.0], [1.0, 1.0]]).numpy())
     1
     """
-    s = tensor_of(svd(a, compute_uv=False))
-    x = tensor_of(a)
+    s = V.tensor_of(svd(a, compute_uv=False))
+    x = V.tensor_of(a)
     if tol is None:
         eps = float(np.finfo(x.payload.dtype).eps)
         bound = wg.amax(s, -1, True) * (max(x.payload.shape[-2:]) * eps)
     else:
-        bound = wg.unsqueeze(tensor_of(tol, dtype_hint=s.payload.dtype), -1)
+        bound = wg.unsqueeze(V.tensor_of(tol, dtype_hint=s.payload.dtype), -1)
     int32 = np.dtype(np.int32)
-    return computed(
-        "Sum", lambda s: converted(wg.sum(converted(wg.gt(s, bound), int32), -1), int32), s
+    return V.computed(
+        "Sum", lambda s: V.converted(wg.sum(V.converted(wg.gt(s, bound), int32), -1), int32), s
     )
 
 
-@operation("MatMul")
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
+@V.operation("MatMul")
+def pinv(a, rcond=None, validate_args: bool = False, name=None) -> Any:
     """The pseudoinverse of a matrix; singular values below `rcond` times the greatest count as 0.
 
     Examples

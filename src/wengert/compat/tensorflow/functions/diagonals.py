@@ -9,20 +9,11 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    NUMBERS,
-    aligned,
-    check,
-    integers,
-    invalid,
-    operation,
-    shown,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 
-@operation("MatrixTrace")
-def trace(x: Any, name: str | None = None) -> Any:
+@V.operation("MatrixTrace")
+def trace(x, name=None) -> Any:
     """The sum of the elements on the diagonal of a matrix, or of each of a batch.
 
     Examples
@@ -30,26 +21,26 @@ def trace(x: Any, name: str | None = None) -> Any:
     >>> print(tf.linalg.trace([[1, 2], [3, 4]]).numpy())
     5
     """
-    x = tensor_of(x)
-    check("Sum", x, NUMBERS)
+    x = V.tensor_of(x)
+    V.check("Sum", x, V.NUMBERS)
     return wg.sum(wg.diagonal(x, dim1=-2, dim2=-1), -1, dtype=x.payload.dtype)
 
 
-def _offset(k: Any) -> int:
-    offsets = integers(k, "k")
+def _offset(k) -> int:
+    offsets = V.integers(k, "k")
     if len(offsets) != 1:
-        raise invalid("MatrixDiagV3", "one diagonal at a time is offered here: k is a number")
+        raise V.invalid("MatrixDiagV3", "one diagonal at a time is offered here: k is a number")
     return offsets[0]
 
 
-@operation("MatrixDiagV3")
+@V.operation("MatrixDiagV3")
 def diag(
-    diagonal: Any,
-    name: str | None = "diag",
-    k: Any = 0,
+    diagonal,
+    name="diag",
+    k=0,
     num_rows: int = -1,
     num_cols: int = -1,
-    padding_value: Any = 0,
+    padding_value=0,
     align: str = "RIGHT_LEFT",
 ) -> Any:
     """A matrix with given elements on a diagonal, or a batch of such.
@@ -72,7 +63,7 @@ def diag(
     [[1 0]
      [0 2]]
     """
-    x = tensor_of(diagonal)
+    x = V.tensor_of(diagonal)
     offset = _offset(k)
     result: Any = wg.diag_embed(x, offset)
     need = result.payload.shape[-1]
@@ -83,7 +74,7 @@ def diag(
         if num_rows == num_cols == -1:
             rows = columns = need
         else:
-            raise invalid(
+            raise V.invalid(
                 "MatrixDiagV3", f"a {rows} by {columns} matrix is too small for {count} elements"
             )
     if (rows, columns) != (need, need):
@@ -95,14 +86,8 @@ def diag(
     return result
 
 
-@operation("MatrixDiagPartV3")
-def diag_part(
-    input: Any,
-    name: str | None = "diag_part",
-    k: Any = 0,
-    padding_value: Any = 0,
-    align: str = "RIGHT_LEFT",
-) -> Any:
+@V.operation("MatrixDiagPartV3")
+def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT") -> Any:
     """The elements on a diagonal of a matrix, or of each of a batch.
 
     Examples
@@ -110,18 +95,12 @@ def diag_part(
     >>> print(tf.linalg.diag_part([[1, 2], [3, 4]]).numpy())
     [1 4]
     """
-    x = tensor_of(input)
+    x = V.tensor_of(input)
     return wg.diagonal(x, _offset(k), -2, -1)
 
 
-@operation("MatrixSetDiagV3")
-def set_diag(
-    input: Any,
-    diagonal: Any,
-    name: str | None = "set_diag",
-    k: Any = 0,
-    align: str = "RIGHT_LEFT",
-) -> Any:
+@V.operation("MatrixSetDiagV3")
+def set_diag(input, diagonal, name="set_diag", k=0, align: str = "RIGHT_LEFT") -> Any:
     """A matrix with other elements on a diagonal.
 
     Raises
@@ -134,12 +113,12 @@ def set_diag(
     [[9 2]
      [3 9]]
     """
-    x, y = aligned("MatrixSetDiagV3", input, diagonal)
+    x, y = V.aligned("MatrixSetDiagV3", input, diagonal)
     return wg.diagonal_scatter(x, y, _offset(k), -2, -1)
 
 
-@operation("MatrixBandPart")
-def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:
+@V.operation("MatrixBandPart")
+def band_part(input, num_lower, num_upper, name=None) -> Any:
     """A matrix with zeros outside of some diagonals around the main one; -1 keeps all.
 
     Examples
@@ -148,15 +127,15 @@ def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = Non
     [[1 0]
      [3 4]]
     """
-    x = tensor_of(input)
-    (lower,), (upper,) = integers(num_lower, "num_lower"), integers(num_upper, "num_upper")
+    x = V.tensor_of(input)
+    (lower,), (upper,) = V.integers(num_lower, "num_lower"), V.integers(num_upper, "num_upper")
     if lower >= 0:
         x = wg.triu(x, -lower)
     return wg.tril(x, upper) if upper >= 0 else wg.clone(x)
 
 
-@operation("Diag")
-def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
+@V.operation("Diag")
+def tensor_diag(diagonal, name=None) -> Any:
     """A tensor with given elements where the first half of the positions equals the second half.
 
     Examples
@@ -165,12 +144,12 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
     [[1 0]
      [0 2]]
     """
-    x = tensor_of(diagonal)
+    x = V.tensor_of(diagonal)
     return wg.reshape(wg.diag(wg.reshape(x, (-1,))), (*x.payload.shape, *x.payload.shape))
 
 
-@operation("DiagPart")
-def tensor_diag_part(input: Any, name: str | None = None) -> Any:
+@V.operation("DiagPart")
+def tensor_diag_part(input, name=None) -> Any:
     """The elements where the first half of the positions equals the second half.
 
     Examples
@@ -178,11 +157,11 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Any:
     >>> print(tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy())
     [1 4]
     """
-    x = tensor_of(input)
+    x = V.tensor_of(input)
     half = x.payload.ndim // 2
     sizes = x.payload.shape[:half]
     if sizes != x.payload.shape[half:]:
-        raise invalid("DiagPart", f"Received shape {shown(x.payload.shape)}: its halves differ")
+        raise V.invalid("DiagPart", f"Received shape {V.shown(x.payload.shape)}: its halves differ")
     count = int(np.prod(sizes))
     return wg.reshape(wg.diagonal(wg.reshape(x, (count, count))), sizes)
 

@@ -12,43 +12,31 @@ import numpy as np
 
 import wengert as wg
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    FLOATING,
-    check,
-    computed,
-    constant_of,
-    dtype_of,
-    integers,
-    invalid,
-    made,
-    numbers_of,
-    shape_of,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 _FLOAT32 = np.dtype(np.float32)
 
 
-def _scaled(op: str, drawn: Any, mean: Any, stddev: Any, kind: np.dtype[Any]) -> Any:
-    base = tensor_of(np.asarray(drawn).astype(kind))
-    low, wide = tensor_of(mean, kind), tensor_of(stddev, kind)
+def _scaled(op: str, drawn, mean, stddev, kind: np.dtype[Any]) -> Any:
+    base = V.tensor_of(np.asarray(drawn).astype(kind))
+    low, wide = V.tensor_of(mean, kind), V.tensor_of(stddev, kind)
     for value, given in ((low, mean), (wide, stddev)):
         if value.payload.dtype != kind:
             raise TypeError(f"Cannot convert {given!r} to EagerTensor of dtype {kind}")
-    return computed(op, lambda: wg.add(wg.mul(base, wide), low))
+    return V.computed(op, lambda: wg.add(wg.mul(base, wide), low))
 
 
-def normals(rng: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
+def normals(rng, shape, mean, stddev, dtype) -> Any:
     """Normal numbers."""
-    kind = dtype_of(dtype, _FLOAT32)
-    drawn = rng.standard_normal(shape_of("RandomStandardNormal", shape))
+    kind = V.dtype_of(dtype, _FLOAT32)
+    drawn = rng.standard_normal(V.shape_of("RandomStandardNormal", shape))
     return _scaled("RandomStandardNormal", drawn, mean, stddev, kind)
 
 
-def truncated_normals(rng: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
+def truncated_normals(rng, shape, mean, stddev, dtype) -> Any:
     """Normal numbers, at most two standard deviations from the mean."""
-    kind = dtype_of(dtype, _FLOAT32)
-    drawn = rng.standard_normal(shape_of("TruncatedNormal", shape))
+    kind = V.dtype_of(dtype, _FLOAT32)
+    drawn = rng.standard_normal(V.shape_of("TruncatedNormal", shape))
     far = np.abs(drawn) > 2
     while far.any():
         drawn[far] = rng.standard_normal(int(far.sum()))
@@ -56,78 +44,78 @@ def truncated_normals(rng: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) 
     return _scaled("TruncatedNormal", drawn, mean, stddev, kind)
 
 
-def uniforms(rng: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
+def uniforms(rng, shape, minval, maxval, dtype) -> Any:
     """Uniform numbers from `minval` on, below `maxval`; whole ones, if the dtype says so."""
-    kind = dtype_of(dtype, _FLOAT32)
-    sizes = shape_of("RandomUniform", shape)
+    kind = V.dtype_of(dtype, _FLOAT32)
+    sizes = V.shape_of("RandomUniform", shape)
     if kind.kind in "iu":
         if maxval is None:
             raise ValueError(f"Must specify maxval for integer dtype tf.{kind}")
-        low, high = numbers_of(minval), numbers_of(maxval)
+        low, high = V.numbers_of(minval), V.numbers_of(maxval)
         if (low >= high).any():
-            raise invalid("RandomUniformInt", f"Need minval < maxval, got {low} >= {high}")
-        return constant_of(rng.integers(low, high, sizes, dtype=np.int64).astype(kind))
+            raise V.invalid("RandomUniformInt", f"Need minval < maxval, got {low} >= {high}")
+        return V.constant_of(rng.integers(low, high, sizes, dtype=np.int64).astype(kind))
     top = 1 if maxval is None else maxval
-    drawn = tensor_of(rng.random(sizes).astype(kind))
+    drawn = V.tensor_of(rng.random(sizes).astype(kind))
     # of float64 rounded to float32 some are 1, which is left out
-    below = tensor_of(np.nextafter(kind.type(1), kind.type(0)))
-    drawn = computed("RandomUniform", wg.minimum, drawn, below)
-    low, high = tensor_of(minval, kind), tensor_of(top, kind)
-    return computed("RandomUniform", lambda: wg.add(wg.mul(drawn, wg.sub(high, low)), low))
+    below = V.tensor_of(np.nextafter(kind.type(1), kind.type(0)))
+    drawn = V.computed("RandomUniform", wg.minimum, drawn, below)
+    low, high = V.tensor_of(minval, kind), V.tensor_of(top, kind)
+    return V.computed("RandomUniform", lambda: wg.add(wg.mul(drawn, wg.sub(high, low)), low))
 
 
-def gammas(rng: Any, shape: Any, alpha: Any, beta: Any, dtype: Any, after: bool) -> Any:
+def gammas(rng, shape, alpha, beta, dtype, after: bool) -> Any:
     """Gamma numbers, of a shape followed by that of the parameters, if `after`."""
-    kind = dtype_of(dtype, _FLOAT32)
-    a = tensor_of(alpha, kind)
-    check("RandomGamma", a, FLOATING)
-    b = tensor_of(1.0 if beta is None else beta, kind)
+    kind = V.dtype_of(dtype, _FLOAT32)
+    a = V.tensor_of(alpha, kind)
+    V.check("RandomGamma", a, V.FLOATING)
+    b = V.tensor_of(1.0 if beta is None else beta, kind)
     concentration = np.broadcast_to(
-        numbers_of(a), np.broadcast_shapes(a.payload.shape, b.payload.shape)
+        V.numbers_of(a), np.broadcast_shapes(a.payload.shape, b.payload.shape)
     )
-    sizes = shape_of("RandomGamma", shape)
+    sizes = V.shape_of("RandomGamma", shape)
     if after:
         sizes = (*sizes, *concentration.shape)
     drawn = np.maximum(rng.standard_gamma(concentration, sizes), np.finfo(kind).tiny)
-    return computed("RandomGamma", wg.div, tensor_of(drawn.astype(kind)), b)
+    return V.computed("RandomGamma", wg.div, V.tensor_of(drawn.astype(kind)), b)
 
 
-def poissons(rng: Any, shape: Any, lam: Any, dtype: Any, after: bool) -> Any:
+def poissons(rng, shape, lam, dtype, after: bool) -> Any:
     """Poisson numbers, of a shape followed by that of the parameter, if `after`."""
-    rate = numbers_of(lam)
-    sizes = shape_of("RandomPoissonV2", shape)
+    rate = V.numbers_of(lam)
+    sizes = V.shape_of("RandomPoissonV2", shape)
     if after:
         sizes = (*sizes, *rate.shape)
-    return constant_of(np.asarray(rng.poisson(rate, sizes)).astype(dtype_of(dtype, _FLOAT32)))
+    return V.constant_of(np.asarray(rng.poisson(rate, sizes)).astype(V.dtype_of(dtype, _FLOAT32)))
 
 
-def binomials(rng: Any, shape: Any, counts: Any, probs: Any, dtype: Any) -> Any:
+def binomials(rng, shape, counts, probs, dtype) -> Any:
     """Binomial numbers."""
     drawn = rng.binomial(
-        numbers_of(counts).astype(np.int64), numbers_of(probs), shape_of("Binomial", shape)
+        V.numbers_of(counts).astype(np.int64), V.numbers_of(probs), V.shape_of("Binomial", shape)
     )
-    return constant_of(np.asarray(drawn).astype(dtype_of(dtype, np.dtype(np.int32))))
+    return V.constant_of(np.asarray(drawn).astype(V.dtype_of(dtype, np.dtype(np.int32))))
 
 
-def categories(rng: Any, logits: Any, num_samples: Any, dtype: Any) -> Any:
+def categories(rng, logits, num_samples, dtype) -> Any:
     """Classes, for each row of logarithms of probabilities."""
-    scores = numbers_of(logits)
+    scores = V.numbers_of(logits)
     if scores.ndim != 2:
-        raise invalid("Multinomial", f"logits should be a matrix, got shape {list(scores.shape)}")
-    (count,) = integers(num_samples, "num_samples")
+        raise V.invalid("Multinomial", f"logits should be a matrix, got shape {list(scores.shape)}")
+    (count,) = V.integers(num_samples, "num_samples")
     # the greatest of the scores with noise of Gumbel's distribution
     noise = rng.gumbel(size=(scores.shape[0], count, scores.shape[1]))
     found = np.argmax(scores[:, None, :] + noise, -1)
-    return constant_of(found.astype(dtype_of(dtype, np.dtype(np.int64))))
+    return V.constant_of(found.astype(V.dtype_of(dtype, np.dtype(np.int64))))
 
 
-def permuted(rng: Any, value: Any) -> Any:
+def permuted(rng, value) -> Any:
     """The rows in another order."""
-    x = tensor_of(value)
+    x = V.tensor_of(value)
     if not x.payload.ndim:
-        return made(x)
+        return V.made(x)
     order = rng.permutation(x.payload.shape[0])
-    return computed("RandomShuffle", wg.index_select, x, 0, wg.as_tensor(order))
+    return V.computed("RandomShuffle", wg.index_select, x, 0, wg.as_tensor(order))
 
 
 __all__ = defined(globals())

@@ -11,42 +11,21 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    aligned,
-    axis_of,
-    check,
-    computed,
-    converted,
-    integers,
-    invalid,
-    is_mapped,
-    numbers_of,
-    operation,
-    shown,
-    tensor_of,
-    truths,
-)
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.indexing import read
 
 _POSITIONS = ("int16", "int32", "int64")
 
 
-def positions(op: str, value: Any, attribute: str = "Tindices") -> Any:
+def positions(op: str, value, attribute: str = "Tindices") -> Any:
     """Positions as an array of int64."""
-    x = tensor_of(value)
-    check(op, x, _POSITIONS, attribute)
-    return numbers_of(x).astype(np.int64)
+    x = V.tensor_of(value)
+    V.check(op, x, _POSITIONS, attribute)
+    return V.numbers_of(x).astype(np.int64)
 
 
-@operation("GatherV2")
-def gather(
-    params: Any,
-    indices: Any,
-    validate_indices: Any = None,
-    axis: Any = None,
-    batch_dims: Any = 0,
-    name: str | None = None,
-) -> Any:
+@V.operation("GatherV2")
+def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None) -> Any:
     """The parts of a tensor that positions along a dimension name.
 
     Parameters
@@ -72,32 +51,32 @@ def gather(
     >>> print(tf.gather([10, 20, 30], [2, 0]).numpy())
     [30 10]
     """
-    x = tensor_of(params)
+    x = V.tensor_of(params)
     sizes, ndim = x.payload.shape, x.payload.ndim
-    (batches,) = integers(batch_dims, "batch_dims")
-    ids = tensor_of(indices)
-    if is_mapped(ids) and not batches:
-        check("GatherV2", ids, _POSITIONS, "Tindices")
-        place = axis_of("GatherV2", 0 if axis is None else axis, ndim)
-        flat = wg.reshape(converted(ids, np.dtype(np.int64)), (-1,))
+    (batches,) = V.integers(batch_dims, "batch_dims")
+    ids = V.tensor_of(indices)
+    if V.is_mapped(ids) and not batches:
+        V.check("GatherV2", ids, _POSITIONS, "Tindices")
+        place = V.axis_of("GatherV2", 0 if axis is None else axis, ndim)
+        flat = wg.reshape(V.converted(ids, np.dtype(np.int64)), (-1,))
         picked = wg.index_select(x, place, flat)
         return wg.reshape(picked, sizes[:place] + tuple(ids.payload.shape) + sizes[place + 1 :])
     found = positions("GatherV2", ids)
     if batches < 0:
         batches += found.ndim
-    place = batches if axis is None else axis_of("GatherV2", axis, ndim)
+    place = batches if axis is None else V.axis_of("GatherV2", axis, ndim)
     count = sizes[place] if place < ndim else 0
     if found.size and not (found.min() >= 0 and found.max() < count):
         where = tuple(np.argwhere((found < 0) | (found >= count))[0])
-        raise invalid(
+        raise V.invalid(
             "GatherV2",
-            f"indices{shown(where)} = {found[where]} is not in [0, {count})",
+            f"indices{V.shown(where)} = {found[where]} is not in [0, {count})",
         )
     if sizes[:batches] != found.shape[:batches] or place < batches:
-        raise invalid(
+        raise V.invalid(
             "GatherV2",
-            f"params.shape[:{batches}]: {shown(sizes[:batches])} should be equal to "
-            f"indices.shape[:{batches}]: {shown(found.shape[:batches])}, and come before axis "
+            f"params.shape[:{batches}]: {V.shown(sizes[:batches])} should be equal to "
+            f"indices.shape[:{batches}]: {V.shown(found.shape[:batches])}, and come before axis "
             f"{place}",
         )
     many = math.prod(sizes[:batches])
@@ -121,11 +100,11 @@ def gather(
     return wg.permute(result, order)
 
 
-def flat_positions(op: str, found: Any, sizes: tuple[int, ...]) -> Any:
+def flat_positions(op: str, found, sizes: tuple[int, ...]) -> Any:
     """One number for each row of `found`, its position in the first dimensions, flattened."""
     depth = found.shape[-1]
     if depth > len(sizes):
-        raise invalid(
+        raise V.invalid(
             op,
             f"index innermost dimension length must be <= params rank; saw: {depth} vs. "
             f"{len(sizes)}",
@@ -134,25 +113,19 @@ def flat_positions(op: str, found: Any, sizes: tuple[int, ...]) -> Any:
     bad = ((rows < 0) | (rows >= np.array(sizes[:depth], np.int64))).any(1) if depth else ()
     if np.any(bad):
         row = int(np.argmax(bad))
-        where = "" if found.ndim == 1 else shown(np.unravel_index(row, found.shape[:-1]))
-        raise invalid(
+        where = "" if found.ndim == 1 else V.shown(np.unravel_index(row, found.shape[:-1]))
+        raise V.invalid(
             op,
             f"indices{where} = [{', '.join(map(str, rows[row]))}] does not index into "
-            f"{'param ' if op == 'GatherNd' else ''}shape {shown(sizes)}",
+            f"{'param ' if op == 'GatherNd' else ''}shape {V.shown(sizes)}",
         )
     if not depth:
         return np.zeros(len(rows), np.int64)
     return np.ravel_multi_index(tuple(rows.T), sizes[:depth])
 
 
-@operation("GatherNd")
-def gather_nd(
-    params: Any,
-    indices: Any,
-    batch_dims: Any = 0,
-    name: str | None = None,
-    bad_indices_policy: str = "",
-) -> Any:
+@V.operation("GatherNd")
+def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str = "") -> Any:
     """The parts of a tensor that rows of positions name, one for each of its first dimensions.
 
     Raises
@@ -164,9 +137,9 @@ def gather_nd(
     >>> print(tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy())
     [2 3]
     """
-    x = tensor_of(params)
+    x = V.tensor_of(params)
     found = positions("GatherNd", indices)
-    (batches,) = integers(batch_dims, "batch_dims")
+    (batches,) = V.integers(batch_dims, "batch_dims")
     if batches:
         grid = np.indices(found.shape[:-1])[:batches]
         found = np.concatenate([np.moveaxis(grid, 0, -1), found], -1)
@@ -180,10 +153,8 @@ def gather_nd(
 # -- masks -----------------------------------------------------------------------------------------
 
 
-@operation("GatherV2")
-def boolean_mask(
-    tensor: Any, mask: Any, axis: Any = None, name: str | None = "boolean_mask"
-) -> Any:
+@V.operation("GatherV2")
+def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Any:
     """The parts of a tensor for which a mask is true.
 
     Parameters
@@ -206,11 +177,11 @@ def boolean_mask(
     >>> print(tf.boolean_mask([1, 2, 3], [True, False, True]).numpy())
     [1 3]
     """
-    x = tensor_of(tensor)
-    flags = numbers_of(mask) != 0
+    x = V.tensor_of(tensor)
+    flags = V.numbers_of(mask) != 0
     if not flags.ndim:
         raise ValueError("mask cannot be scalar.")
-    place = 0 if axis is None else axis_of("GatherV2", axis, x.payload.ndim)
+    place = 0 if axis is None else V.axis_of("GatherV2", axis, x.payload.ndim)
     sizes = x.payload.shape
     here = sizes[place : place + flags.ndim]
     if here != flags.shape:
@@ -219,8 +190,8 @@ def boolean_mask(
     return wg.index_select(rows, place, wg.as_tensor(np.flatnonzero(flags)))
 
 
-@operation("SelectV2")
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+@V.operation("SelectV2")
+def where(condition, x=None, y=None, name=None) -> Any:
     """Elements of `x` where a condition is true, of `y` elsewhere; or the places where it is true.
 
     Parameters
@@ -248,19 +219,19 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
      [2]]
     """
     if x is None and y is None:
-        return wg.argwhere(tensor_of(condition).detach())
+        return wg.argwhere(V.tensor_of(condition).detach())
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    (chosen,) = truths("SelectV2", condition)
-    a, b = aligned("SelectV2", x, y)
+    (chosen,) = V.truths("SelectV2", condition)
+    a, b = V.aligned("SelectV2", x, y)
     return wg.where(chosen, a, b)
 
 
 # -- slices ----------------------------------------------------------------------------------------
 
 
-@operation("Slice")
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
+@V.operation("Slice")
+def slice(input_, begin, size, name=None) -> Any:
     """A part of a tensor, from `begin` on, of `size`; -1 stands for all that is left.
 
     Raises
@@ -273,10 +244,10 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     [[2]
      [4]]
     """
-    x = tensor_of(input_)
-    starts, counts = integers(begin, "begin"), integers(size, "size")
+    x = V.tensor_of(input_)
+    starts, counts = V.integers(begin, "begin"), V.integers(size, "size")
     if not len(starts) == len(counts) == x.payload.ndim:
-        raise invalid(
+        raise V.invalid(
             "Slice",
             f"Expected begin and size arguments to be 1-D tensors of size {x.payload.ndim}, but "
             f"got shapes [{len(starts)}] and [{len(counts)}] instead.",
@@ -284,9 +255,9 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     for place, (start, count) in enumerate(zip(starts, counts, strict=True)):
         whole = x.payload.shape[place]
         if not 0 <= start <= whole:
-            raise invalid("Slice", f"Expected begin[{place}] in [0, {whole}], but got {start}")
+            raise V.invalid("Slice", f"Expected begin[{place}] in [0, {whole}], but got {start}")
         if count < -1 or start + count > whole:
-            raise invalid(
+            raise V.invalid(
                 "Slice", f"Expected size[{place}] in [0, {whole - start}], but got {count}"
             )
         x = wg.narrow(x, place, start, whole - start if count == -1 else count)
@@ -294,17 +265,17 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
 
 
 def strided_slice(
-    input_: Any,
-    begin: Any,
-    end: Any,
-    strides: Any = None,
+    input_,
+    begin,
+    end,
+    strides=None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
-    var: Any = None,
-    name: str | None = None,
+    var=None,
+    name=None,
 ) -> Any:
     """What ``input_[begin:end:strides, ...]`` gives; bits of the masks change single places.
 
@@ -327,8 +298,8 @@ def strided_slice(
     >>> print(tf.strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy())
     [1 3]
     """
-    starts, stops = integers(begin, "begin"), integers(end, "end")
-    steps = (1,) * len(starts) if strides is None else integers(strides, "strides")
+    starts, stops = V.integers(begin, "begin"), V.integers(end, "end")
+    steps = (1,) * len(starts) if strides is None else V.integers(strides, "strides")
     index: list[Any] = []
     for i, (start, stop, step) in enumerate(zip(starts, stops, steps, strict=True)):
         bit = 1 << i
@@ -342,7 +313,7 @@ def strided_slice(
             first = None if begin_mask & bit else start
             last = None if end_mask & bit else stop
             index.append(builtins.slice(first, last, step))
-    return computed("StridedSlice", read, tensor_of(input_), tuple(index))
+    return V.computed("StridedSlice", read, V.tensor_of(input_), tuple(index))
 
 
 __all__ = defined(globals())

@@ -9,21 +9,11 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    aligned,
-    axes_of,
-    axis_of,
-    integers,
-    invalid,
-    list_of,
-    operation,
-    shown,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 
-@operation("ConcatV2")
-def concat(values: Any, axis: Any, name: str | None = "concat") -> Any:
+@V.operation("ConcatV2")
+def concat(values, axis, name="concat") -> Any:
     """Tensors one after the other, along a dimension that they have.
 
     Parameters
@@ -45,11 +35,11 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Any:
     [1 2 3]
     """
     single = not isinstance(values, list | tuple)
-    parts = [tensor_of(values)] if single else aligned("ConcatV2", *values)
+    parts = [V.tensor_of(values)] if single else V.aligned("ConcatV2", *values)
     first = parts[0].payload
     if not first.ndim and not single:
-        raise invalid("ConcatV2", "ConcatOp : Can't concatenate scalars (use tf.stack instead)")
-    place = axis_of(
+        raise V.invalid("ConcatV2", "ConcatOp : Can't concatenate scalars (use tf.stack instead)")
+    place = V.axis_of(
         "ConcatV2",
         axis,
         first.ndim,
@@ -59,23 +49,23 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Any:
     for number, part in enumerate(parts):
         here, there = first.shape, part.payload.shape
         if len(here) != len(there):
-            raise invalid(
+            raise V.invalid(
                 "ConcatV2",
                 "ConcatOp : Ranks of all input tensors should match: "
-                f"shape[0] = {shown(here)} vs. shape[{number}] = {shown(there)}",
+                f"shape[0] = {V.shown(here)} vs. shape[{number}] = {V.shown(there)}",
             )
         for i, (a, b) in enumerate(zip(here, there, strict=True)):
             if a != b and i != place:
-                raise invalid(
+                raise V.invalid(
                     "ConcatV2",
                     f"ConcatOp : Dimension {i} in both shapes must be equal: "
-                    f"shape[0] = {shown(here)} vs. shape[{number}] = {shown(there)}",
+                    f"shape[0] = {V.shown(here)} vs. shape[{number}] = {V.shown(there)}",
                 )
     return wg.cat(parts, place)
 
 
-@operation("Pack")
-def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Any:
+@V.operation("Pack")
+def stack(values, axis=0, name="stack") -> Any:
     """Tensors of one shape, along a new dimension.
 
     Raises
@@ -93,27 +83,27 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Any:
     first = parts[0].payload
     for number, part in enumerate(parts):
         if part.payload.shape != first.shape:
-            raise invalid(
+            raise V.invalid(
                 "Pack",
-                f"Shapes of all inputs must match: values[0].shape = {shown(first.shape)} != "
-                f"values[{number}].shape = {shown(part.payload.shape)}",
+                f"Shapes of all inputs must match: values[0].shape = {V.shown(first.shape)} != "
+                f"values[{number}].shape = {V.shown(part.payload.shape)}",
             )
-    (place,) = integers(axis, "axis")
+    (place,) = V.integers(axis, "axis")
     rank = first.ndim + 1
     if not -rank <= place < rank:
         raise ValueError(f"Argument `axis` = {place} not in range [{-rank}, {rank})")
     return wg.stack(parts, place)
 
 
-def _stackable(values: Any) -> list[Any]:
+def _stackable(values) -> list[Any]:
     if isinstance(values, list | tuple) and not any(hasattr(v, "payload") for v in values):
         # numbers side by side have one dtype between them: [1, 2.0] is of floats
-        values = tensor_of(list(values))
-    return list_of("Pack", values)
+        values = V.tensor_of(list(values))
+    return V.list_of("Pack", values)
 
 
-@operation("Unpack")
-def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None = "unstack") -> Any:
+@V.operation("Unpack")
+def unstack(value, num: int | None = None, axis=0, name="unstack") -> Any:
     """The parts of a tensor along a dimension, as a list.
 
     Raises
@@ -126,27 +116,22 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str | None 
     >>> [part.numpy().tolist() for part in tf.unstack([[1, 2], [3, 4]])]
     [[1, 2], [3, 4]]
     """
-    x = tensor_of(value)
-    (place,) = integers(axis, "axis")
+    x = V.tensor_of(value)
+    (place,) = V.integers(axis, "axis")
     ndim = x.payload.ndim
     if not -ndim <= place < ndim:
         raise ValueError(f"Argument `axis` = {place} not in range [{-ndim}, {ndim})")
     if num is not None and num != x.payload.shape[place]:
-        raise invalid(
+        raise V.invalid(
             "Unpack",
-            f"Input shape axis {place % ndim} must equal {num}, got shape {shown(x.payload.shape)}",
+            f"Input shape axis {place % ndim} must equal {num}, got shape "
+            f"{V.shown(x.payload.shape)}",
         )
     return list(wg.unbind(x, place))
 
 
-@operation("Split")
-def split(
-    value: Any,
-    num_or_size_splits: Any,
-    axis: Any = 0,
-    num: int | None = None,
-    name: str | None = "split",
-) -> Any:
+@V.operation("Split")
+def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split") -> Any:
     """A tensor cut along a dimension, as a list: into equal parts, or parts of given sizes.
 
     Parameters
@@ -173,24 +158,24 @@ def split(
     >>> [part.numpy().tolist() for part in tf.split([1, 2, 3, 4], [1, 3])]
     [[1], [2, 3, 4]]
     """
-    x = tensor_of(value)
-    place = axis_of("Split", axis, x.payload.ndim)
+    x = V.tensor_of(value)
+    place = V.axis_of("Split", axis, x.payload.ndim)
     size = x.payload.shape[place]
     if isinstance(num_or_size_splits, list | tuple) or np.ndim(num_or_size_splits):
-        sizes = list(integers(num_or_size_splits, "num_or_size_splits"))
+        sizes = list(V.integers(num_or_size_splits, "num_or_size_splits"))
         if -1 in sizes:
             sizes[sizes.index(-1)] = size - sum(sizes) - 1
         if sum(sizes) != size or min(sizes, default=0) < 0:
-            raise invalid(
+            raise V.invalid(
                 "SplitV",
                 "Determined shape must either match input shape along split_dim exactly if fully "
                 "specified, or be less than the size of the input along split_dim if not fully "
                 f"specified.  Got: {sum(sizes)}",
             )
         return list(wg.split(x, sizes, place))
-    (count,) = integers(num_or_size_splits, "num_or_size_splits")
+    (count,) = V.integers(num_or_size_splits, "num_or_size_splits")
     if count < 1 or size % count:
-        raise invalid(
+        raise V.invalid(
             "Split",
             "Number of ways to split should evenly divide the split dimension, but got split_dim "
             f"{place} (size = {size}) and num_split {count}",
@@ -198,8 +183,8 @@ def split(
     return list(wg.split(x, size // count, place)) if size else [x] * count
 
 
-@operation("Tile")
-def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
+@V.operation("Tile")
+def tile(input, multiples, name=None) -> Any:
     """The tensor, repeated along each dimension as often as `multiples` says.
 
     Raises
@@ -211,12 +196,12 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     >>> print(tf.tile([1, 2], [2]).numpy())
     [1 2 1 2]
     """
-    x = tensor_of(input)
+    x = V.tensor_of(input)
     if np.ndim(multiples) == 0:
-        raise invalid("Tile", "Expected multiples to be 1-D, but got shape []")
-    counts = integers(multiples, "multiples")
+        raise V.invalid("Tile", "Expected multiples to be 1-D, but got shape []")
+    counts = V.integers(multiples, "multiples")
     if len(counts) != x.payload.ndim:
-        raise invalid(
+        raise V.invalid(
             "Tile",
             f"Expected multiples argument to be a vector of length {x.payload.ndim} but got "
             f"length {len(counts)}",
@@ -224,8 +209,8 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     return wg.tile(x, counts)
 
 
-@operation("Repeat")
-def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Any:
+@V.operation("Repeat")
+def repeat(input, repeats, axis=None, name=None) -> Any:
     """Each element, or each part along `axis`, repeated.
 
     Examples
@@ -233,18 +218,18 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     >>> print(tf.repeat([1, 2], [1, 3]).numpy())
     [1 2 2 2]
     """
-    x = tensor_of(input)
+    x = V.tensor_of(input)
     if axis is None:
         x, place = wg.reshape(x, (-1,)), 0
     else:
-        place = axis_of("Repeat", axis, x.payload.ndim)
-    counts = integers(repeats, "repeats")
+        place = V.axis_of("Repeat", axis, x.payload.ndim)
+    counts = V.integers(repeats, "repeats")
     every = np.repeat(np.arange(x.payload.shape[place]), counts if len(counts) > 1 else counts[0])
     return wg.index_select(x, place, wg.as_tensor(every))
 
 
-@operation("ReverseV2")
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+@V.operation("ReverseV2")
+def reverse(tensor, axis, name=None) -> Any:
     """The tensor with the order of its elements reversed along the dimensions named.
 
     Raises
@@ -256,25 +241,21 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     >>> print(tf.reverse([1, 2, 3], [0]).numpy())
     [3 2 1]
     """
-    x = tensor_of(tensor)
+    x = V.tensor_of(tensor)
     if np.ndim(axis) == 0:
-        raise invalid("ReverseV2", "'dims' must be 1-dimension, not 0: write axis=[0]")
-    for number, place in enumerate(integers(axis, "axis")):
+        raise V.invalid("ReverseV2", "'dims' must be 1-dimension, not 0: write axis=[0]")
+    for number, place in enumerate(V.integers(axis, "axis")):
         if not -x.payload.ndim <= place < x.payload.ndim:
-            raise invalid(
+            raise V.invalid(
                 "ReverseV2",
                 f"'axis'[{number}] = {place} is out of valid range [0, {x.payload.ndim - 1}",
             )
-    return wg.flip(x, axes_of("ReverseV2", axis, x.payload.ndim))
+    return wg.flip(x, V.axes_of("ReverseV2", axis, x.payload.ndim))
 
 
-@operation("ReverseSequence")
+@V.operation("ReverseSequence")
 def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
-    seq_axis: int | None = None,
-    batch_axis: int | None = None,
-    name: str | None = None,
+    input, seq_lengths, seq_axis: int | None = None, batch_axis: int | None = None, name=None
 ) -> Any:
     """The first ``seq_lengths[i]`` elements of each sequence reversed, the others as they are.
 
@@ -283,10 +264,10 @@ def reverse_sequence(
     >>> print(tf.reverse_sequence([[1, 2, 3]], [2], seq_axis=1, batch_axis=0).numpy())
     [[2 1 3]]
     """
-    x = tensor_of(input)
-    along = axis_of("ReverseSequence", 0 if seq_axis is None else seq_axis, x.payload.ndim)
-    batch = axis_of("ReverseSequence", 0 if batch_axis is None else batch_axis, x.payload.ndim)
-    lengths = np.array(integers(seq_lengths, "seq_lengths"))[:, None]
+    x = V.tensor_of(input)
+    along = V.axis_of("ReverseSequence", 0 if seq_axis is None else seq_axis, x.payload.ndim)
+    batch = V.axis_of("ReverseSequence", 0 if batch_axis is None else batch_axis, x.payload.ndim)
+    lengths = np.array(V.integers(seq_lengths, "seq_lengths"))[:, None]
     places = np.arange(x.payload.shape[along])[None, :]
     order = np.where(places < lengths, lengths - 1 - places, places)
     moved = wg.movedim(x, (batch, along), (0, 1))
@@ -295,8 +276,8 @@ def reverse_sequence(
     return wg.movedim(picked, (0, 1), (batch, along))
 
 
-@operation("Roll")
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
+@V.operation("Roll")
+def roll(input, shift, axis, name=None) -> Any:
     """The elements moved along dimensions; what leaves at one end comes in at the other.
 
     Examples
@@ -304,18 +285,12 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
     >>> print(tf.roll([1, 2, 3], 1, 0).numpy())
     [3 1 2]
     """
-    x = tensor_of(input)
-    return wg.roll(x, integers(shift, "shift"), integers(axis, "axis"))
+    x = V.tensor_of(input)
+    return wg.roll(x, V.integers(shift, "shift"), V.integers(axis, "axis"))
 
 
-@operation("Pad")
-def pad(
-    tensor: Any,
-    paddings: Any,
-    mode: str = "CONSTANT",
-    constant_values: Any = 0,
-    name: str | None = None,
-) -> Any:
+@V.operation("Pad")
+def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) -> Any:
     """The tensor with elements added before and after, along each dimension.
 
     Parameters
@@ -343,18 +318,20 @@ def pad(
     >>> print(tf.pad([1, 2, 3], [[2, 1]], "REFLECT").numpy())
     [3 2 1 2 3 2]
     """
-    x = tensor_of(tensor)
-    flat = integers(np.asarray(paddings).ravel() if not hasattr(paddings, "payload") else paddings)
+    x = V.tensor_of(tensor)
+    flat = V.integers(
+        np.asarray(paddings).ravel() if not hasattr(paddings, "payload") else paddings
+    )
     pairs = list(zip(flat[::2], flat[1::2], strict=True))
     if len(pairs) != x.payload.ndim:
-        raise invalid(
+        raise V.invalid(
             "Pad",
             f"The first dimension of paddings must be the rank of inputs[{len(pairs)},2] "
-            f"{shown(x.payload.shape)}",
+            f"{V.shown(x.payload.shape)}",
         )
     chosen = mode.upper()
     if chosen == "CONSTANT":
-        (x, fill) = aligned("PadV2", x, constant_values)
+        (x, fill) = V.aligned("PadV2", x, constant_values)
         widths = [width for pair in reversed(pairs) for width in pair]
         return wg.nn.functional.pad(x, widths, value=fill.payload.item())
     if chosen not in ("REFLECT", "SYMMETRIC"):
@@ -366,7 +343,7 @@ def pad(
         size = x.payload.shape[place]
         limit = size - 1 if chosen == "REFLECT" else size
         if max(before, after) > limit:
-            raise invalid(
+            raise V.invalid(
                 "MirrorPad",
                 f"paddings must be {'less than' if limit < size else 'no greater than'} the "
                 f"dimension size: {before}, {after} not less than {size}",

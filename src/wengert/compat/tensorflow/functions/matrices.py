@@ -9,51 +9,32 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.products import turned
-from wengert.compat.tensorflow.functions.values import (
-    REAL,
-    aligned,
-    check,
-    invalid,
-    is_complex,
-    operation,
-    shown,
-    tensor_of,
-)
-
-__all__ = [
-    "MATRIX",
-    "cholesky_solve",
-    "cross",
-    "det",
-    "expm",
-    "inv",
-    "logdet",
-    "lstsq",
-    "matrices",
-    "slogdet",
-    "solve",
-    "triangular_solve",
-]
 
 MATRIX = ("double", "float", "half", "complex64", "complex128")
 """The dtypes that kernels of linear algebra take."""
 LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", ["sign", "log_abs_determinant"])
 
 
-def matrices(op: str, value: Any, square: bool = True) -> Any:
+def matrices(op: str, value, square: bool = True) -> Any:
     """A tensor of matrices, square ones if that is needed."""
-    x = tensor_of(value)
-    check(op, x, MATRIX)
+    x = V.tensor_of(value)
+    V.check(op, x, MATRIX)
     if x.payload.ndim < 2:
-        raise invalid(op, f"Input tensor 0 must have rank >= 2, not shape {shown(x.payload.shape)}")
+        raise V.invalid(
+            op, f"Input tensor 0 must have rank >= 2, not shape {V.shown(x.payload.shape)}"
+        )
     if square and x.payload.shape[-1] != x.payload.shape[-2]:
-        raise invalid(op, f"Input matrix must be square, not of shape {shown(x.payload.shape)}.")
+        raise V.invalid(
+            op, f"Input matrix must be square, not of shape {V.shown(x.payload.shape)}."
+        )
     return x
 
 
-@operation("MatrixDeterminant")
-def det(input: Any, name: str | None = None) -> Any:
+@V.operation("MatrixDeterminant")
+def det(input, name=None) -> Any:
     """The determinant of a square matrix, or of each of a batch.
 
     Raises
@@ -68,8 +49,8 @@ def det(input: Any, name: str | None = None) -> Any:
     return wg.linalg.det(matrices("MatrixDeterminant", input))
 
 
-@operation("LogMatrixDeterminant")
-def slogdet(input: Any, name: str | None = None) -> Any:
+@V.operation("LogMatrixDeterminant")
+def slogdet(input, name=None) -> Any:
     """The sign of the determinant, and the logarithm of its absolute value.
 
     Examples
@@ -80,8 +61,8 @@ def slogdet(input: Any, name: str | None = None) -> Any:
     return LogMatrixDeterminant(*wg.linalg.slogdet(matrices("LogMatrixDeterminant", input)))
 
 
-@operation("Cholesky")
-def logdet(matrix: Any, name: str | None = None) -> Any:
+@V.operation("Cholesky")
+def logdet(matrix, name=None) -> Any:
     """The logarithm of the determinant of a positive definite matrix.
 
     Raises
@@ -95,13 +76,13 @@ def logdet(matrix: Any, name: str | None = None) -> Any:
     """
     factor = wg.linalg.cholesky(matrices("Cholesky", matrix))
     diagonal = wg.diagonal(factor, dim1=-2, dim2=-1)
-    if is_complex(diagonal):
+    if V.is_complex(diagonal):
         diagonal = wg.real(diagonal)
     return wg.mul(wg.sum(wg.log(diagonal), -1), 2.0)
 
 
-@operation("MatrixInverse")
-def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
+@V.operation("MatrixInverse")
+def inv(input, adjoint: bool = False, name=None) -> Any:
     """The inverse of a square matrix, or of its conjugate transpose.
 
     Raises
@@ -120,31 +101,31 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
     try:
         return wg.linalg.inv(x)
     except RuntimeError as error:
-        raise invalid("MatrixInverse", f"Input is not invertible: {error}") from None
+        raise V.invalid("MatrixInverse", f"Input is not invertible: {error}") from None
 
 
-def _sides(op: str, matrix: Any, rhs: Any, square: bool = True) -> tuple[Any, Any]:
+def _sides(op: str, matrix, rhs, square: bool = True) -> tuple[Any, Any]:
     """A matrix and right-hand sides of as many dimensions."""
-    x, y = aligned(op, matrix, rhs)
+    x, y = V.aligned(op, matrix, rhs)
     x = matrices(op, x, square)
     if x.payload.ndim != y.payload.ndim and op != "MatrixTriangularSolve":
-        raise invalid(
+        raise V.invalid(
             op,
             "All input tensors must have the same rank: matrices of shape "
-            f"{shown(x.payload.shape)}, right-hand sides of shape {shown(y.payload.shape)}; "
+            f"{V.shown(x.payload.shape)}, right-hand sides of shape {V.shown(y.payload.shape)}; "
             "write rhs[:, tf.newaxis] for one vector",
         )
     if y.payload.ndim < 2 or x.payload.shape[-2] != y.payload.shape[-2]:
-        raise invalid(
+        raise V.invalid(
             op,
-            f"Input matrix and rhs are incompatible: {shown(x.payload.shape)} and "
-            f"{shown(y.payload.shape)}",
+            f"Input matrix and rhs are incompatible: {V.shown(x.payload.shape)} and "
+            f"{V.shown(y.payload.shape)}",
         )
     return x, y
 
 
-@operation("MatrixSolve")
-def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
+@V.operation("MatrixSolve")
+def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
     """The solution `x` of ``matrix @ x = rhs``.
 
     Parameters
@@ -173,13 +154,11 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     try:
         return wg.linalg.solve(x, y)
     except RuntimeError as error:
-        raise invalid("MatrixSolve", f"Input matrix is not invertible: {error}") from None
+        raise V.invalid("MatrixSolve", f"Input matrix is not invertible: {error}") from None
 
 
-@operation("MatrixTriangularSolve")
-def triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
-) -> Any:
+@V.operation("MatrixTriangularSolve")
+def triangular_solve(matrix, rhs, lower: bool = True, adjoint: bool = False, name=None) -> Any:
     """The solution of ``matrix @ x = rhs``, where only one triangle of `matrix` is looked at.
 
     Examples
@@ -194,8 +173,8 @@ def triangular_solve(
     return wg.linalg.solve_triangular(x, y, upper=bool(lower) == bool(adjoint))
 
 
-@operation("MatrixTriangularSolve")
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
+@V.operation("MatrixTriangularSolve")
+def cholesky_solve(chol, rhs, name=None) -> Any:
     """The solution of ``A @ x = rhs``, given the factor that `cholesky` makes of `A`.
 
     Examples
@@ -208,14 +187,8 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
     return triangular_solve(x, triangular_solve(x, y), adjoint=True)
 
 
-@operation("MatrixSolveLs")
-def lstsq(
-    matrix: Any,
-    rhs: Any,
-    l2_regularizer: float = 0.0,
-    fast: bool = True,
-    name: str | None = None,
-) -> Any:
+@V.operation("MatrixSolveLs")
+def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None) -> Any:
     """The `x` for which ``matrix @ x`` is closest to `rhs`.
 
     Parameters
@@ -246,8 +219,8 @@ def lstsq(
     return wg.matmul(across, wg.linalg.solve(wg.matmul(x, across) + added, y))
 
 
-@operation("MatrixExponential")
-def expm(input: Any, name: str | None = None) -> Any:
+@V.operation("MatrixExponential")
+def expm(input, name=None) -> Any:
     """The exponential of a square matrix.
 
     Examples
@@ -259,8 +232,8 @@ def expm(input: Any, name: str | None = None) -> Any:
     return wg.linalg.matrix_exp(matrices("MatrixExponential", input))
 
 
-@operation("Cross")
-def cross(a: Any, b: Any, name: str | None = None) -> Any:
+@V.operation("Cross")
+def cross(a, b, name=None) -> Any:
     """The cross product of vectors of three elements.
 
     Raises
@@ -272,15 +245,16 @@ def cross(a: Any, b: Any, name: str | None = None) -> Any:
     >>> print(tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy())
     [0 0 1]
     """
-    x, y = aligned("Cross", a, b)
-    check("Cross", x, REAL)
+    x, y = V.aligned("Cross", a, b)
+    V.check("Cross", x, V.REAL)
     if x.payload.shape != y.payload.shape or x.payload.shape[-1:] != (3,):
-        raise invalid(
+        raise V.invalid(
             "Cross",
             "Both inputs must be of same shape, with a last dimension of 3: "
-            f"{shown(x.payload.shape)} vs. {shown(y.payload.shape)}",
+            f"{V.shown(x.payload.shape)} vs. {V.shown(y.payload.shape)}",
         )
     return wg.linalg.cross(x, y)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

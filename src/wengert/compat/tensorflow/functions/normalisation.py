@@ -9,29 +9,14 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.indexing import gather
 from wengert.compat.tensorflow.functions.norms import clip_by_norm
 from wengert.compat.tensorflow.functions.streams import stream_of
-from wengert.compat.tensorflow.functions.values import (
-    FLOATING,
-    NUMBERS,
-    aligned,
-    axes_of,
-    check,
-    integers,
-    invalid,
-    is_complex,
-    is_floating,
-    numbers_of,
-    operation,
-    shown,
-    tensor_of,
-    type_of,
-)
 
 
-@operation("BiasAdd")
-def bias_add(value: Any, bias: Any, data_format: Any = None, name: str | None = None) -> Any:
+@V.operation("BiasAdd")
+def bias_add(value, bias, data_format=None, name=None) -> Any:
     """The tensor plus one number for each of its channels, which are its last dimension.
 
     Raises
@@ -43,31 +28,29 @@ def bias_add(value: Any, bias: Any, data_format: Any = None, name: str | None = 
     >>> print(tf.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy())
     [[11. 22.]]
     """
-    x, b = aligned("BiasAdd", value, bias)
-    check("BiasAdd", x, NUMBERS)
+    x, b = V.aligned("BiasAdd", value, bias)
+    V.check("BiasAdd", x, V.NUMBERS)
     channels_first = isinstance(data_format, str) and data_format.startswith("NC")
     place = 1 if channels_first else x.payload.ndim - 1
     if b.payload.ndim != 1 or x.payload.ndim < 2 or b.payload.shape[0] != x.payload.shape[place]:
-        raise invalid(
+        raise V.invalid(
             "BiasAdd",
             "Must provide as many biases as the last dimension of the input tensor: "
-            f"{shown(b.payload.shape)} vs. {shown(x.payload.shape)}",
+            f"{V.shown(b.payload.shape)} vs. {V.shown(x.payload.shape)}",
         )
     return wg.add(x, wg.reshape(b, (-1, *(1,) * (x.payload.ndim - place - 1))))
 
 
-def _moments(x: Any, axes: Any, keepdims: bool) -> tuple[Any, Any]:
-    places = axes_of("Mean", axes, x.payload.ndim)
+def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
+    places = V.axes_of("Mean", axes, x.payload.ndim)
     mean = wg.mean(x, places, True)
     # TensorFlow takes the mean for a constant here; the derivative is the same
     variance = wg.mean(wg.square(wg.abs(wg.sub(x, mean))), places, keepdims)
     return (mean if keepdims else wg.mean(x, places)), variance
 
 
-@operation("Mean")
-def moments(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
-) -> Any:
+@V.operation("Mean")
+def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
     """The mean and the variance along dimensions.
 
     Parameters
@@ -87,15 +70,13 @@ def moments(
     >>> print(mean.numpy(), variance.numpy())
     [2.] [1.]
     """
-    x = tensor_of(x)
-    check("Mean", x, FLOATING)
+    x = V.tensor_of(x)
+    V.check("Mean", x, V.FLOATING)
     return _moments(x, axes, bool(keepdims))
 
 
-@operation("Mean")
-def weighted_moments(
-    x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
-) -> Any:
+@V.operation("Mean")
+def weighted_moments(x, axes, frequency_weights, keepdims: bool = False, name=None) -> Any:
     """The mean and the variance along dimensions, in which elements count as often as weights say.
 
     Examples
@@ -104,8 +85,8 @@ def weighted_moments(
     >>> print(mean.numpy(), variance.numpy())
     2.0 3.0
     """
-    x, w = aligned("Mul", x, frequency_weights)
-    places = axes_of("Sum", axes, x.payload.ndim)
+    x, w = V.aligned("Mul", x, frequency_weights)
+    places = V.axes_of("Sum", axes, x.payload.ndim)
     w = wg.broadcast_to(w, x.payload.shape)
     total = wg.sum(w, places, True)
     mean: Any = wg.div(wg.sum(wg.mul(w, x), places, True), total)
@@ -116,15 +97,9 @@ def weighted_moments(
     return wg.reshape(mean, kept), wg.reshape(spread, kept)
 
 
-@operation("Mul")
+@V.operation("Mul")
 def batch_normalization(
-    x: Any,
-    mean: Any,
-    variance: Any,
-    offset: Any,
-    scale: Any,
-    variance_epsilon: float,
-    name: str | None = None,
+    x, mean, variance, offset, scale, variance_epsilon: float, name=None
 ) -> Any:
     """``scale * (x - mean) / sqrt(variance + variance_epsilon) + offset``.
 
@@ -143,20 +118,20 @@ def batch_normalization(
     >>> print(tf.nn.batch_normalization([1.0, 3.0], 2.0, 1.0, None, None, 0.0).numpy())
     [-1.  1.]
     """
-    x, mean, variance = aligned("Mul", x, mean, variance)
+    x, mean, variance = V.aligned("Mul", x, mean, variance)
     factor = wg.rsqrt(wg.add(variance, variance_epsilon))
     if scale is not None:
-        factor = wg.mul(factor, tensor_of(scale, dtype_hint=x.payload.dtype))
+        factor = wg.mul(factor, V.tensor_of(scale, dtype_hint=x.payload.dtype))
     result = wg.sub(wg.mul(x, factor), wg.mul(mean, factor))
     return (
-        result if offset is None else wg.add(result, tensor_of(offset, dtype_hint=x.payload.dtype))
+        result
+        if offset is None
+        else wg.add(result, V.tensor_of(offset, dtype_hint=x.payload.dtype))
     )
 
 
-@operation("Mul")
-def dropout(
-    x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None
-) -> Any:
+@V.operation("Mul")
+def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
     """The elements divided by ``1 - rate``, a share `rate` of them replaced by 0.
 
     Parameters
@@ -180,16 +155,16 @@ def dropout(
     >>> print(tf.nn.dropout([1.0, 2.0], rate=0.0).numpy())
     [1. 2.]
     """
-    x = tensor_of(x)
-    share = float(numbers_of(rate))
+    x = V.tensor_of(x)
+    share = float(V.numbers_of(rate))
     if not 0 <= share < 1:
         raise ValueError(
             f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
         )
-    if not (is_floating(x) or is_complex(x)):
+    if not (V.is_floating(x) or V.is_complex(x)):
         raise ValueError(
             "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
-            f"x_dtype={type_of(x)}"
+            f"x_dtype={V.type_of(x)}"
         )
     if share == 0:
         return wg.clone(x)
@@ -204,9 +179,7 @@ def dropout(
     return wg.mul(x, factor)
 
 
-def embedding_lookup(
-    params: Any, ids: Any, max_norm: float | None = None, name: str | None = None
-) -> Any:
+def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> Any:
     """The rows of a matrix that numbers name; scaled down to `max_norm`, if that is given.
 
     Raises
@@ -224,18 +197,13 @@ def embedding_lookup(
     rows = gather(params, ids)
     if max_norm is None:
         return rows
-    first = numbers_of(ids).ndim
+    first = V.numbers_of(ids).ndim
     return clip_by_norm(rows, max_norm, axes=list(range(first, rows.payload.ndim)))
 
 
-@operation("LRN")
+@V.operation("LRN")
 def local_response_normalization(
-    input: Any,
-    depth_radius: int = 5,
-    bias: float = 1,
-    alpha: float = 1,
-    beta: float = 0.5,
-    name: str | None = None,
+    input, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name=None
 ) -> Any:
     """The elements divided by a power of the sum of the squares in the channels around each.
 
@@ -244,10 +212,10 @@ def local_response_normalization(
     >>> print(tf.nn.local_response_normalization(tf.ones([1, 1, 1, 3])).numpy())
     [[[[0.5 0.5 0.5]]]]
     """
-    x = tensor_of(input)
-    check("LRN", x, FLOATING)
+    x = V.tensor_of(input)
+    V.check("LRN", x, V.FLOATING)
     if x.payload.ndim != 4:
-        raise invalid("LRN", "in must be 4-dimensional")
+        raise V.invalid("LRN", "in must be 4-dimensional")
     depth = x.payload.shape[-1]
     place = np.arange(depth)
     near = np.abs(place[:, None] - place) <= depth_radius
@@ -258,10 +226,8 @@ def local_response_normalization(
 lrn = local_response_normalization
 
 
-@operation("SpaceToDepth")
-def space_to_depth(
-    input: Any, block_size: Any, data_format: str = "NHWC", name: str | None = None
-) -> Any:
+@V.operation("SpaceToDepth")
+def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> Any:
     """Blocks of images, each put into the channels of one place.
 
     Examples
@@ -269,19 +235,19 @@ def space_to_depth(
     >>> tf.nn.space_to_depth(tf.ones([1, 4, 4, 1]), 2).shape
     TensorShape([1, 2, 2, 4])
     """
-    x = tensor_of(input)
-    (b,) = integers(block_size, "block_size")
+    x = V.tensor_of(input)
+    (b,) = V.integers(block_size, "block_size")
     n, h, w, c = _image("SpaceToDepth", x, data_format)
     if h % b or w % b:
-        raise invalid("SpaceToDepth", f"Image width {w} and height {h} should be divisible by {b}")
+        raise V.invalid(
+            "SpaceToDepth", f"Image width {w} and height {h} should be divisible by {b}"
+        )
     parts = wg.reshape(x, (n, h // b, b, w // b, b, c))
     return wg.reshape(wg.permute(parts, (0, 1, 3, 2, 4, 5)), (n, h // b, w // b, b * b * c))
 
 
-@operation("DepthToSpace")
-def depth_to_space(
-    input: Any, block_size: Any, data_format: str = "NHWC", name: str | None = None
-) -> Any:
+@V.operation("DepthToSpace")
+def depth_to_space(input, block_size, data_format: str = "NHWC", name=None) -> Any:
     """The channels of each place, put into a block of images.
 
     Examples
@@ -289,18 +255,20 @@ def depth_to_space(
     >>> tf.nn.depth_to_space(tf.ones([1, 2, 2, 4]), 2).shape
     TensorShape([1, 4, 4, 1])
     """
-    x = tensor_of(input)
-    (b,) = integers(block_size, "block_size")
+    x = V.tensor_of(input)
+    (b,) = V.integers(block_size, "block_size")
     n, h, w, c = _image("DepthToSpace", x, data_format)
     if c % (b * b):
-        raise invalid("DepthToSpace", f"Input depth dimension {c} should be divisible by: {b * b}")
+        raise V.invalid(
+            "DepthToSpace", f"Input depth dimension {c} should be divisible by: {b * b}"
+        )
     parts = wg.reshape(x, (n, h, w, b, b, c // (b * b)))
     return wg.reshape(wg.permute(parts, (0, 1, 3, 2, 4, 5)), (n, h * b, w * b, c // (b * b)))
 
 
-def _image(op: str, x: Any, data_format: str) -> tuple[int, int, int, int]:
+def _image(op: str, x, data_format: str) -> tuple[int, int, int, int]:
     if data_format != "NHWC" or x.payload.ndim != 4:
-        raise invalid(op, "images of shape (batch, height, width, channels) are offered here")
+        raise V.invalid(op, "images of shape (batch, height, width, channels) are offered here")
     n, h, w, c = x.payload.shape
     return n, h, w, c
 

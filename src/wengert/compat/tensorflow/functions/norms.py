@@ -9,25 +9,11 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    COMPLEX,
-    aligned,
-    axes_of,
-    check,
-    computed,
-    converted,
-    integers,
-    invalid,
-    is_complex,
-    made,
-    operation,
-    shown,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 
-@operation("ClipByValue")
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+@V.operation("ClipByValue")
+def clip_by_value(t, clip_value_min, clip_value_max, name=None) -> Any:
     """The elements, those below `clip_value_min` and above `clip_value_max` replaced by these.
 
     Parameters
@@ -49,19 +35,20 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     >>> print(tf.clip_by_value([1, 5, 9], 2, 6).numpy())
     [2 5 6]
     """
-    x, low, high = aligned("Minimum", t, clip_value_min, clip_value_max)
+    x, low, high = V.aligned("Minimum", t, clip_value_min, clip_value_max)
     for bound in (low, high):
         if np.broadcast_shapes(bound.payload.shape, x.payload.shape) != tuple(x.payload.shape):
-            raise invalid(
+            raise V.invalid(
                 "ClipByValue",
-                f"Incompatible shapes: {shown(x.payload.shape)} vs. {shown(bound.payload.shape)}",
+                f"Incompatible shapes: {V.shown(x.payload.shape)} vs. "
+                f"{V.shown(bound.payload.shape)}",
             )
     x = wg.where(wg.gt(x, high), high, x)
     return wg.where(wg.lt(x, low), low, x)
 
 
-@operation("RealDiv")
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+@V.operation("RealDiv")
+def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
     """The tensor, scaled down so that its Euclidean norm is at most `clip_norm`.
 
     Parameters
@@ -80,19 +67,19 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy())
     [0.6 0.8]
     """
-    x = tensor_of(t)
-    limit = tensor_of(clip_norm, dtype_hint=x.payload.dtype)
-    x, limit = aligned("Mul", x, limit)
-    check("Sqrt", x, COMPLEX)
-    places = axes_of("Sum", axes, x.payload.ndim)
+    x = V.tensor_of(t)
+    limit = V.tensor_of(clip_norm, dtype_hint=x.payload.dtype)
+    x, limit = V.aligned("Mul", x, limit)
+    V.check("Sqrt", x, V.COMPLEX)
+    places = V.axes_of("Sum", axes, x.payload.ndim)
     total = wg.sum(wg.mul(x, x), places, True) if places else wg.mul(x, x)
     some = wg.gt(total, 0)
     root = wg.where(some, wg.sqrt(wg.where(some, total, wg.ones_like(total))), total)
     return wg.div(wg.mul(x, limit), wg.where(wg.ge(root, limit), root, limit))
 
 
-@operation("Sqrt")
-def global_norm(t_list: Any, name: str | None = None) -> Any:
+@V.operation("Sqrt")
+def global_norm(t_list, name=None) -> Any:
     """The Euclidean norm of all elements of several tensors together; None is left out.
 
     Raises
@@ -108,21 +95,19 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
     if not parts:
         return wg.as_tensor(np.float32(0))
     totals = []
-    for part in aligned("AddN", *parts):
-        check("L2Loss", part, COMPLEX)
+    for part in V.aligned("AddN", *parts):
+        V.check("L2Loss", part, V.COMPLEX)
         totals.append(wg.sum(wg.square(wg.abs(part))))
     return wg.sqrt(wg.stack(totals).sum())
 
 
-def _sequence(t_list: Any) -> list[Any]:
+def _sequence(t_list) -> list[Any]:
     if not isinstance(t_list, list | tuple):
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
     return list(t_list)
 
 
-def clip_by_global_norm(
-    t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
-) -> Any:
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> Any:
     """Several tensors, scaled down together so that their `global_norm` is at most `clip_norm`.
 
     Parameters
@@ -147,30 +132,24 @@ def clip_by_global_norm(
     [0.6] [0.8] 5.0
     """
     parts = _sequence(t_list)
-    length = tensor_of(global_norm(parts) if use_norm is None else use_norm)
-    limit = tensor_of(clip_norm, dtype_hint=length.payload.dtype)
+    length = V.tensor_of(global_norm(parts) if use_norm is None else use_norm)
+    limit = V.tensor_of(clip_norm, dtype_hint=length.payload.dtype)
 
     def scale() -> Any:
         inverse = wg.minimum(wg.reciprocal(length), wg.reciprocal(limit))
         factor = wg.mul(limit, inverse)
         return wg.where(wg.isfinite(length), factor, wg.full_like(factor, np.nan))
 
-    factor = computed("Mul", scale)
+    factor = V.computed("Mul", scale)
     scaled = [
-        None if part is None else computed("Mul", wg.mul, *aligned("Mul", part, factor))
+        None if part is None else V.computed("Mul", wg.mul, *V.aligned("Mul", part, factor))
         for part in parts
     ]
-    return scaled, made(length)
+    return scaled, V.made(length)
 
 
-@operation("Sqrt")
-def norm(
-    tensor: Any,
-    ord: Any = "euclidean",
-    axis: Any = None,
-    keepdims: Any = None,
-    name: str | None = None,
-) -> Any:
+@V.operation("Sqrt")
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
     """The norm of all elements, of vectors, or of matrices.
 
     Parameters
@@ -210,27 +189,25 @@ def norm(
         raise ValueError(
             f"'ord' must be a supported {what} norm{' in ' + hint if hint else ''}, got {ord}"
         )
-    x = tensor_of(tensor)
-    check("Sqrt" if ord in ("euclidean", "fro", 2) else "Abs", x, COMPLEX)
+    x = V.tensor_of(tensor)
+    V.check("Sqrt" if ord in ("euclidean", "fro", 2) else "Abs", x, V.COMPLEX)
     keep = bool(keepdims)
     power = 2 if ord in ("euclidean", "fro") else ord
     if not matrices:
-        places = axes_of("Sum", axis, x.payload.ndim)
+        places = V.axes_of("Sum", axis, x.payload.ndim)
         return _typed(wg.linalg.vector_norm(x, power, places or None, keep), x)
-    pair = axes_of("Sum", axis, x.payload.ndim)
+    pair = V.axes_of("Sum", axis, x.payload.ndim)
     if ord in ("euclidean", "fro"):
         return _typed(wg.linalg.vector_norm(x, 2, pair, keep), x)
     return _typed(wg.linalg.matrix_norm(x, power, pair, keep), x)
 
 
-def _typed(result: Any, x: Any) -> Any:
+def _typed(result, x) -> Any:
     # the norm of complex numbers is a complex tensor in TensorFlow
-    return converted(result, x.payload.dtype) if is_complex(x) else result
+    return V.converted(result, x.payload.dtype) if V.is_complex(x) else result
 
 
-def normalize(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
-) -> tuple[Any, Any]:
+def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Any, Any]:
     """The tensor divided by its `norm`, whose arguments it takes; and the norm.
 
     Examples
@@ -239,15 +216,13 @@ def normalize(
     >>> print(unit.numpy(), length.numpy())
     [0.6 0.8] [5.]
     """
-    x = tensor_of(tensor)
+    x = V.tensor_of(tensor)
     length = norm(x, ord, axis, keepdims=True)
-    return computed("RealDiv", wg.div, x, length), length
+    return V.computed("RealDiv", wg.div, x, length), length
 
 
-@operation("Mul")
-def l2_normalize(
-    x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
-) -> Any:
+@V.operation("Mul")
+def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> Any:
     """The tensor divided by its Euclidean norm, or by the root of `epsilon`, if that is greater.
 
     Examples
@@ -255,10 +230,12 @@ def l2_normalize(
     >>> print(tf.nn.l2_normalize([3.0, 4.0]).numpy())
     [0.6 0.8]
     """
-    x = tensor_of(x)
-    check("Square", x, COMPLEX)
+    x = V.tensor_of(x)
+    V.check("Square", x, V.COMPLEX)
     chosen = dim if axis is None else axis
-    places = axes_of("Sum", None if chosen is None else integers(chosen, "axis"), x.payload.ndim)
+    places = V.axes_of(
+        "Sum", None if chosen is None else V.integers(chosen, "axis"), x.payload.ndim
+    )
     total = wg.sum(wg.square(wg.abs(x)), places, True)
     bounded = wg.where(wg.ge(total, epsilon), total, wg.full_like(total, epsilon))
     return wg.mul(x, wg.rsqrt(bounded))

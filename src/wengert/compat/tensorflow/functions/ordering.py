@@ -10,22 +10,7 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    NUMBERS,
-    REAL,
-    aligned,
-    axis_of,
-    check,
-    computed,
-    converted,
-    dtype_of,
-    integers,
-    invalid,
-    numbers_of,
-    operation,
-    shown,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 _INT32 = np.dtype(np.int32)
 TopKV2 = namedtuple("TopKV2", ["values", "indices"])
@@ -33,20 +18,20 @@ Unique = namedtuple("Unique", ["y", "idx"])
 UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
 
 
-def _sorted(op: str, values: Any, axis: Any, direction: str) -> Any:
+def _sorted(op: str, values, axis, direction: str) -> Any:
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(
             "Argument `direction` should be one of ASCENDING, DESCENDING. Received: "
             f"direction={direction}"
         )
-    x = tensor_of(values)
-    check(op, x, REAL)
-    place = axis_of(op, axis, x.payload.ndim)
+    x = V.tensor_of(values)
+    V.check(op, x, V.REAL)
+    place = V.axis_of(op, axis, x.payload.ndim)
     return wg.sort(x, dim=place, descending=direction == "DESCENDING", stable=True)
 
 
-@operation("TopKV2")
-def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
+@V.operation("TopKV2")
+def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
     """The elements in order along a dimension.
 
     Parameters
@@ -71,14 +56,8 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
     return _sorted("TopKV2", values, axis, direction)[0]
 
 
-@operation("TopKV2")
-def argsort(
-    values: Any,
-    axis: Any = -1,
-    direction: str = "ASCENDING",
-    stable: bool = False,
-    name: str | None = None,
-) -> Any:
+@V.operation("TopKV2")
+def argsort(values, axis=-1, direction: str = "ASCENDING", stable: bool = False, name=None) -> Any:
     """The positions, as int32, that put the elements in order; equal ones keep theirs.
 
     Examples
@@ -86,17 +65,11 @@ def argsort(
     >>> print(tf.argsort([3, 1, 2]).numpy())
     [1 2 0]
     """
-    return converted(_sorted("TopKV2", values, axis, direction)[1], _INT32)
+    return V.converted(_sorted("TopKV2", values, axis, direction)[1], _INT32)
 
 
-@operation("TopKV2")
-def top_k(
-    input: Any,
-    k: Any = 1,
-    sorted: bool = True,
-    index_type: Any = None,
-    name: str | None = None,
-) -> Any:
+@V.operation("TopKV2")
+def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
     """The `k` greatest elements along the last dimension, and their positions.
 
     Parameters
@@ -120,11 +93,11 @@ def top_k(
     >>> print(values.numpy(), indices.numpy())
     [3 2] [1 2]
     """
-    x = tensor_of(input)
-    check("TopKV2", x, REAL)
-    (count,) = integers(k, "k")
+    x = V.tensor_of(input)
+    V.check("TopKV2", x, V.REAL)
+    (count,) = V.integers(k, "k")
     if not x.payload.ndim or x.payload.shape[-1] < count or count < 0:
-        raise invalid(
+        raise V.invalid(
             "TopKV2",
             f"input must have at least k columns. Had {(x.payload.shape or (0,))[-1]}, needed "
             f"{count}",
@@ -132,12 +105,12 @@ def top_k(
     values, positions = wg.sort(x, dim=-1, descending=True, stable=True)
     return TopKV2(
         wg.narrow(values, -1, 0, count),
-        converted(wg.narrow(positions, -1, 0, count), dtype_of(index_type, _INT32)),
+        V.converted(wg.narrow(positions, -1, 0, count), V.dtype_of(index_type, _INT32)),
     )
 
 
-@operation("InTopKV2")
-def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Any:
+@V.operation("InTopKV2")
+def in_top_k(targets, predictions, k, name=None) -> Any:
     """Whether the prediction for the target is among the `k` greatest of its row.
 
     Examples
@@ -145,17 +118,17 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     >>> print(tf.math.in_top_k([1, 0], [[0.1, 0.9], [0.2, 0.8]], 1).numpy())
     [ True False]
     """
-    labels = numbers_of(targets)
-    scores = numbers_of(predictions)
-    (count,) = integers(k, "k")
+    labels = V.numbers_of(targets)
+    scores = V.numbers_of(predictions)
+    (count,) = V.integers(k, "k")
     inside = (labels >= 0) & (labels < scores.shape[1])
     own = np.take_along_axis(scores, np.where(inside, labels, 0)[:, None], 1)
     finite = np.isfinite(own[:, 0])
     return wg.as_tensor(inside & finite & ((scores > own).sum(1) < count))
 
 
-@operation("Unique")
-def unique(x: Any, out_idx: Any = None, name: str | None = None) -> Any:
+@V.operation("Unique")
+def unique(x, out_idx=None, name=None) -> Any:
     """The different elements, in the order of their first appearance, and where each element is.
 
     Returns
@@ -176,8 +149,8 @@ def unique(x: Any, out_idx: Any = None, name: str | None = None) -> Any:
     return Unique(y, idx)
 
 
-@operation("UniqueWithCounts")
-def unique_with_counts(x: Any, out_idx: Any = None, name: str | None = None) -> Any:
+@V.operation("UniqueWithCounts")
+def unique_with_counts(x, out_idx=None, name=None) -> Any:
     """The different elements, where each element is among them, and how often each one comes.
 
     Examples
@@ -188,12 +161,12 @@ def unique_with_counts(x: Any, out_idx: Any = None, name: str | None = None) -> 
     return UniqueWithCounts(*_distinct("UniqueWithCounts", x, out_idx))
 
 
-def _distinct(op: str, value: Any, out_idx: Any) -> tuple[Any, Any, Any]:
-    x = tensor_of(value)
+def _distinct(op: str, value, out_idx) -> tuple[Any, Any, Any]:
+    x = V.tensor_of(value)
     if x.payload.ndim != 1:
-        raise invalid(op, f"unique expects a 1D vector, not shape {shown(x.payload.shape)}")
+        raise V.invalid(op, f"unique expects a 1D vector, not shape {V.shown(x.payload.shape)}")
     _, first, back, count = np.unique(
-        numbers_of(x),
+        V.numbers_of(x),
         return_index=True,
         return_inverse=True,
         return_counts=True,
@@ -201,7 +174,7 @@ def _distinct(op: str, value: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     )
     order = np.argsort(first)
     rank = np.argsort(order)
-    kind = dtype_of(out_idx, _INT32)
+    kind = V.dtype_of(out_idx, _INT32)
     return (
         wg.index_select(x, 0, wg.as_tensor(first[order])),
         wg.as_tensor(rank[back].astype(kind)),
@@ -209,14 +182,8 @@ def _distinct(op: str, value: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     )
 
 
-@operation("LowerBound")
-def searchsorted(
-    sorted_sequence: Any,
-    values: Any,
-    side: str = "left",
-    out_type: Any = None,
-    name: str | None = None,
-) -> Any:
+@V.operation("LowerBound")
+def searchsorted(sorted_sequence, values, side: str = "left", out_type=None, name=None) -> Any:
     """Where values would have to go in a sequence in order, as int32.
 
     Raises
@@ -232,13 +199,13 @@ def searchsorted(
         raise ValueError(
             f"Argument `side` must be either 'right' or 'left'. Received: `side` = {side}."
         )
-    x, y = aligned("LowerBound", sorted_sequence, values)
+    x, y = V.aligned("LowerBound", sorted_sequence, values)
     found = wg.searchsorted(x.detach(), y.detach(), right=side == "right")
-    return converted(found, dtype_of(out_type, _INT32))
+    return V.converted(found, V.dtype_of(out_type, _INT32))
 
 
-@operation("InvertPermutation")
-def invert_permutation(x: Any, name: str | None = None) -> Any:
+@V.operation("InvertPermutation")
+def invert_permutation(x, name=None) -> Any:
     """The permutation that undoes another.
 
     Examples
@@ -246,16 +213,16 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
     >>> print(tf.math.invert_permutation([2, 0, 1]).numpy())
     [1 2 0]
     """
-    x = tensor_of(x)
-    check("InvertPermutation", x, ("int32", "int64"))
-    order = numbers_of(x)
+    x = V.tensor_of(x)
+    V.check("InvertPermutation", x, ("int32", "int64"))
+    order = V.numbers_of(x)
     if not np.array_equal(np.sort(order, axis=None), np.arange(order.size)):
-        raise invalid("InvertPermutation", f"{order.tolist()} is not a permutation")
+        raise V.invalid("InvertPermutation", f"{order.tolist()} is not a permutation")
     return wg.as_tensor(np.argsort(order).astype(order.dtype))
 
 
-@operation("UnravelIndex")
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
+@V.operation("UnravelIndex")
+def unravel_index(indices, dims, name=None) -> Any:
     """Positions in a flattened tensor as positions along each of its dimensions.
 
     Examples
@@ -264,15 +231,15 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     [[1 1]
      [0 1]]
     """
-    x = tensor_of(indices)
+    x = V.tensor_of(indices)
     try:
-        found = np.unravel_index(numbers_of(x), integers(dims, "dims"))
+        found = np.unravel_index(V.numbers_of(x), V.integers(dims, "dims"))
     except ValueError as error:
-        raise invalid("UnravelIndex", f"index is out of bound as with dims: {error}") from None
+        raise V.invalid("UnravelIndex", f"index is out of bound as with dims: {error}") from None
     return wg.as_tensor(np.stack(found).astype(x.payload.dtype))
 
 
-def is_non_decreasing(x: Any, name: str | None = None) -> Any:
+def is_non_decreasing(x, name=None) -> Any:
     """Whether no element is less than the one before, in the flattened tensor.
 
     Examples
@@ -280,10 +247,10 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Any:
     >>> print(tf.math.is_non_decreasing([1, 1, 2]).numpy())
     True
     """
-    return computed("All", lambda x: (x[1:] >= x[:-1]).all(), _flat(x))
+    return V.computed("All", lambda x: (x[1:] >= x[:-1]).all(), _flat(x))
 
 
-def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
+def is_strictly_increasing(x, name=None) -> Any:
     """Whether each element is greater than the one before, in the flattened tensor.
 
     Examples
@@ -291,17 +258,17 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Any:
     >>> print(tf.math.is_strictly_increasing([1, 1, 2]).numpy())
     False
     """
-    return computed("All", lambda x: (x[1:] > x[:-1]).all(), _flat(x))
+    return V.computed("All", lambda x: (x[1:] > x[:-1]).all(), _flat(x))
 
 
-def _flat(x: Any) -> Any:
-    return wg.reshape(wg.as_tensor(numbers_of(x)), (-1,))
+def _flat(x) -> Any:
+    return wg.reshape(wg.as_tensor(V.numbers_of(x)), (-1,))
 
 
 # -- positions -------------------------------------------------------------------------------------
 
 
-def argmax(input: Any, axis: Any = None, output_type: Any = None, name: str | None = None) -> Any:
+def argmax(input, axis=None, output_type=None, name=None) -> Any:
     """The position of the greatest element along a dimension: the first of several.
 
     Parameters
@@ -326,7 +293,7 @@ def argmax(input: Any, axis: Any = None, output_type: Any = None, name: str | No
     return _position("ArgMax", wg.argmax, input, axis, output_type)
 
 
-def argmin(input: Any, axis: Any = None, output_type: Any = None, name: str | None = None) -> Any:
+def argmin(input, axis=None, output_type=None, name=None) -> Any:
     """The position of the least element along a dimension; arguments as for `argmax`.
 
     Examples
@@ -337,16 +304,16 @@ def argmin(input: Any, axis: Any = None, output_type: Any = None, name: str | No
     return _position("ArgMin", wg.argmin, input, axis, output_type)
 
 
-def _position(op: str, function: Any, value: Any, axis: Any, output_type: Any) -> Any:
-    x = tensor_of(value)
-    check(op, x, (*NUMBERS, "bool"))
-    place = axis_of(op, 0 if axis is None else axis, x.payload.ndim)
+def _position(op: str, function, value, axis, output_type) -> Any:
+    x = V.tensor_of(value)
+    V.check(op, x, (*V.NUMBERS, "bool"))
+    place = V.axis_of(op, 0 if axis is None else axis, x.payload.ndim)
     if not x.payload.shape[place]:
-        raise invalid(op, f"Reduction axis {place} is empty in shape {shown(x.payload.shape)}")
+        raise V.invalid(op, f"Reduction axis {place} is empty in shape {V.shown(x.payload.shape)}")
     if x.payload.dtype.kind == "b":
-        x = converted(x, np.dtype(np.uint8))
-    kind = dtype_of(output_type, np.dtype(np.int64))
-    return computed(op, lambda x: converted(function(x, place), kind), x)
+        x = V.converted(x, np.dtype(np.uint8))
+    kind = V.dtype_of(output_type, np.dtype(np.int64))
+    return V.computed(op, lambda x: V.converted(function(x, place), kind), x)
 
 
 __all__ = defined(globals())

@@ -9,21 +9,10 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    FLOATING,
-    check,
-    invalid,
-    operation,
-    tensor_of,
-)
-from wengert.compat.tensorflow.functions.windows import (
-    first,
-    is_channels_first,
-    last,
-    padded,
-    padding_of,
-    per_dimension,
-)
+from wengert.compat.kit.rows import shaped
+from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions import windows
+from wengert.compat.tensorflow.functions.templates import rows
 
 _F = wg.nn.functional
 _MAX = {1: _F.max_pool1d, 2: _F.max_pool2d, 3: _F.max_pool3d}
@@ -31,124 +20,97 @@ _AVERAGE = {1: _F.avg_pool1d, 2: _F.avg_pool2d, 3: _F.avg_pool3d}
 
 
 def _pooled(
-    op: str,
-    d: int | None,
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
-    data_format: Any,
-    dilations: Any = None,
+    op: str, d: int | None, input, ksize, strides, padding, data_format, dilations=None
 ) -> Any:
-    x = tensor_of(input)
-    check(op, x, FLOATING)
+    x = V.tensor_of(input)
+    V.check(op, x, V.FLOATING)
     if d is None:
         d = x.payload.ndim - 2
     if d not in _MAX or x.payload.ndim != d + 2:
-        raise invalid(op, f"input must be {3 if d is None else d + 2}-dimensional")
-    channels_first = is_channels_first(op, data_format)
-    window = per_dimension(op, ksize, d, channels_first, "ksize")
-    steps = per_dimension(op, strides, d, channels_first, "strides")
-    spread = per_dimension(op, dilations, d, channels_first, "dilations")
-    x = first(x, channels_first)
+        raise V.invalid(op, f"input must be {3 if d is None else d + 2}-dimensional")
+    channels_first = windows.is_channels_first(op, data_format)
+    window = windows.per_dimension(op, ksize, d, channels_first, "ksize")
+    steps = windows.per_dimension(op, strides, d, channels_first, "strides")
+    spread = windows.per_dimension(op, dilations, d, channels_first, "dilations")
+    x = windows.first(x, channels_first)
     sizes = x.payload.shape[2:]
     extent = tuple((k - 1) * s + 1 for k, s in zip(window, spread, strict=True))
-    pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
+    pairs = windows.padding_of(op, padding, sizes, extent, steps, channels_first)
     if op.startswith("MaxPool"):
         least = float(np.finfo(x.payload.dtype).min)
-        result = _MAX[d](padded(x, pairs, least), window, steps, 0, spread)
+        result = _MAX[d](windows.padded(x, pairs, least), window, steps, 0, spread)
     else:
         if any(s != 1 for s in spread):
-            raise invalid(op, "averages over windows with gaps are not offered here")
-        result = _AVERAGE[d](padded(x, pairs), window, steps, 0)
+            raise V.invalid(op, "averages over windows with gaps are not offered here")
+        result = _AVERAGE[d](windows.padded(x, pairs), window, steps, 0)
         if any(map(any, pairs)):
             # what was added does not count
-            ones = padded(wg.as_tensor(np.ones((1, 1, *sizes), x.payload.dtype)), pairs)
+            ones = windows.padded(wg.as_tensor(np.ones((1, 1, *sizes), x.payload.dtype)), pairs)
             result = wg.div(result, _AVERAGE[d](ones, window, steps, 0))
-    return last(result, channels_first)
+    return windows.last(result, channels_first)
 
 
-_DOC = """{what} of the windows of {places}.
+def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
+    """The function `path`, which pools windows of `d` dimensions, or of as many as there are."""
 
-Parameters
-----------
-input : Tensor
-    Of shape ``(batch, {inner}, channels)``, or with the channels after the batch.
-ksize : int or sequence of int
-    The size of the windows.
-strides : int or sequence of int
-    How far they move at each step.
-padding : str
-    ``"VALID"``: none; ``"SAME"``: so that each element is in a window. What is added does not
-    count.
-data_format : str, optional
-    With the ``C`` last, or after the ``N``.
-name : str, optional
-    Accepted, and of no effect.
+    @V.operation(op)
+    def pooling(input, ksize, strides, padding, data_format=None, name=None) -> Any:
+        """{what} of the windows of {places}.
 
-Returns
--------
-Tensor
-    Differentiable.
+        Parameters
+        ----------
+        input : Tensor. With the channels last, or after the batch.
+        ksize : int or sequence of int. The size of the windows.
+        strides : int or sequence of int. How far they move at each step.
+        padding : str. ``"VALID"``: none; ``"SAME"``: so that each element is in a window. What is
+            added does not count.
+        data_format : str, optional. With the ``C`` last, or after the ``N``.
 
-Raises
-------
-InvalidArgumentError
-    If shapes do not fit, or an argument is not known.
+        Returns
+        -------
+        Tensor: Differentiable.
 
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> tf.nn.{name}(tf.ones({example}), 2, 2, "SAME").shape
-TensorShape({result})
-"""
+        Raises
+        ------
+        InvalidArgumentError: If shapes do not fit, or an argument is not known.
 
+        Examples
+        --------
+        >>> tf.{path}(tf.ones({example}), 2, 2, "SAME").shape
+        TensorShape({result})
+        """
+        return _pooled(op, int(d) or None, input, ksize, strides, padding, data_format)
 
-def _function(op: str, d: int | None, name: str) -> Any:
-    @operation(op)
-    def pooling(
-        input: Any,
-        ksize: Any,
-        strides: Any,
-        padding: Any,
-        data_format: Any = None,
-        name: str | None = None,
-    ) -> Any:
-        return _pooled(op, d, input, ksize, strides, padding, data_format)
-
-    pooling.__name__ = pooling.__qualname__ = name
-    count = d or 2
-    pooling.__doc__ = _DOC.format(
-        what="The greatest elements" if op.startswith("Max") else "The means",
-        places={1: "sequences", 2: "images", 3: "volumes", None: "sequences, images or volumes"}[d],
-        inner={1: "width", 3: "depth, height, width"}.get(count, "height, width"),
-        name=name,
-        example=[1, *[3] * count, 1],
-        result=[1, *[2] * count, 1],
-    )
-    return pooling
+    sizes = {key: [1, *[n] * (int(d) or 2), 1] for key, n in (("example", 3), ("result", 2))}
+    return shaped(pooling, path, what=what, places=places, **sizes)
 
 
-max_pool = _function("MaxPool", None, "max_pool")
-max_pool1d = _function("MaxPool", 1, "max_pool1d")
-max_pool2d = _function("MaxPool", 2, "max_pool2d")
-max_pool3d = _function("MaxPool3D", 3, "max_pool3d")
-avg_pool = _function("AvgPool", None, "avg_pool")
-avg_pool1d = _function("AvgPool", 1, "avg_pool1d")
-avg_pool2d = _function("AvgPool", 2, "avg_pool2d")
-avg_pool3d = _function("AvgPool3D", 3, "avg_pool3d")
+rows(
+    globals(),
+    _pooling,
+    """
+    nn.max_pool | MaxPool | 0 | The greatest elements | sequences, images or volumes
+    nn.max_pool1d | MaxPool | 1 | The greatest elements | sequences
+    nn.max_pool2d | MaxPool | 2 | The greatest elements | images
+    nn.max_pool3d | MaxPool3D | 3 | The greatest elements | volumes
+    nn.avg_pool | AvgPool | 0 | The means | sequences, images or volumes
+    nn.avg_pool1d | AvgPool | 1 | The means | sequences
+    nn.avg_pool2d | AvgPool | 2 | The means | images
+    nn.avg_pool3d | AvgPool3D | 3 | The means | volumes
+    """,
+)
 
 
-@operation("Pool")
+@V.operation("Pool")
 def pool(
-    input: Any,
-    window_shape: Any,
+    input,
+    window_shape,
     pooling_type: str,
-    strides: Any = None,
-    padding: Any = "VALID",
-    data_format: Any = None,
-    dilations: Any = None,
-    name: str | None = None,
+    strides=None,
+    padding="VALID",
+    data_format=None,
+    dilations=None,
+    name=None,
 ) -> Any:
     """The greatest elements (``"MAX"``) or the means (``"AVG"``) of windows.
 

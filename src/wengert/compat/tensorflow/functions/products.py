@@ -10,43 +10,31 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    NUMBERS,
-    aligned,
-    check,
-    converted,
-    dtype_of,
-    integers,
-    invalid,
-    is_complex,
-    operation,
-    shown,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 
 
-def turned(x: Any, transpose: bool, adjoint: bool) -> Any:
+def turned(x, transpose: bool, adjoint: bool) -> Any:
     """Matrices, transposed or adjoint if that is asked for."""
     if not (transpose or adjoint):
         return x
     x = wg.transpose(x, -1, -2)
-    return wg.conj_physical(x) if adjoint and is_complex(x) else x
+    return wg.conj_physical(x) if adjoint and V.is_complex(x) else x
 
 
-@operation("MatMul")
+@V.operation("MatMul")
 def matmul(
-    a: Any,
-    b: Any,
+    a,
+    b,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    output_type: Any = None,
+    output_type=None,
     grad_a: bool = False,
     grad_b: bool = False,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """The product of two matrices, or of two batches of them.
 
@@ -79,11 +67,11 @@ def matmul(
             f"Only one of `transpose_{which}` and `adjoint_{which}` can be True. Received "
             f"`transpose_{which}`=True, `adjoint_{which}`=True."
         )
-    x, y = aligned("MatMul", a, b)
-    check("MatMul", x, NUMBERS)
+    x, y = V.aligned("MatMul", a, b)
+    V.check("MatMul", x, V.NUMBERS)
     if x.payload.ndim < 2 or y.payload.ndim < 2:
         few = min(x.payload.ndim, y.payload.ndim)
-        raise invalid(
+        raise V.invalid(
             "MatMul",
             f"In[0] and In[1] ndims must be == 2: {few}; tf.linalg.matvec multiplies with a "
             "vector, tf.tensordot(a, b, 1) two vectors",
@@ -91,22 +79,22 @@ def matmul(
     here, there = x.payload.shape, y.payload.shape
     x, y = turned(x, transpose_a, adjoint_a), turned(y, transpose_b, adjoint_b)
     if x.payload.shape[-1] != y.payload.shape[-2]:
-        raise invalid(
-            "MatMul", f"Matrix size-incompatible: In[0]: {shown(here)}, In[1]: {shown(there)}"
+        raise V.invalid(
+            "MatMul", f"Matrix size-incompatible: In[0]: {V.shown(here)}, In[1]: {V.shown(there)}"
         )
     result = wg.matmul(x, y)
-    return result if output_type is None else converted(result, dtype_of(output_type))
+    return result if output_type is None else V.converted(result, V.dtype_of(output_type))
 
 
-@operation("MatMul")
+@V.operation("MatMul")
 def matvec(
-    a: Any,
-    b: Any,
+    a,
+    b,
     transpose_a: bool = False,
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    name: str | None = None,
+    name=None,
 ) -> Any:
     """The product of a matrix and a vector, or of batches of them; arguments as for `matmul`.
 
@@ -115,14 +103,14 @@ def matvec(
     >>> print(tf.linalg.matvec([[1.0, 2.0]], [3.0, 4.0]).numpy())
     [11.]
     """
-    x, y = aligned("MatMul", a, b)
+    x, y = V.aligned("MatMul", a, b)
     column = wg.unsqueeze(y, -1)
     product = matmul(x, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
-    return wg.squeeze(tensor_of(product), -1)
+    return wg.squeeze(V.tensor_of(product), -1)
 
 
-@operation("Transpose")
-def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: bool = False) -> Any:
+@V.operation("Transpose")
+def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any:
     """The last two dimensions exchanged.
 
     Raises
@@ -135,7 +123,7 @@ def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: b
     [[1]
      [2]]
     """
-    x = tensor_of(a)
+    x = V.tensor_of(a)
     if x.payload.ndim < 2:
         raise ValueError(
             "Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = "
@@ -144,7 +132,7 @@ def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: b
     return turned(x, True, conjugate)
 
 
-def adjoint(matrix: Any, name: str | None = None) -> Any:
+def adjoint(matrix, name=None) -> Any:
     """The last two dimensions exchanged, and complex numbers conjugated.
 
     Examples
@@ -155,8 +143,8 @@ def adjoint(matrix: Any, name: str | None = None) -> Any:
     return matrix_transpose(matrix, conjugate=True)
 
 
-@operation("MatMul")
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+@V.operation("MatMul")
+def tensordot(a, b, axes, name=None) -> Any:
     """The sum of products of elements along some dimensions of both tensors.
 
     Parameters
@@ -178,27 +166,27 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     >>> print(tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy())
     11.0
     """
-    x, y = aligned("MatMul", a, b)
-    check("MatMul", x, NUMBERS)
+    x, y = V.aligned("MatMul", a, b)
+    V.check("MatMul", x, V.NUMBERS)
     if isinstance(axes, Sequence) or np.ndim(axes):
         first, second = list(axes)
-        dims = [list(integers(first, "axes")), list(integers(second, "axes"))]
+        dims = [list(V.integers(first, "axes")), list(V.integers(second, "axes"))]
         pairs = [(i % x.payload.ndim, j % y.payload.ndim) for i, j in zip(*dims, strict=True)]
     else:
-        (count,) = integers(axes, "axes")
+        (count,) = V.integers(axes, "axes")
         pairs = [(x.payload.ndim - count + i, i) for i in range(count)]
     for i, j in pairs:
         if x.payload.shape[i] != y.payload.shape[j]:
-            raise invalid(
+            raise V.invalid(
                 "MatMul",
-                f"Matrix size-incompatible: In[0]: {shown(x.payload.shape)}, "
-                f"In[1]: {shown(y.payload.shape)}",
+                f"Matrix size-incompatible: In[0]: {V.shown(x.payload.shape)}, "
+                f"In[1]: {V.shown(y.payload.shape)}",
             )
     return wg.tensordot(x, y, ([i for i, _ in pairs], [j for _, j in pairs]))
 
 
-@operation("Einsum")
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+@V.operation("Einsum")
+def einsum(equation: str, *inputs, **kwargs) -> Any:
     """Sums of products, of indices that a formula names: ``"ij,jk->ik"`` multiplies matrices.
 
     Parameters
@@ -226,7 +214,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
             raise TypeError(
                 f"Invalid keyword arguments for this function: {keyword}. Expected: name, optimize."
             )
-    parts = aligned("Einsum", *inputs)
+    parts = V.aligned("Einsum", *inputs)
     _check_sizes(equation, parts)
     return wg.einsum(equation, *parts)
 
@@ -240,15 +228,15 @@ def _check_sizes(equation: str, parts: list[Any]) -> None:
     for term, x in zip(terms, parts, strict=True):
         for place, (letter, size) in enumerate(zip(term, x.payload.shape, strict=True)):
             if known.setdefault(letter, size) != size:
-                raise invalid(
+                raise V.invalid(
                     "Einsum",
                     f"Expected dimension {known[letter]} at axis {place} of the input shaped "
-                    f"{shown(x.payload.shape)} but got dimension {size}",
+                    f"{V.shown(x.payload.shape)} but got dimension {size}",
                 )
 
 
-@operation("AddN")
-def add_n(inputs: Any, name: str | None = None) -> Any:
+@V.operation("AddN")
+def add_n(inputs, name=None) -> Any:
     """The sum of tensors of one shape.
 
     Raises
@@ -268,22 +256,21 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
             "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype "
             "and shape."
         )
-    parts = aligned("AddN", *inputs)
+    parts = V.aligned("AddN", *inputs)
     total = parts[0]
     for number, part in enumerate(parts[1:], 1):
         if part.payload.shape != total.payload.shape:
-            raise invalid(
+            raise V.invalid(
                 "AddN",
                 "Inputs to operation AddN of type AddN must have the same size and shape.  Input "
-                f"0: {shown(total.payload.shape)} != input {number}: {shown(part.payload.shape)}",
+                f"0: {V.shown(total.payload.shape)} != input {number}: "
+                f"{V.shown(part.payload.shape)}",
             )
         total = total + part
     return wg.clone(total) if len(parts) == 1 else total
 
 
-def accumulate_n(
-    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
-) -> Any:
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None) -> Any:
     """The sum of tensors of one shape: `add_n`.
 
     Examples
@@ -294,8 +281,8 @@ def accumulate_n(
     return add_n(inputs)
 
 
-@operation("AddV2")
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
+@V.operation("AddV2")
+def polyval(coeffs, x, name=None) -> Any:
     """The value of a polynomial, whose coefficients begin with that of the highest power.
 
     Raises
@@ -309,10 +296,10 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
     """
     if not isinstance(coeffs, list):
         raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
-    x = tensor_of(x)
+    x = V.tensor_of(x)
     if not coeffs:
         return wg.zeros_like(x)
-    value, *others = [tensor_of(c, dtype_hint=x.payload.dtype) for c in coeffs]
+    value, *others = [V.tensor_of(c, dtype_hint=x.payload.dtype) for c in coeffs]
     for coefficient in others:
         value = coefficient + value * x
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,14 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import shaped
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.indexing import flat_positions, positions
-from wengert.compat.tensorflow.functions.values import (
-    aligned,
-    invalid,
-    operation,
-    shape_of,
-    shown,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions.templates import rows
 
 
-@operation("ScatterNd")
-def scatter_nd(
-    indices: Any,
-    updates: Any,
-    shape: Any,
-    bad_indices_policy: str = "",
-    name: str | None = None,
-) -> Any:
+@V.operation("ScatterNd")
+def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None) -> Any:
     """Zeros of a shape, to which `updates` are added at positions.
 
     Parameters
@@ -51,43 +41,43 @@ def scatter_nd(
     >>> print(tf.scatter_nd([[1], [3], [1]], [5, 6, 7], [4]).numpy())
     [ 0 12  0  6]
     """
-    parts = tensor_of(updates)
-    start = wg.as_tensor(np.zeros(shape_of("ScatterNd", shape), parts.payload.dtype))
+    parts = V.tensor_of(updates)
+    start = wg.as_tensor(np.zeros(V.shape_of("ScatterNd", shape), parts.payload.dtype))
     return _written("ScatterNd", start, indices, parts, _added)
 
 
-def _added(rows: Any, places: Any, parts: Any) -> Any:
+def _added(rows, places, parts) -> Any:
     return wg.index_add(rows, 0, places, parts)
 
 
-def _subtracted(rows: Any, places: Any, parts: Any) -> Any:
+def _subtracted(rows, places, parts) -> Any:
     return wg.index_add(rows, 0, places, parts, alpha=-1)
 
 
-def _replaced(rows: Any, places: Any, parts: Any) -> Any:
+def _replaced(rows, places, parts) -> Any:
     return wg.index_copy(rows, 0, places, parts)
 
 
-def _raised(rows: Any, places: Any, parts: Any) -> Any:
+def _raised(rows, places, parts) -> Any:
     return wg.index_reduce(rows, 0, places, parts, "amax")
 
 
-def _lowered(rows: Any, places: Any, parts: Any) -> Any:
+def _lowered(rows, places, parts) -> Any:
     return wg.index_reduce(rows, 0, places, parts, "amin")
 
 
-def _written(op: str, x: Any, indices: Any, parts: Any, write: Any) -> Any:
+def _written(op: str, x, indices, parts, write) -> Any:
     """`x` with `parts` written by `write` where the rows of `indices` say."""
     found = positions(op, indices)
     sizes, depth = x.payload.shape, found.shape[-1]
     flat = flat_positions(op, found, sizes)
     wanted = found.shape[:-1] + sizes[depth:]
     if parts.payload.shape != wanted:
-        raise invalid(
+        raise V.invalid(
             op,
             "Dimensions [0,{0}) of indices[shape={1}] must match dimensions [0,{0}) of "
             "updates[shape={2}]: updates of shape {3} are needed".format(
-                found.ndim - 1, shown(found.shape), shown(parts.payload.shape), shown(wanted)
+                found.ndim - 1, V.shown(found.shape), V.shown(parts.payload.shape), V.shown(wanted)
             ),
         )
     rows = wg.reshape(x, (math.prod(sizes[:depth]), *sizes[depth:]))
@@ -95,78 +85,56 @@ def _written(op: str, x: Any, indices: Any, parts: Any, write: Any) -> Any:
     return wg.reshape(write(rows, wg.as_tensor(flat), parts), sizes)
 
 
-_SCATTER = """The tensor with `updates` {words} at positions; `tensor` itself stays as it is.
+def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: str) -> Any:
+    """The function `path`, which writes parts into the rows of a tensor by `write`."""
 
-Parameters
-----------
-tensor : Tensor
-    Or what becomes one.
-indices : Tensor
-    Rows of positions, one for each of the first dimensions of `tensor`.
-updates : Tensor
-    One part for each row, of the dtype of `tensor`.
-name : str, optional
-    Accepted, and of no effect.
+    @V.operation(op)
+    def scatter(tensor, indices, updates, bad_indices_policy: str = "", name=None) -> Any:
+        """The tensor with `updates` {words} at positions; `tensor` itself stays as it is.
 
-Returns
--------
-Tensor
-    Differentiable in `tensor` and `updates`.
+        Parameters
+        ----------
+        tensor : Tensor. Or what becomes one.
+        indices : Tensor. Rows of positions, one for each of the first dimensions of `tensor`.
+        updates : Tensor. One part for each row, of the dtype of `tensor`.
 
-Raises
-------
-InvalidArgumentError
-    If a position does not exist, or shapes or dtypes do not fit.
+        Returns
+        -------
+        Tensor: Differentiable in `tensor` and `updates`.
 
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> print(tf.{name}([1, 5, 3], [[0], [1]], [4, 4]).numpy())
-{line}
-"""
+        Raises
+        ------
+        InvalidArgumentError: If a position does not exist, or shapes or dtypes do not fit.
 
-
-def _scatter(op: str, write: Any, name: str, words: str, line: str) -> Any:
-    @operation(op)
-    def scatter(
-        tensor: Any,
-        indices: Any,
-        updates: Any,
-        bad_indices_policy: str = "",
-        name: str | None = None,
-    ) -> Any:
-        x, parts = aligned(op, tensor, updates)
+        Examples
+        --------
+        >>> print(tf.{path}([1, 5, 3], [[0], [1]], [4, 4]).numpy())
+        {line}
+        """
+        x, parts = V.aligned(op, tensor, updates)
         return _written(op, x, indices, parts, write)
 
-    scatter.__name__ = scatter.__qualname__ = name
-    scatter.__doc__ = _SCATTER.format(words=words, name=name, line=line)
-    return scatter
+    return shaped(scatter, path, words=words, line=line)
 
 
-tensor_scatter_nd_update = _scatter(
-    "TensorScatterUpdate", _replaced, "tensor_scatter_nd_update", "put", "[4 4 3]"
-)
-tensor_scatter_nd_add = _scatter(
-    "TensorScatterAdd", _added, "tensor_scatter_nd_add", "added", "[5 9 3]"
-)
-tensor_scatter_nd_sub = _scatter(
-    "TensorScatterSub", _subtracted, "tensor_scatter_nd_sub", "subtracted", "[-3  1  3]"
-)
-tensor_scatter_nd_max = _scatter(
-    "TensorScatterMax", _raised, "tensor_scatter_nd_max", "put, where they are greater,", "[4 5 3]"
-)
-tensor_scatter_nd_min = _scatter(
-    "TensorScatterMin", _lowered, "tensor_scatter_nd_min", "put, where they are less,", "[1 4 3]"
+rows(
+    globals(),
+    _scatter,
+    """
+    tensor_scatter_nd_update | TensorScatterUpdate | =_replaced | put | [4 4 3]
+    tensor_scatter_nd_add | TensorScatterAdd | =_added | added | [5 9 3]
+    tensor_scatter_nd_sub | TensorScatterSub | =_subtracted | subtracted | [-3  1  3]
+    tensor_scatter_nd_max | TensorScatterMax | =_raised | put, where they are greater, | [4 5 3]
+    tensor_scatter_nd_min | TensorScatterMin | =_lowered | put, where they are less, | [1 4 3]
+    """,
 )
 
 
 # -- parts by number -------------------------------------------------------------------------------
 
 
-@operation("DynamicPartition")
-def dynamic_partition(
-    data: Any, partitions: Any, num_partitions: int, name: str | None = None
-) -> Any:
+@V.operation("DynamicPartition")
+def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
     """The parts of a tensor, sorted into lists by the numbers that `partitions` gives them.
 
     Examples
@@ -174,17 +142,17 @@ def dynamic_partition(
     >>> [part.numpy().tolist() for part in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
     """
-    x = tensor_of(data)
+    x = V.tensor_of(data)
     numbers = positions("DynamicPartition", partitions)
     sizes = x.payload.shape
     if sizes[: numbers.ndim] != numbers.shape:
-        raise invalid(
+        raise V.invalid(
             "DynamicPartition",
-            f"data.shape must start with partitions.shape, got data.shape = {shown(sizes)}, "
-            f"partitions.shape = {shown(numbers.shape)}",
+            f"data.shape must start with partitions.shape, got data.shape = {V.shown(sizes)}, "
+            f"partitions.shape = {V.shown(numbers.shape)}",
         )
     if numbers.size and not (numbers.min() >= 0 and numbers.max() < num_partitions):
-        raise invalid("DynamicPartition", f"partitions must be in [0, {num_partitions})")
+        raise V.invalid("DynamicPartition", f"partitions must be in [0, {num_partitions})")
     rows = wg.reshape(x, (numbers.size, *sizes[numbers.ndim :]))
     return [
         wg.index_select(rows, 0, wg.as_tensor(np.flatnonzero(numbers == i)))
@@ -192,8 +160,8 @@ def dynamic_partition(
     ]
 
 
-@operation("DynamicStitch")
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
+@V.operation("DynamicStitch")
+def dynamic_stitch(indices, data, name=None) -> Any:
     """Parts put where lists of positions say: ``result[indices[i][j]] = data[i][j]``.
 
     Examples
@@ -202,7 +170,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
     [10 20 30]
     """
     places = [positions("DynamicStitch", part) for part in indices]
-    parts = aligned("DynamicStitch", *data)
+    parts = V.aligned("DynamicStitch", *data)
     rest = parts[0].payload.shape[places[0].ndim :]
     rows = wg.cat([wg.reshape(part, (-1, *rest)) for part in parts])
     flat = np.concatenate([place.reshape(-1) for place in places])

@@ -10,20 +10,12 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    integers,
-    invalid,
-    is_complex,
-    operation,
-    shape_of,
-    shown,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.shapes import TensorShape
 
 
-@operation("Reshape")
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
+@V.operation("Reshape")
+def reshape(tensor, shape, name=None) -> Any:
     """The same elements in another shape.
 
     Parameters
@@ -45,23 +37,23 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     [[1 2]
      [3 4]]
     """
-    x = tensor_of(tensor)
-    sizes = integers(shape)
+    x = V.tensor_of(tensor)
+    sizes = V.integers(shape)
     count = x.payload.size
     known = math.prod(size for size in sizes if size != -1)
     if sizes.count(-1) > 1:
-        raise invalid(
+        raise V.invalid(
             "Reshape", f"Only one input size may be -1, not both {sizes.index(-1)} and a later one"
         )
     if -1 not in sizes and known != count:
-        raise invalid(
+        raise V.invalid(
             "Reshape",
             f"Input to reshape is a tensor with {count} values, but the requested shape has "
             f"{known}",
         )
     if -1 in sizes:
         if known == 0 or count % known:
-            raise invalid(
+            raise V.invalid(
                 "Reshape",
                 f"Input to reshape is a tensor with {count} values, but the requested shape "
                 f"requires a multiple of {known}",
@@ -70,8 +62,8 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     return wg.reshape(x, sizes)
 
 
-@operation("ExpandDims")
-def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
+@V.operation("ExpandDims")
+def expand_dims(input, axis, name=None) -> Any:
     """The tensor with one more dimension, of size 1, at `axis`.
 
     Raises
@@ -83,19 +75,19 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
     >>> tf.expand_dims([1, 2, 3], 0).shape
     TensorShape([1, 3])
     """
-    x = tensor_of(input)
-    (place,) = integers(axis, "axis")
+    x = V.tensor_of(input)
+    (place,) = V.integers(axis, "axis")
     ndim = x.payload.ndim
     if not -ndim - 1 <= place <= ndim:
-        raise invalid(
+        raise V.invalid(
             "ExpandDims",
             f"Tried to expand dim index {place} for tensor with {ndim} dimensions.",
         )
     return wg.unsqueeze(x, place)
 
 
-@operation("Squeeze")
-def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
+@V.operation("Squeeze")
+def squeeze(input, axis=None, name=None) -> Any:
     """The tensor without dimensions of size 1: all of them, or those named.
 
     Raises
@@ -107,16 +99,16 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     >>> tf.squeeze([[[1, 2]]]).shape, tf.squeeze([[[1, 2]]], axis=0).shape
     (TensorShape([2]), TensorShape([1, 2]))
     """
-    x = tensor_of(input)
+    x = V.tensor_of(input)
     sizes, ndim = x.payload.shape, x.payload.ndim
-    places = () if axis is None else integers(axis, "axis")
+    places = () if axis is None else V.integers(axis, "axis")
     for place in places:
         if not -ndim <= place < ndim:
-            raise invalid(
+            raise V.invalid(
                 "Squeeze", f"Tried to squeeze dim index {place} for tensor with {ndim} dimensions."
             )
         if sizes[place] != 1:
-            raise invalid(
+            raise V.invalid(
                 "Squeeze",
                 f"Can not squeeze dim[{place % ndim}], expected a dimension of 1, "
                 f"got {sizes[place]}",
@@ -125,10 +117,8 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     return wg.reshape(x, tuple(size for i, size in enumerate(sizes) if i not in gone))
 
 
-@operation("Transpose")
-def transpose(
-    a: Any, perm: Any = None, conjugate: bool = False, name: str | None = "transpose"
-) -> Any:
+@V.operation("Transpose")
+def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
     """The dimensions in another order: the reverse one, or `perm`.
 
     Parameters
@@ -151,28 +141,30 @@ def transpose(
     [[1 3]
      [2 4]]
     """
-    x = tensor_of(a)
+    x = V.tensor_of(a)
     ndim = x.payload.ndim
-    order = tuple(reversed(range(ndim))) if perm is None else integers(perm, "perm")
+    order = tuple(reversed(range(ndim))) if perm is None else V.integers(perm, "perm")
     if len(order) != ndim:
-        raise invalid(
+        raise V.invalid(
             "Transpose",
             f"transpose expects a vector of size {ndim}. But input(1) is a vector of size "
             f"{len(order)}",
         )
     for place in order:
         if not -ndim <= place < ndim:
-            raise invalid("Transpose", f"{place} is out of range [0 .. {ndim})")
+            raise V.invalid("Transpose", f"{place} is out of range [0 .. {ndim})")
     order = tuple(place % ndim for place in order)
     for place in range(ndim):
         if place not in order:
-            raise invalid("Transpose", f"{place} is missing from {{{','.join(map(str, order))}}}.")
+            raise V.invalid(
+                "Transpose", f"{place} is missing from {{{','.join(map(str, order))}}}."
+            )
     result = wg.permute(x, order)
-    return wg.conj_physical(result) if conjugate and is_complex(x) else result
+    return wg.conj_physical(result) if conjugate and V.is_complex(x) else result
 
 
-@operation("BroadcastTo")
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
+@V.operation("BroadcastTo")
+def broadcast_to(input, shape, name=None) -> Any:
     """The tensor, repeated along dimensions of size 1 and new ones, so that it has `shape`.
 
     Raises
@@ -185,18 +177,18 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     [[1 2]
      [1 2]]
     """
-    x = tensor_of(input)
-    sizes = shape_of("BroadcastTo", shape)
+    x = V.tensor_of(input)
+    sizes = V.shape_of("BroadcastTo", shape)
     try:
         return wg.broadcast_to(x, sizes)
     except RuntimeError:
-        raise invalid(
-            "BroadcastTo", f"Incompatible shapes: {shown(x.payload.shape)} vs. {shown(sizes)}"
+        raise V.invalid(
+            "BroadcastTo", f"Incompatible shapes: {V.shown(x.payload.shape)} vs. {V.shown(sizes)}"
         ) from None
 
 
-@operation("EnsureShape")
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+@V.operation("EnsureShape")
+def ensure_shape(x, shape, name=None) -> Any:
     """The tensor itself, if it has that shape; None stands for any size.
 
     Raises
@@ -208,22 +200,23 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
     >>> tf.ensure_shape([1, 2], [None]).shape
     TensorShape([2])
     """
-    x = tensor_of(x)
+    x = V.tensor_of(x)
     sizes = list(shape)
     here = x.payload.shape
     if len(sizes) != len(here) or any(
         size is not None and size != own for size, own in zip(sizes, here, strict=True)
     ):
-        wanted = shown("?" if size is None else size for size in sizes)
-        raise invalid(
+        wanted = V.shown("?" if size is None else size for size in sizes)
+        raise V.invalid(
             "EnsureShape",
-            f"Shape of tensor input {shown(here)} is not compatible with expected shape {wanted}.",
+            f"Shape of tensor input {V.shown(here)} is not compatible with expected shape "
+            f"{wanted}.",
         )
     return x
 
 
-@operation("Meshgrid")
-def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
+@V.operation("Meshgrid")
+def meshgrid(*args, indexing: str = "xy", name=None) -> Any:
     """The coordinates of the points of a grid, one tensor for each argument, as a list.
 
     Parameters
@@ -244,11 +237,11 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
         raise ValueError(
             f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
         )
-    parts = [wg.reshape(tensor_of(part), (-1,)) for part in args]
+    parts = [wg.reshape(V.tensor_of(part), (-1,)) for part in args]
     return list(wg.meshgrid(*parts, indexing=indexing))
 
 
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+def broadcast_static_shape(shape_x, shape_y) -> TensorShape:
     """The shape that two shapes broadcast to.
 
     Raises
@@ -268,8 +261,8 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
         ) from None
 
 
-@operation("BroadcastArgs")
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
+@V.operation("BroadcastArgs")
+def broadcast_dynamic_shape(shape_x, shape_y) -> Any:
     """The shape that two shapes broadcast to, as a tensor.
 
     Raises
@@ -281,12 +274,12 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
     >>> print(tf.broadcast_dynamic_shape([2, 1], [3]).numpy())
     [2 3]
     """
-    first, second = integers(shape_x), integers(shape_y)
+    first, second = V.integers(shape_x), V.integers(shape_y)
     try:
         found = np.broadcast_shapes(first, second)
     except ValueError:
-        raise invalid(
-            "BroadcastArgs", f"Incompatible shapes: {shown(first)} vs. {shown(second)}"
+        raise V.invalid(
+            "BroadcastArgs", f"Incompatible shapes: {V.shown(first)} vs. {V.shown(second)}"
         ) from None
     return wg.as_tensor(np.array(found, np.int32))
 

@@ -54,12 +54,12 @@ class Streams:
 _STREAMS = Streams()
 
 
-def stream_of(seed: Any) -> np.random.Generator:
+def stream_of(seed) -> np.random.Generator:
     """The stream that a call with `seed` draws from."""
     return _STREAMS.of(None if seed is None else integers(seed, "seed")[0])
 
 
-def set_seed(seed: Any) -> None:
+def set_seed(seed) -> None:
     """Set the global seed; all streams begin again.
 
     Parameters
@@ -77,7 +77,7 @@ def set_seed(seed: Any) -> None:
     _STREAMS.start(integers(seed, "seed")[0])
 
 
-def stateless(seed: Any) -> np.random.Generator:
+def stateless(seed) -> np.random.Generator:
     """The stream that two numbers begin, the same each time.
 
     Raises

@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["joined", "leaves", "mapped"]
 
 
-def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+def mapped(function: Callable[[Any], Any], value) -> Any:
     """A structure with `function` applied to each of its leaves."""
     if isinstance(value, dict):
         return {key: mapped(function, part) for key, part in value.items()}
@@ -18,7 +18,7 @@ def mapped(function: Callable[[Any], Any], value: Any) -> Any:
     return function(value)
 
 
-def leaves(value: Any) -> Iterator[Any]:
+def leaves(value) -> Iterator[Any]:
     """The leaves of a structure, in order."""
     if isinstance(value, dict):
         for part in value.values():

@@ -1,156 +1,135 @@
-"""Layer 9 · compat: how TensorFlow's functions of two tensors are made from those of wengert."""
+"""Layer 9 · compat: how TensorFlow's functions of one or two tensors are made of those of wengert.
+
+See NOTE [functions of rows] in `compat/kit/rows.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from wengert.base.shapes import broadcast
-from wengert.compat.tensorflow.functions.values import (
-    COMPLEX,
-    FLOATING,
-    INTEGERS,
-    NUMBERS,
-    REAL,
-    aligned,
-    check,
-    computed,
-    invalid,
-    shown,
-    tensor_of,
-    truths,
-)
+from wengert.compat.kit.rows import of_rows, shaped
+from wengert.compat.tensorflow.functions import values as V
 
-__all__ = ["ALL", "FLAT", "SAME", "TRUTH", "describe", "fits", "function_of", "hinted", "logical"]
+__all__ = ["KINDS", "fits", "function_of", "rows", "unary"]
 
-_DOC = """{words}, element by element.
-
-Parameters
-----------
-{x}, {y} : Tensor
-    Or what becomes one; of one {kinds} dtype, and of shapes that broadcast.
-name : str, optional
-    Accepted, and of no effect.
-
-Returns
--------
-Tensor
-    {result}
-
-Raises
-------
-InvalidArgumentError
-    If the dtypes differ, or are others, or the shapes do not broadcast.
-TypeError
-    If a number does not fit into the dtype of the other argument.
-
-Examples
---------
->>> import wengert.compat.tensorflow as tf
->>> print(tf.{place}{name}({example}).numpy(){rounded})
-{shown}
-"""
-ALL = (*NUMBERS, "bool")
-_KINDS = {
-    FLOATING: "real floating",
-    COMPLEX: "floating or complex",
-    REAL: "real",
-    NUMBERS: "number",
-    INTEGERS: "whole-number",
-    ALL: "",
+ALL, BOOLS = (*V.NUMBERS, "bool"), ("bool",)
+KINDS = {
+    V.FLOATING: "a real floating dtype",
+    V.COMPLEX: "a floating or complex dtype",
+    V.REAL: "a real dtype",
+    V.NUMBERS: "a dtype of numbers",
+    V.INTEGERS: "a dtype of whole numbers",
+    BOOLS: "bool",
+    ALL: "any dtype",
 }
+"""What a list of dtypes is called."""
 SAME = "Of that dtype; differentiable."
 FLAT = "Of that dtype; as in TensorFlow it passes no gradient on."
 TRUTH = "Of bools."
 
 
-def fits(op: str, x: Any, y: Any) -> None:
+def rows(namespace: dict[str, Any], make: Callable[..., Any], text: str) -> list[str]:
+    """The functions of a table, whose cells may name lists of dtypes (see `of_rows`)."""
+    kinds = {"BOOLS": BOOLS, "COMPLEX": V.COMPLEX, "FLOATING": V.FLOATING, "INTEGERS": V.INTEGERS}
+    return of_rows(namespace, make, text, NUMBERS=V.NUMBERS, REAL=V.REAL, **kinds)
+
+
+def fits(op: str, x, y) -> None:
     """Raise unless the shapes broadcast."""
     a, b = x.payload.shape, y.payload.shape
     if a != b:
         try:
             broadcast(a, b)
         except RuntimeError:
-            raise invalid(op, f"Incompatible shapes: {shown(a)} vs. {shown(b)}") from None
+            raise V.invalid(op, f"Incompatible shapes: {V.shown(a)} vs. {V.shown(b)}") from None
+
+
+def unary(
+    path: str,
+    op: str,
+    function: Callable[[Any], Any],
+    kinds: tuple[str, ...],
+    words: str,
+    example: str,
+    line: str,
+    result: str = SAME,
+) -> Any:
+    """The function `path`: `function` of a tensor of one of the dtypes `kinds`."""
+
+    def applied(x, name=None) -> Any:
+        """{words}, element by element.
+
+        Parameters
+        ----------
+        {0} : Tensor. Or what becomes one; of {kinds}.
+
+        Returns
+        -------
+        Tensor: {result}
+
+        Raises
+        ------
+        InvalidArgumentError: If the dtype is another one.
+
+        Examples
+        --------
+        >>> print(tf.{path}({example}).numpy(){rounded})
+        {line}
+        """
+        x = V.tensor_of(x)
+        V.check(op, x, kinds)
+        return V.computed(op, function, x)
+
+    return _described(applied, path, words, kinds, example, line, result)
 
 
 def function_of(
+    path: str,
     op: str,
     function: Callable[[Any, Any], Any],
-    kinds: Sequence[str],
-    name: str,
+    kinds: tuple[str, ...],
     words: str,
     example: str,
-    shown: str,
+    line: str,
     result: str = SAME,
-    place: str = "math.",
 ) -> Any:
-    """The function `name`: `function` of two tensors of one of the dtypes `kinds`."""
+    """The function `path`: `function` of two tensors of one of the dtypes `kinds`."""
+    entered = V.truths if kinds is BOOLS else V.aligned
 
-    def applied(x: Any, y: Any, name: str | None = None) -> Any:
-        x, y = aligned(op, x, y)
-        check(op, x, kinds)
+    def applied(x, y, name=None) -> Any:
+        """{words}, element by element.
+
+        Parameters
+        ----------
+        {0}, {1} : Tensor. Or what becomes one; of one dtype, of {kinds}, and of shapes that
+            broadcast.
+
+        Returns
+        -------
+        Tensor: {result}
+
+        Raises
+        ------
+        InvalidArgumentError: If the dtypes differ, or are others, or the shapes do not broadcast.
+        TypeError: If a number does not fit into the dtype of the other argument.
+
+        Examples
+        --------
+        >>> print(tf.{path}({example}).numpy(){rounded})
+        {line}
+        """
+        x, y = entered(op, x, y)
+        if kinds is not ALL:
+            V.check(op, x, kinds)
         fits(op, x, y)
-        return computed(op, function, x, y)
+        return V.computed(op, function, x, y)
 
-    describe(applied, words, kinds, name, example, shown, result, place)
-    return applied
-
-
-def hinted(
-    op: str, function: Callable[[Any, Any], Any], name: str, words: str, example: str, shown: str
-) -> Any:
-    """A function whose second argument gets the dtype of the first one, whatever that is."""
-
-    def applied(x: Any, y: Any, name: str | None = None) -> Any:
-        x = tensor_of(x)
-        y = tensor_of(y, dtype_hint=x.payload.dtype)
-        x, y = aligned(op, x, y)
-        check(op, x, NUMBERS)
-        fits(op, x, y)
-        return computed(op, function, x, y)
-
-    describe(applied, words, NUMBERS, name, example, shown, SAME, "")
-    return applied
+    return _described(applied, path, words, kinds, example, line, result)
 
 
-def describe(
-    function: Any,
-    words: str,
-    kinds: Sequence[str],
-    name: str,
-    example: str,
-    shown: str,
-    result: str,
-    place: str,
-    x: str = "x",
-    y: str = "y",
-) -> None:
-    """Give a function its name and its documentation."""
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = _DOC.format(
-        words=words,
-        kinds=_KINDS[tuple(kinds)],
-        name=name,
-        example=example,
-        shown=shown,
-        result=result,
-        place=place,
-        rounded=".round(3)" if result is SAME and place else "",
-        x=x,
-        y=y,
-    ).replace("one  dtype", "one dtype")
-
-
-def logical(
-    op: str, function: Callable[[Any, Any], Any], name: str, words: str, example: str, shown: str
-) -> Any:
-    """A function of two truth values."""
-
-    def applied(x: Any, y: Any, name: str | None = None) -> Any:
-        x, y = truths(op, x, y)
-        fits(op, x, y)
-        return computed(op, function, x, y)
-
-    describe(applied, words, ALL, name, example, shown, TRUTH, "math.")
-    return applied
+def _described(function, path: str, words: str, kinds, example: str, line: str, result) -> Any:
+    said = {"words": words, "kinds": KINDS[kinds], "example": example, "line": line}
+    rounded = ".round(3)" if result is SAME else ""
+    return shaped(function, path, **said, result=result, rounded=rounded)

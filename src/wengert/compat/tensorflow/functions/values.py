@@ -7,6 +7,8 @@ wengert says about wrong arguments becomes an `InvalidArgumentError`, which is w
 TensorFlow raise. Nothing here computes, or knows of tapes.
 """
 
+# ruff: noqa: F401  some names are for other modules
+
 from __future__ import annotations
 
 import functools
@@ -18,6 +20,7 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.dtypes import cxx_name, numpy_dtype, of_numpy
 from wengert.compat.tensorflow.errors import InvalidArgumentError, OpError
 from wengert.compat.tensorflow.tensor import Tensor, made, same_dtype, tensor_of
@@ -25,38 +28,6 @@ from wengert.compat.tensorflow.values import array_of
 from wengert.interp.levels import Lifted
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast as converted
-
-__all__ = [
-    "COMPLEX",
-    "FLOATING",
-    "INTEGERS",
-    "NUMBERS",
-    "REAL",
-    "aligned",
-    "axis_of",
-    "axes_of",
-    "check",
-    "computed",
-    "constant_of",
-    "dtype_of",
-    "integers",
-    "invalid",
-    "is_complex",
-    "is_floating",
-    "is_mapped",
-    "kind_of",
-    "list_of",
-    "made",
-    "cxx_name",
-    "converted",
-    "numbers_of",
-    "operation",
-    "shape_of",
-    "shown",
-    "tensor_of",
-    "truths",
-    "type_of",
-]
 
 FLOATING = ("bfloat16", "half", "float", "double")
 INTEGERS = ("uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "uint64")
@@ -74,38 +45,38 @@ def invalid(op: str, message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, f"{message} [Op:{op}]")
 
 
-def shown(shape: Any) -> str:
+def shown(shape) -> str:
     """A shape as TensorFlow's kernels show it: ``[2,3]``."""
     return f"[{','.join(map(str, shape))}]"
 
 
-def kind_of(x: Any) -> str:
+def kind_of(x) -> str:
     """The kind of a tensor's dtype: one of ``f``, ``c``, ``i``, ``u``, ``b``."""
     kind = x.payload.dtype.kind
     return "f" if kind == "V" else kind
 
 
-def type_of(x: Any) -> Any:
+def type_of(x) -> Any:
     """The dtype of a tensor, as TensorFlow shows it."""
     return of_numpy(np.dtype(x.payload.dtype))
 
 
-def constant_of(array: Any) -> Any:
+def constant_of(array) -> Any:
     """A tensor of the elements of an array."""
     return made(new_tensor(np.asarray(array)))
 
 
-def is_floating(x: Any) -> bool:
+def is_floating(x) -> bool:
     """Whether a tensor's dtype is a real floating one."""
     return kind_of(x) == "f"
 
 
-def is_complex(x: Any) -> bool:
+def is_complex(x) -> bool:
     """Whether a tensor's dtype is complex."""
     return x.payload.dtype.kind == "c"
 
 
-def check(op: str, x: Any, allowed: Sequence[str], attribute: str = "T") -> None:
+def check(op: str, x, allowed: Sequence[str], attribute: str = "T") -> None:
     """Raise unless the dtype of `x` is one that the kernel `op` takes.
 
     Raises
@@ -130,7 +101,7 @@ def check(op: str, x: Any, allowed: Sequence[str], attribute: str = "T") -> None
     )
 
 
-def computed(op: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def computed(op: str, function: Callable[..., Any], *args, **kwargs) -> Any:
     """``function(*args, **kwargs)`` of wengert's, as TensorFlow's tensor, with its errors."""
     entered = [tensor_of(arg) if arg.__class__ is Tensor else arg for arg in args]
     try:
@@ -147,7 +118,7 @@ def operation(op: str) -> Callable[[_Function], _Function]:
 
     def decorate(function: _Function) -> _Function:
         @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args, **kwargs) -> Any:
             try:
                 with np.errstate(all="ignore"):
                     return _converted(function(*args, **kwargs))
@@ -161,7 +132,7 @@ def operation(op: str) -> Callable[[_Function], _Function]:
     return decorate
 
 
-def _converted(result: Any) -> Any:
+def _converted(result) -> Any:
     if isinstance(result, TensorBase):
         return made(result)
     if isinstance(result, tuple | list):
@@ -175,7 +146,7 @@ def _converted(result: Any) -> Any:
 # -- arguments -------------------------------------------------------------------------------------
 
 
-def aligned(op: str, *values: Any) -> list[Any]:
+def aligned(op: str, *values) -> list[Any]:
     """Tensors of one dtype: of the first tensor's among `values`, else of the first value's.
 
     Raises
@@ -186,17 +157,17 @@ def aligned(op: str, *values: Any) -> list[Any]:
     return list(same_dtype(op, *values))
 
 
-def numbers_of(value: Any) -> Any:
+def numbers_of(value) -> Any:
     """The elements of what becomes a tensor as an array, outside of any history."""
     return np.asarray(tensor_of(value).numpy())
 
 
-def is_mapped(x: Any) -> bool:
+def is_mapped(x) -> bool:
     """Whether a tensor stands for many at once, as under `vectorized_map`: it has no one value."""
     return isinstance(x.payload, Lifted)
 
 
-def truths(op: str, *values: Any) -> list[Any]:
+def truths(op: str, *values) -> list[Any]:
     """Tensors of bools.
 
     Raises
@@ -215,13 +186,13 @@ def truths(op: str, *values: Any) -> list[Any]:
     return found
 
 
-def _truth(value: Any) -> Any:
+def _truth(value) -> Any:
     if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
         return tensor_of(value)
     return made(new_tensor(array_of(value, np.dtype(bool))))
 
 
-def list_of(op: str, values: Any) -> list[Any]:
+def list_of(op: str, values) -> list[Any]:
     """Tensors of one dtype, of a list of what becomes tensors, or of a tensor's parts."""
     if isinstance(values, TensorBase) or hasattr(values, "_as_tensor"):
         values = list(wg.unbind(tensor_of(values)))
@@ -230,7 +201,7 @@ def list_of(op: str, values: Any) -> list[Any]:
     return aligned(op, *values)
 
 
-def dtype_of(dtype: Any, default: Any = None) -> Any:
+def dtype_of(dtype, default=None) -> Any:
     """NumPy's dtype of a dtype in any form, or of `default` for None."""
     found = default if dtype is None else numpy_dtype(dtype)
     if found is not None and found.kind == "O":
@@ -238,7 +209,7 @@ def dtype_of(dtype: Any, default: Any = None) -> Any:
     return found
 
 
-def integers(value: Any, what: str = "shape") -> tuple[int, ...]:
+def integers(value, what: str = "shape") -> tuple[int, ...]:
     """Integers out of a list, a tensor, an array or a shape, or a number by itself.
 
     Raises
@@ -248,7 +219,7 @@ def integers(value: Any, what: str = "shape") -> tuple[int, ...]:
     return tuple(_integer(part, what) for part in _parts(value))
 
 
-def _parts(value: Any) -> Any:
+def _parts(value) -> Any:
     if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
         value = numbers_of(value)
     elif hasattr(value, "as_list"):
@@ -258,7 +229,7 @@ def _parts(value: Any) -> Any:
     return value if isinstance(value, list | tuple | range) else (value,)
 
 
-def _integer(value: Any, what: str) -> int:
+def _integer(value, what: str) -> int:
     if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
         value = numbers_of(value).item()
     try:
@@ -269,7 +240,7 @@ def _integer(value: Any, what: str) -> int:
         ) from None
 
 
-def shape_of(op: str, value: Any) -> tuple[int, ...]:
+def shape_of(op: str, value) -> tuple[int, ...]:
     """The dimensions that a shape names, in any form.
 
     Raises
@@ -283,7 +254,7 @@ def shape_of(op: str, value: Any) -> tuple[int, ...]:
     return shape
 
 
-def axis_of(op: str, axis: Any, ndim: int, message: str | None = None) -> int:
+def axis_of(op: str, axis, ndim: int, message: str | None = None) -> int:
     """One dimension, counted from the front.
 
     Raises
@@ -298,7 +269,7 @@ def axis_of(op: str, axis: Any, ndim: int, message: str | None = None) -> int:
     return number % ndim
 
 
-def axes_of(op: str, axis: Any, ndim: int) -> tuple[int, ...]:
+def axes_of(op: str, axis, ndim: int) -> tuple[int, ...]:
     """The dimensions to reduce; all of them for None.
 
     Raises
@@ -323,4 +294,5 @@ def axes_of(op: str, axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(found)
 
 
+__all__ = defined(globals())
 fill_sections(globals())

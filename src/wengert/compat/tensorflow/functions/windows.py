@@ -14,17 +14,17 @@ from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.functions.values import integers, invalid
 
 
-def first(x: Any, channels_first: bool) -> Any:
+def first(x, channels_first: bool) -> Any:
     """`x` with its channels after the batch."""
     return x if channels_first else wg.movedim(x, -1, 1)
 
 
-def last(x: Any, channels_first: bool) -> Any:
+def last(x, channels_first: bool) -> Any:
     """What `first` was given."""
     return x if channels_first else wg.movedim(x, 1, -1)
 
 
-def per_dimension(op: str, value: Any, d: int, channels_first: bool, what: str) -> tuple[int, ...]:
+def per_dimension(op: str, value, d: int, channels_first: bool, what: str) -> tuple[int, ...]:
     """One number for each of `d` dimensions, of one for all, or of a list with batch and channels.
 
     Raises
@@ -52,7 +52,7 @@ def per_dimension(op: str, value: Any, d: int, channels_first: bool, what: str) 
 
 def padding_of(
     op: str,
-    padding: Any,
+    padding,
     sizes: tuple[int, ...],
     window: tuple[int, ...],
     strides: tuple[int, ...],
@@ -85,14 +85,14 @@ def padding_of(
     return pairs
 
 
-def padded(x: Any, pairs: list[tuple[int, int]], value: float = 0.0) -> Any:
+def padded(x, pairs: list[tuple[int, int]], value: float = 0.0) -> Any:
     """`x`, channels first, with elements added along its last dimensions."""
     if not any(map(any, pairs)):
         return x
     return wg.nn.functional.pad(x, [n for pair in reversed(pairs) for n in pair], value=value)
 
 
-def is_channels_first(op: str, data_format: Any) -> bool:
+def is_channels_first(op: str, data_format) -> bool:
     """Whether a format has the channels right after the batch."""
     if data_format is None or data_format in ("NWC", "NHWC", "NDHWC"):
         return False

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import offered
 from wengert.compat.tensorflow import initializers as initializers
 from wengert.compat.tensorflow import random as random
 from wengert.compat.tensorflow.keras import activations as activations
@@ -33,38 +34,17 @@ from wengert.compat.tensorflow.keras.models import Model as Model
 from wengert.compat.tensorflow.keras.models import Sequential as Sequential
 from wengert.compat.tensorflow.keras.optimizers import Optimizer as Optimizer
 from wengert.compat.tensorflow.keras.regularizers import Regularizer as Regularizer
-from wengert.compat.tensorflow.refusal import refusal
+from wengert.compat.tensorflow.refusal import refusal as _refusal
 from wengert.compat.tensorflow.variable import Variable as Variable
-
-__all__ = [
-    "Input",
-    "Layer",
-    "Loss",
-    "Metric",
-    "Model",
-    "Optimizer",
-    "Regularizer",
-    "Sequential",
-    "Variable",
-    "activations",
-    "backend",
-    "callbacks",
-    "constraints",
-    "initializers",
-    "layers",
-    "losses",
-    "metrics",
-    "models",
-    "optimizers",
-    "random",
-    "regularizers",
-    "saving",
-    "utils",
-]
 
 
 def __getattr__(name: str) -> Any:
-    raise refusal("keras", name)
+    raise _refusal("keras", name)
 
 
+_MODULES = """
+    activations backend callbacks constraints initializers layers losses metrics models optimizers
+    random regularizers saving utils
+    """
+__all__ = offered(globals(), "wengert.compat.tensorflow", _MODULES)
 fill_sections(globals())

@@ -23,8 +23,8 @@ TensorShape([2])
 """
 
 
-def _named(name: str, function: Any) -> Any:
-    def activation(x: Any) -> Any:
+def _named(name: str, function) -> Any:
+    def activation(x) -> Any:
         return function(x)
 
     activation.__name__ = activation.__qualname__ = name
@@ -32,11 +32,11 @@ def _named(name: str, function: Any) -> Any:
     return activation
 
 
-def _mish(x: Any) -> Any:
+def _mish(x) -> Any:
     return computed("Softplus", wg.nn.functional.mish, tensor_of(x))
 
 
-def _hard_sigmoid(x: Any) -> Any:
+def _hard_sigmoid(x) -> Any:
     return computed("Relu6", wg.nn.functional.hardsigmoid, tensor_of(x))
 
 
@@ -56,7 +56,7 @@ swish = silu
 
 
 def relu(
-    x: Any, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0
+    x, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0
 ) -> Any:
     """The elements above `threshold`, at most `max_value`; the others times `negative_slope`.
 
@@ -68,7 +68,7 @@ def relu(
     if not (negative_slope or threshold) and max_value is None:
         return _nn.relu(x)
 
-    def rectified(x: Any) -> Any:
+    def rectified(x) -> Any:
         low = wg.mul(wg.sub(x, threshold), negative_slope) if negative_slope else wg.zeros_like(x)
         above = wg.gt(x, threshold) if threshold else wg.ge(x, 0)
         result = wg.where(above, x, low)
@@ -77,7 +77,7 @@ def relu(
     return computed("Relu", rectified, tensor_of(x))
 
 
-def elu(x: Any, alpha: float = 1.0) -> Any:
+def elu(x, alpha: float = 1.0) -> Any:
     """The elements, negative ones replaced by ``alpha * (exp(x) - 1)``.
 
     Examples
@@ -90,7 +90,7 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
     return computed("Elu", wg.nn.functional.elu, tensor_of(x), alpha)
 
 
-def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
+def leaky_relu(x, negative_slope: float = 0.2) -> Any:
     """The elements, negative ones times `negative_slope`.
 
     Examples
@@ -101,17 +101,17 @@ def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
     return _nn.leaky_relu(x, negative_slope)
 
 
-def gelu(x: Any, approximate: bool = False) -> Any:
+def gelu(x, approximate: bool = False) -> Any:
     """The elements times the normal distribution function of them (see `tf.nn.gelu`)."""
     return _nn.gelu(x, approximate)
 
 
-def softmax(x: Any, axis: int = -1) -> Any:
+def softmax(x, axis: int = -1) -> Any:
     """Exponentials, scaled so that they add up to 1 along a dimension (see `tf.nn.softmax`)."""
     return _nn.softmax(x, axis)
 
 
-def log_softmax(x: Any, axis: int = -1) -> Any:
+def log_softmax(x, axis: int = -1) -> Any:
     """The logarithm of `softmax`."""
     return _nn.log_softmax(x, axis)
 
@@ -121,7 +121,7 @@ _of_name = getter(
 )
 
 
-def get(identifier: Any) -> Any:
+def get(identifier) -> Any:
     """The function that a name stands for; None stands for `linear`.
 
     Raises

@@ -7,19 +7,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import snake_case
 from wengert.compat.tensorflow.functions.values import dtype_of
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "clear_session",
-    "epsilon",
-    "floatx",
-    "get_uid",
-    "image_data_format",
-    "set_epsilon",
-    "set_floatx",
-]
 
 _SETTINGS: dict[str, Any] = {"epsilon": 1e-7, "floatx": "float32"}
 _COUNTS: dict[str, int] = {}
@@ -69,7 +60,7 @@ def set_floatx(value: str) -> None:
     _SETTINGS["floatx"] = value
 
 
-def float_type(dtype: Any = None) -> np.dtype[Any]:
+def float_type(dtype=None) -> np.dtype[Any]:
     """NumPy's dtype for `dtype`, or for what `floatx` says."""
     kind: np.dtype[Any] = dtype_of(floatx() if dtype is None else dtype)
     return kind
@@ -102,4 +93,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.backend", name)
 
 
+__all__ = defined(globals(), without="float_type name_for")
 fill_sections(globals())

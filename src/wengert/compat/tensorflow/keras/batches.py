@@ -12,19 +12,19 @@ from wengert.compat.tensorflow.functions.streams import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 
 
-def size_of(x: Any) -> Any:
+def size_of(x) -> Any:
     """The number of examples in a batch."""
     return np.float32(len(_first(x)))
 
 
-def packed(x: Any, y: Any, weight: Any) -> Any:
+def packed(x, y, weight) -> Any:
     """Inputs, targets and weights as what datasets give."""
     if weight is not None:
         return x, y, weight
     return (x,) if y is None else (x, y)
 
 
-def unpacked(data: Any) -> tuple[Any, Any, Any]:
+def unpacked(data) -> tuple[Any, Any, Any]:
     """Inputs, targets and weights of what a dataset gave."""
     if not isinstance(data, tuple):
         return data, None, None
@@ -32,7 +32,7 @@ def unpacked(data: Any) -> tuple[Any, Any, Any]:
     return x, y, weight
 
 
-def count_of(x: Any, batch_size: int | None, steps: int | None) -> int | None:
+def count_of(x, batch_size: int | None, steps: int | None) -> int | None:
     """The number of batches; None if it is not known."""
     if steps is not None:
         return steps
@@ -44,7 +44,7 @@ def count_of(x: Any, batch_size: int | None, steps: int | None) -> int | None:
         return None
 
 
-def weighted(data: Iterator[Any], class_weight: Any) -> Iterator[Any]:
+def weighted(data: Iterator[Any], class_weight) -> Iterator[Any]:
     """Batches, whose examples count as their classes do."""
     for batch in data:
         x, y, weight = unpacked(batch)
@@ -60,12 +60,12 @@ def weighted(data: Iterator[Any], class_weight: Any) -> Iterator[Any]:
         yield x, y, constant_of(np.asarray(found, np.float32).reshape(labels.shape))
 
 
-def validation_parts(data: Any) -> tuple[Any, Any, Any]:
+def validation_parts(data) -> tuple[Any, Any, Any]:
     """Inputs, targets and weights of what ``validation_data=`` was given."""
     return unpacked(data) if isinstance(data, tuple) else (data, None, None)
 
 
-def _mapped(function: Any, value: Any) -> Any:
+def _mapped(function, value) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_mapped(function, part) for part in value)
     if isinstance(value, dict):
@@ -73,24 +73,24 @@ def _mapped(function: Any, value: Any) -> Any:
     return None if value is None else function(value)
 
 
-def _first(value: Any) -> Any:
+def _first(value) -> Any:
     while isinstance(value, list | tuple | dict):
         value = next(iter(value.values())) if isinstance(value, dict) else value[0]
     return value
 
 
-def _is_data(value: Any) -> bool:
+def _is_data(value) -> bool:
     """Whether `value` holds examples side by side, in arrays or tensors."""
     return hasattr(_first(value), "shape") or not hasattr(value, "__iter__")
 
 
-def _array(value: Any) -> Any:
+def _array(value) -> Any:
     array = np.asarray(numbers_of(value))
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
 def batches(
-    x: Any, y: Any, weight: Any, batch_size: int | None, shuffle: bool, steps: int | None
+    x, y, weight, batch_size: int | None, shuffle: bool, steps: int | None
 ) -> Iterator[Any]:
     """Batches of examples, in another order if `shuffle` says so."""
     if not _is_data(x) and not isinstance(x, list):
@@ -120,7 +120,7 @@ def batches(
         yield packed(*parts)
 
 
-def cut(x: Any, y: Any, weight: Any, share: float) -> tuple[Any, Any, Any, Any]:
+def cut(x, y, weight, share: float) -> tuple[Any, Any, Any, Any]:
     """What comes before the last `share` of the examples, and that."""
     x, y, weight = (_mapped(_array, part) for part in (x, y, weight))
     place = int(np.floor(len(_first(x)) * (1 - share)))

@@ -20,25 +20,11 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.refusal import refusal
 from wengert.tape.sites import warn
-
-__all__ = [
-    "CSVLogger",
-    "Callback",
-    "CallbackList",
-    "EarlyStopping",
-    "History",
-    "LambdaCallback",
-    "LearningRateScheduler",
-    "ModelCheckpoint",
-    "ProgbarLogger",
-    "ReduceLROnPlateau",
-    "TensorBoard",
-    "TerminateOnNaN",
-]
 
 _PHASES = ("train", "test", "predict")
 _EVENTS = (
@@ -65,27 +51,27 @@ class Callback:
         """Take what `fit` was told."""
         self.params = params
 
-    def set_model(self, model: Any) -> None:
+    def set_model(self, model) -> None:
         """Take the model."""
         self.model = model
 
-    def on_batch_begin(self, batch: int, logs: Any = None) -> None:
+    def on_batch_begin(self, batch: int, logs=None) -> None:
         """Called before each batch of training."""
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs=None) -> None:
         """Called after each batch of training."""
 
-    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_begin(self, batch: int, logs=None) -> None:
         """Called before each batch of training."""
         self.on_batch_begin(batch, logs=logs)
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs=None) -> None:
         """Called after each batch of training."""
         self.on_batch_end(batch, logs=logs)
 
 
 def _ignored(event: str) -> Callable[..., None]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> None:
+    def method(self, *args, **kwargs) -> None:
         return None
 
     when = event.replace("_begin", " begins").replace("_end", " ends").replace("_", " ")
@@ -105,10 +91,10 @@ class History(Callback):
     def __init__(self) -> None:
         self.history: dict[str, list[Any]] = {}
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs=None) -> None:
         self.epoch: list[int] = []
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs=None) -> None:
         self.epoch.append(epoch)
         for key, value in (logs or {}).items():
             self.history.setdefault(key, []).append(value)
@@ -118,24 +104,24 @@ class History(Callback):
 class ProgbarLogger(Callback):
     """What prints one line for each epoch."""
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs=None) -> None:
         self._count = 0
         if self.params["verbose"]:
             print(f"Epoch {epoch + 1}/{self.params['epochs']}")
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs=None) -> None:
         self._count = batch + 1
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs=None) -> None:
         if self.params["verbose"]:
             print(f"{self._count}/{self._count} - {shown_numbers(logs)}")
 
-    def on_test_end(self, logs: Any = None) -> None:
+    def on_test_end(self, logs=None) -> None:
         if self.params["verbose"] and self.params["epochs"] is None:
             print(shown_numbers(logs))
 
 
-def shown_numbers(logs: Any) -> str:
+def shown_numbers(logs) -> str:
     """Quantities as one line."""
     return " - ".join(f"{key}: {value:.4f}" for key, value in logs.items())
 
@@ -153,11 +139,11 @@ class CallbackList(Callback):
 
     def __init__(
         self,
-        callbacks: Any = None,
+        callbacks=None,
         add_history: bool = False,
         add_progbar: bool = False,
-        model: Any = None,
-        **params: Any,
+        model=None,
+        **params,
     ) -> None:
         self.callbacks = nest.flatten(callbacks) if callbacks else []
         for kind, wanted in ((History, add_history), (ProgbarLogger, add_progbar)):
@@ -177,7 +163,7 @@ class CallbackList(Callback):
 def _passed_on(event: str) -> Callable[..., None]:
     counted = "batch" in event or "epoch" in event
 
-    def method(self: Any, *args: Any, logs: Any = None) -> None:
+    def method(self, *args, logs=None) -> None:
         numbers, rest = args[:counted], args[counted:]
         # callbacks may add to what they are given: those behind them see it, and nobody else
         shared = dict(logs or (rest and rest[0]) or {})
@@ -202,7 +188,7 @@ _FALLING = ("loss", "error", "entropy", "hinge", "poisson", "divergence", "logco
 class _Monitor(Callback):
     """What looks at one quantity, and knows which of two values is better."""
 
-    def __init__(self, monitor: str, mode: str, baseline: Any, min_delta: float) -> None:
+    def __init__(self, monitor: str, mode: str, baseline, min_delta: float) -> None:
         if mode not in ("auto", "min", "max"):
             warn(f"{type(self).__name__} mode '{mode}' is unknown, fallback to auto mode.")
             mode = "auto"
@@ -211,7 +197,7 @@ class _Monitor(Callback):
         self.best = baseline
         self.min_delta = abs(min_delta)
 
-    def _better(self, value: Any, than: Any) -> bool:
+    def _better(self, value, than) -> bool:
         if than is None:
             return True
         if self._grows():
@@ -235,7 +221,7 @@ class _Monitor(Callback):
             "`mode='min'` in order to use the lowest value."
         )
 
-    def _value(self, logs: Any, words: str) -> Any:
+    def _value(self, logs, words: str) -> Any:
         self._grows()
         value = (logs or {}).get(self.monitor)
         if value is None:
@@ -284,12 +270,12 @@ class EarlyStopping(_Monitor):
         self.start_from_epoch = start_from_epoch
         self.on_train_begin()
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs=None) -> None:
         self.wait = self.stopped_epoch = self.best_epoch = 0
         self.best = None
         self.best_weights: Any = None
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs=None) -> None:
         value = self._value(logs, "Early stopping conditioned on")
         if value is None or epoch < self.start_from_epoch:
             return
@@ -306,7 +292,7 @@ class EarlyStopping(_Monitor):
             self.stopped_epoch = epoch
             self.model.stop_training = True
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs=None) -> None:
         if self.stopped_epoch:
             self._say(f"Epoch {self.stopped_epoch + 1}: early stopping")
         if self.restore_best_weights and self.best_weights is not None:
@@ -337,13 +323,13 @@ class ModelCheckpoint(_Monitor):
 
     def __init__(
         self,
-        filepath: Any,
+        filepath,
         monitor: str = "val_loss",
         verbose: int = 0,
         save_best_only: bool = False,
         save_weights_only: bool = False,
         mode: str = "auto",
-        save_freq: Any = "epoch",
+        save_freq="epoch",
         initial_value_threshold: float | None = None,
     ) -> None:
         super().__init__(monitor, mode, initial_value_threshold, 0)
@@ -370,10 +356,10 @@ class ModelCheckpoint(_Monitor):
                 f"filepath={self.filepath}"
             )
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs=None) -> None:
         self._epoch = epoch
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs=None) -> None:
         if self.save_freq == "epoch":
             return
         self._batches += 1
@@ -381,11 +367,11 @@ class ModelCheckpoint(_Monitor):
             self._batches = 0
             self._save(self._epoch, {"batch": batch + 1, **(logs or {})})
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs=None) -> None:
         if self.save_freq == "epoch":
             self._save(epoch, logs or {})
 
-    def _save(self, epoch: int, logs: Any) -> None:
+    def _save(self, epoch: int, logs) -> None:
         try:
             path = self.filepath.format(**{"epoch": epoch + 1, **logs})
         except KeyError as error:
@@ -399,7 +385,7 @@ class ModelCheckpoint(_Monitor):
         write(path, overwrite=True)
         self._say(f"\nEpoch {epoch + 1}: finished saving model to {path}")
 
-    def _wanted(self, epoch: int, logs: Any, path: str) -> bool:
+    def _wanted(self, epoch: int, logs, path: str) -> bool:
         if not self.save_best_only:
             self._say(f"\nEpoch {epoch + 1}: saving model to {path}")
             return True
@@ -446,7 +432,7 @@ class ReduceLROnPlateau(_Monitor):
         min_delta: float = 1e-4,
         cooldown: int = 0,
         min_lr: float = 0.0,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         super().__init__(monitor, mode, None, min_delta)
         if factor >= 1.0:
@@ -460,11 +446,11 @@ class ReduceLROnPlateau(_Monitor):
         self.min_lr = min_lr
         self.on_train_begin()
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs=None) -> None:
         self.best = None
         self.cooldown_counter = self.wait = 0
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs=None) -> None:
         logs["learning_rate"] = rate = float(numbers_of(self.model.optimizer.learning_rate))
         value = self._value(logs, "Learning rate reduction is conditioned on")
         if value is None:
@@ -510,7 +496,7 @@ class LearningRateScheduler(Callback):
         self.schedule = schedule
         self.verbose = verbose
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs=None) -> None:
         try:
             rate = self.schedule(epoch, float(numbers_of(self.model.optimizer.learning_rate)))
         except TypeError:
@@ -523,7 +509,7 @@ class LearningRateScheduler(Callback):
         if self.verbose:
             print(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs=None) -> None:
         logs["learning_rate"] = float(numbers_of(self.model.optimizer.learning_rate))
 
 
@@ -537,20 +523,20 @@ class CSVLogger(Callback):
     append : bool. Whether lines are added to a file that is there.
     """
 
-    def __init__(self, filename: Any, separator: str = ",", append: bool = False) -> None:
+    def __init__(self, filename, separator: str = ",", append: bool = False) -> None:
         self.filename = os.fspath(filename)
         self.sep = separator
         self.append = append
         self._keys: list[str] | None = None
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs=None) -> None:
         path = Path(self.filename)
         self._keys = None
         self._headed = self.append and path.exists() and path.stat().st_size > 0
         if not self.append:
             path.write_text("", encoding="utf-8")
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs=None) -> None:
         logs = logs or {}
         if self._keys is None:
             self._keys = sorted(logs)
@@ -569,13 +555,13 @@ class LambdaCallback(Callback):
 
     def __init__(
         self,
-        on_epoch_begin: Any = None,
-        on_epoch_end: Any = None,
-        on_train_begin: Any = None,
-        on_train_end: Any = None,
-        on_train_batch_begin: Any = None,
-        on_train_batch_end: Any = None,
-        **kwargs: Any,
+        on_epoch_begin=None,
+        on_epoch_end=None,
+        on_train_begin=None,
+        on_train_end=None,
+        on_train_batch_begin=None,
+        on_train_batch_end=None,
+        **kwargs,
     ) -> None:
         given = {key: value for key, value in locals().items() if key.startswith("on_")}
         vars(self).update(kwargs)
@@ -593,7 +579,7 @@ class TerminateOnNaN(Callback):
     def __init__(self, raise_error: bool = False) -> None:
         self.raise_error = raise_error
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs=None) -> None:
         loss = (logs or {}).get("loss")
         if loss is None or np.isfinite(loss):
             return
@@ -614,7 +600,7 @@ class TensorBoard(Callback):
     NotImplementedError: Always.
     """
 
-    def __init__(self, log_dir: Any = "logs", *args: Any, **kwargs: Any) -> None:
+    def __init__(self, log_dir="logs", *args, **kwargs) -> None:
         raise NotImplementedError(
             "tf.keras.callbacks.TensorBoard is not offered: use "
             "tf.keras.callbacks.CSVLogger(path) for the numbers of each epoch, or a "
@@ -626,4 +612,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.callbacks", name)
 
 
+__all__ = defined(globals(), without="shown_numbers")
 fill_sections(globals())

@@ -53,7 +53,7 @@ class Cell(Layer):
         self.output_size = self.units
         self.reset_dropout_mask()
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         """Make the kernels and the bias."""
         wide = self.units * self.gates
         self.kernel = self._weight("kernel", (input_shape[-1], wide))
@@ -64,7 +64,7 @@ class Cell(Layer):
     def _bias(self, wide: int) -> Any:
         return self._weight("bias", (wide,))
 
-    def get_initial_state(self, batch_size: Any = None, **kwargs: Any) -> list[Any]:
+    def get_initial_state(self, batch_size=None, **kwargs) -> list[Any]:
         """Zeros."""
         return _zeros(self.state_size, batch_size, self._kind)
 
@@ -76,13 +76,13 @@ class Cell(Layer):
 
     reset_recurrent_dropout_mask = reset_dropout_mask
 
-    def _masks(self, key: str, x: Any, rate: float, count: int) -> list[Any]:
+    def _masks(self, key: str, x, rate: float, count: int) -> list[Any]:
         if key not in self._left:
             ones = operations.ones_like(x)
             self._left[key] = [nn.dropout(ones, rate, None, self.seed) for _ in range(count)]
         return self._left[key]
 
-    def _product(self, key: str, x: Any, kernel: Any, rate: float, training: bool) -> Any:
+    def _product(self, key: str, x, kernel, rate: float, training: bool) -> Any:
         """``x @ kernel``, with elements of `x` left out while training."""
         if not training or not 0.0 < rate < 1.0:
             return operations.tensordot(x, kernel, 1)
@@ -98,7 +98,7 @@ class Cell(Layer):
 
     # -- steps ------------------------------------------------------------------------------------
 
-    def projected(self, inputs: Any, training: bool) -> Any:
+    def projected(self, inputs, training: bool) -> Any:
         """What is made of inputs, of one step or of many."""
         made = self._product("input", inputs, self.kernel, self.dropout, training)
         bias = self._input_bias()
@@ -107,15 +107,15 @@ class Cell(Layer):
     def _input_bias(self) -> Any:
         return self.bias
 
-    def _inner(self, h: Any, training: bool, kernel: Any = None) -> Any:
+    def _inner(self, h, training: bool, kernel=None) -> Any:
         kernel = self.recurrent_kernel if kernel is None else kernel
         return self._product("recurrent", h, kernel, self.recurrent_dropout, training)
 
-    def advanced(self, z: Any, states: Any, training: bool) -> tuple[Any, list[Any]]:
+    def advanced(self, z, states, training: bool) -> tuple[Any, list[Any]]:
         """The output and the states after a step, from what was made of its input."""
         raise NotImplementedError
 
-    def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
+    def call(self, inputs, states, training: bool = False) -> Any:
         """The output and the states after a step."""
         nested = isinstance(states, list | tuple)
         output, new = self.advanced(
@@ -124,7 +124,7 @@ class Cell(Layer):
         return output, new if nested else new[0]
 
 
-def _zeros(sizes: Any, batch: Any, kind: Any) -> Any:
+def _zeros(sizes, batch, kind) -> Any:
     if isinstance(sizes, list | tuple):
         return [_zeros(size, batch, kind) for size in sizes]
     return operations.zeros((batch, sizes), str(kind))
@@ -141,7 +141,7 @@ class SimpleRNNCell(Cell):
     TensorShape([2, 3])
     """
 
-    def advanced(self, z: Any, states: Any, training: bool) -> tuple[Any, list[Any]]:
+    def advanced(self, z, states, training: bool) -> tuple[Any, list[Any]]:
         h = self.activation(operations.add(z, self._inner(states[0], training)))
         return h, [h]
 
@@ -175,14 +175,14 @@ class LSTMCell(Cell):
             return super()._bias(wide)
         start = self.bias_initializer
 
-        def with_ones(shape: Any, dtype: Any = None) -> Any:
+        def with_ones(shape, dtype=None) -> Any:
             ones = operations.ones((self.units,), dtype)
             parts = start((self.units,), dtype=dtype), ones, start((2 * self.units,), dtype=dtype)
             return operations.concat(parts, 0)
 
         return self._weight("bias", (wide,), initializer=with_ones)
 
-    def advanced(self, z: Any, states: Any, training: bool) -> tuple[Any, list[Any]]:
+    def advanced(self, z, states, training: bool) -> tuple[Any, list[Any]]:
         h, c = states
         z = operations.add(z, self._inner(h, training))
         i, f, new, o = operations.split(z, 4, axis=-1)
@@ -225,7 +225,7 @@ class GRUCell(Cell):
     def _input_bias(self) -> Any:
         return self.bias if self.bias is None or not self.reset_after else self.bias[0]
 
-    def advanced(self, z: Any, states: Any, training: bool) -> tuple[Any, list[Any]]:
+    def advanced(self, z, states, training: bool) -> tuple[Any, list[Any]]:
         (h,) = states
         gate = self.recurrent_activation
         x_update, x_reset, x_new = operations.split(z, 3, axis=-1)
@@ -260,7 +260,7 @@ class StackedRNNCells(Layer):
     [[3, 3], 2]
     """
 
-    def __init__(self, cells: Any, **kwargs: Any) -> None:
+    def __init__(self, cells, **kwargs) -> None:
         super().__init__(**kwargs)
         for cell in cells:
             if not hasattr(cell, "call") or not hasattr(cell, "state_size"):
@@ -280,11 +280,11 @@ class StackedRNNCells(Layer):
         """The size of the output of the last cell."""
         return size_of(self.cells[-1])
 
-    def get_initial_state(self, batch_size: Any = None, **kwargs: Any) -> list[Any]:
+    def get_initial_state(self, batch_size=None, **kwargs) -> list[Any]:
         """Zeros for each cell."""
         return [initial(cell, batch_size, self._kind) for cell in self.cells]
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         """Build each cell for the output of the one before it."""
         for cell in self.cells:
             if isinstance(cell, Layer) and not cell.built:
@@ -293,7 +293,7 @@ class StackedRNNCells(Layer):
             input_shape = (input_shape[0], size_of(cell))
         self.built = True
 
-    def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
+    def call(self, inputs, states, training: bool = False) -> Any:
         """The output of the last cell, and the states of all."""
         after = []
         for cell, own in zip(self.cells, states, strict=True):
@@ -307,7 +307,7 @@ class StackedRNNCells(Layer):
             getattr(cell, "reset_dropout_mask", lambda: None)()
 
 
-def size_of(cell: Any) -> int:
+def size_of(cell) -> int:
     """The size of a cell's output."""
     found = getattr(cell, "output_size", None)
     if found is None:
@@ -316,13 +316,13 @@ def size_of(cell: Any) -> int:
     return int(found)
 
 
-def initial(cell: Any, batch: Any, kind: Any) -> Any:
+def initial(cell, batch, kind) -> Any:
     """The states that a cell begins with: what it says itself, else zeros."""
     own = getattr(cell, "get_initial_state", None)
     return own(batch_size=batch) if own is not None else _zeros(cell.state_size, batch, kind)
 
 
-def stepped(cell: Any, inputs: Any, states: Any, training: bool) -> Any:
+def stepped(cell, inputs, states, training: bool) -> Any:
     """A step of a cell, which is a layer or has a method `call`."""
     return (
         cell(inputs, states, training=training)

@@ -18,11 +18,11 @@ __all__ = ["Constraint", "MaxNorm", "MinMaxNorm", "NonNeg", "UnitNorm", "get"]
 class Constraint(Configured):
     """A class to derive from, whose instances map the value of a weight to another."""
 
-    def __call__(self, w: Any) -> Any:
+    def __call__(self, w) -> Any:
         """The value that the weight gets."""
         raise NotImplementedError
 
-    def _norm(self, w: Any) -> Any:
+    def _norm(self, w) -> Any:
         """The lengths along `axis`, with that dimension kept."""
         axes: Any = self.axis  # type: ignore[attr-defined]
         axes = tuple(axes) if isinstance(axes, list | tuple) else axes
@@ -38,7 +38,7 @@ class NonNeg(Constraint):
     [-0.  2.]
     """
 
-    def __call__(self, w: Any) -> Any:
+    def __call__(self, w) -> Any:
         value = numbers_of(w)
         return constant_of(value * (value >= 0).astype(value.dtype))
 
@@ -50,7 +50,7 @@ class MaxNorm(Constraint):
     max_value: float = 2
     axis: Any = 0
 
-    def __call__(self, w: Any) -> Any:
+    def __call__(self, w) -> Any:
         length = self._norm(w)
         wanted = np.clip(length, 0, self.max_value)
         return constant_of(numbers_of(w) * (wanted / (1e-7 + length)).astype(length.dtype))
@@ -65,7 +65,7 @@ class MinMaxNorm(Constraint):
     rate: float = 1.0
     axis: Any = 0
 
-    def __call__(self, w: Any) -> Any:
+    def __call__(self, w) -> Any:
         length = self._norm(w)
         inside = np.clip(length, self.min_value, self.max_value)
         wanted = self.rate * inside + (1 - self.rate) * length
@@ -78,7 +78,7 @@ class UnitNorm(Constraint):
 
     axis: Any = 0
 
-    def __call__(self, w: Any) -> Any:
+    def __call__(self, w) -> Any:
         value, length = numbers_of(w), self._norm(w)
         return constant_of(value / (np.asarray(1e-7, value.dtype) + length))
 

@@ -59,12 +59,12 @@ class Dense(Layer):
             )
         self.units = int(self.units)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         self.kernel = self._weight("kernel", (input_shape[-1], self.units))
         self.bias = self._weight("bias", (self.units,)) if self.use_bias else None
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         if inputs.shape[-1] != self.kernel.shape[0]:
             raise ValueError(
                 f'Input 0 of layer "{self.name}" is incompatible with the layer: expected axis '
@@ -91,7 +91,7 @@ class Activation(Layer):
 
     activation: Any
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return self.activation(inputs)
 
 
@@ -109,7 +109,7 @@ class ReLU(Layer):
     negative_slope: float = 0.0
     threshold: float = 0.0
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
 
@@ -122,12 +122,12 @@ class LeakyReLU(Layer):
     [-0.5  2. ]
     """
 
-    def __init__(self, negative_slope: float = 0.3, **kwargs: Any) -> None:
+    def __init__(self, negative_slope: float = 0.3, **kwargs) -> None:
         negative_slope = kwargs.pop("alpha", negative_slope)
         super().__init__(**kwargs)
         self.negative_slope = negative_slope
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return nn.leaky_relu(inputs, self.negative_slope)
 
 
@@ -137,7 +137,7 @@ class ELU(Layer):
 
     alpha: float = 1.0
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return activations.elu(inputs, self.alpha)
 
 
@@ -153,14 +153,14 @@ class Softmax(Layer):
 
     axis: int = -1
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return nn.softmax(inputs, self.axis)
 
 
 class Identity(Layer):
     """The input itself."""
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return inputs
 
 
@@ -173,13 +173,13 @@ class Lambda(Layer):
     [2. 4.]
     """
 
-    def __init__(self, function: Any, arguments: Any = None, **kwargs: Any) -> None:
+    def __init__(self, function, arguments=None, **kwargs) -> None:
         kwargs.pop("output_shape", None)
         super().__init__(**kwargs)
         self.function = function
         self.arguments = arguments or {}
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return self.function(inputs, **self.arguments)
 
 

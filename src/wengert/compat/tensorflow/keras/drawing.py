@@ -10,7 +10,7 @@ from wengert.compat.tensorflow.keras.symbols import Symbol, _inner
 __all__ = ["drawn", "redrawn"]
 
 
-def _coded(value: Any, places: dict[int, int]) -> Any:
+def _coded(value, places: dict[int, int]) -> Any:
     """Arguments with symbols by their numbers; JSON keeps what is a tuple."""
     if isinstance(value, Symbol):
         return {"symbol": places[id(value)]}
@@ -34,7 +34,7 @@ def _decoded(code: dict[str, Any], symbols: list[Any]) -> Any:
     return deserialize_keras_object(held)
 
 
-def drawn(model: Any) -> dict[str, Any]:
+def drawn(model) -> dict[str, Any]:
     """The layers of a model, and which of them is called with what."""
     inputs = _inner(model._inputs)
     places = {id(symbol): number for number, symbol in enumerate(inputs)}
@@ -65,7 +65,7 @@ def drawn(model: Any) -> dict[str, Any]:
     }
 
 
-def redrawn(config: dict[str, Any], custom_objects: Any = None) -> tuple[Any, Any]:
+def redrawn(config: dict[str, Any], custom_objects=None) -> tuple[Any, Any]:
     """Inputs and outputs, made by new layers."""
     layers = [deserialize_keras_object(layer, custom_objects) for layer in config["layers"]]
     symbols = [

@@ -11,7 +11,7 @@ from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
 
 
-def _several(value: Any, d: int) -> tuple[int, ...]:
+def _several(value, d: int) -> tuple[int, ...]:
     return (int(value),) * d if isinstance(value, int) else tuple(int(n) for n in value)
 
 
@@ -21,7 +21,7 @@ def _padding(value: str) -> str:
     return value.upper()
 
 
-def _check_last(data_format: Any) -> None:
+def _check_last(data_format) -> None:
     if data_format not in (None, "channels_last"):
         raise ValueError(f"data_format={data_format!r} is not offered here: channels come last")
 
@@ -61,17 +61,17 @@ class _Conv(Layer):
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         return (*self.kernel_size, channels // self.groups, self.filters)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         self.kernel = self._weight("kernel", self._kernel_shape(input_shape[-1]))
         self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
         self.built = True
 
-    def _convolved(self, inputs: Any) -> Any:
+    def _convolved(self, inputs) -> Any:
         return nn.convolution(
             inputs, self.kernel, self.strides, self.padding, None, self.dilation_rate
         )
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         if not inputs.dtype.is_floating:
             inputs = operations.cast(inputs, self.kernel.dtype)
         result = self._convolved(inputs)
@@ -120,11 +120,11 @@ class Conv2DTranspose(_Conv):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size,
+        strides=1,
         padding: str = "valid",
-        output_padding: Any = None,
-        **kwargs: Any,
+        output_padding=None,
+        **kwargs,
     ) -> None:
         if output_padding is not None:
             raise ValueError("output_padding is not offered here: leave it out")
@@ -134,7 +134,7 @@ class Conv2DTranspose(_Conv):
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         return (*self.kernel_size, self.filters, channels)
 
-    def _convolved(self, inputs: Any) -> Any:
+    def _convolved(self, inputs) -> Any:
         batch, height, width, _ = tuple(inputs.shape)
         sizes = []
         for size, k, s in zip((height, width), self.kernel_size, self.strides, strict=True):
@@ -165,7 +165,7 @@ class _Pooling(Layer):
         self.strides = _several(given, self.dimensions)
         self.padding = _padding(self.padding)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return self.function(inputs, self.pool_size, self.strides, self.padding)
 
 
@@ -181,7 +181,7 @@ class _Global(Layer):
     def _prepare(self) -> None:
         _check_last(self.data_format)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return self.function(inputs, list(range(1, self.dimensions + 1)), self.keepdims)
 
 
@@ -240,7 +240,7 @@ class ZeroPadding2D(Layer):
         rows, columns = _several(self.padding, 2) if isinstance(self.padding, int) else self.padding
         self.padding = tuple((n, n) if isinstance(n, int) else tuple(n) for n in (rows, columns))
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return operations.pad(inputs, [(0, 0), *self.padding, (0, 0)])
 
 

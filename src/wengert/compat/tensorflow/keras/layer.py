@@ -76,7 +76,7 @@ class Layer(Configured):
     built: bool
     _losses: list[Any]
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args, **kwargs) -> Any:
         """A layer that can already be given attributes."""
         layer = super().__new__(cls, *args, **kwargs)
         object.__setattr__(layer, "_weights", [])
@@ -90,12 +90,12 @@ class Layer(Configured):
     def __init__(
         self,
         *,
-        activity_regularizer: Any = None,
+        activity_regularizer=None,
         trainable: bool = True,
-        dtype: Any = None,
+        dtype=None,
         autocast: bool = True,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         self.name = name or name_for(type(self).__name__)
         self._trainable = bool(trainable)
@@ -115,7 +115,7 @@ class Layer(Configured):
 
     # -- weights ----------------------------------------------------------------------------------
 
-    def _weight(self, name: str, shape: Any, role: str = "", **more: Any) -> Any:
+    def _weight(self, name: str, shape, role: str = "", **more) -> Any:
         """A new weight that begins, and is held, as the attributes of its role say."""
         role = role or name
         kinds = ("initializer", "regularizer", "constraint")
@@ -124,14 +124,14 @@ class Layer(Configured):
 
     def add_weight(
         self,
-        shape: Any = None,
-        initializer: Any = None,
-        dtype: Any = None,
+        shape=None,
+        initializer=None,
+        dtype=None,
         trainable: bool = True,
         autocast: bool = True,
-        regularizer: Any = None,
-        constraint: Any = None,
-        aggregation: Any = None,
+        regularizer=None,
+        constraint=None,
+        aggregation=None,
         name: str | None = None,
     ) -> Any:
         """A new weight.
@@ -261,7 +261,7 @@ class Layer(Configured):
         """The values of all weights, as arrays."""
         return [variable.numpy() for variable in self.weights]
 
-    def set_weights(self, weights: Any) -> None:
+    def set_weights(self, weights) -> None:
         """Set the values of all weights.
 
         Raises
@@ -289,7 +289,7 @@ class Layer(Configured):
 
     # -- losses -----------------------------------------------------------------------------------
 
-    def add_loss(self, loss: Any) -> None:
+    def add_loss(self, loss) -> None:
         """Add something to the loss; to be called in `call`."""
         self._losses += loss if isinstance(loss, list | tuple) else [loss]
 
@@ -304,17 +304,17 @@ class Layer(Configured):
 
     # -- calling ----------------------------------------------------------------------------------
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         """Make the weights, for inputs of this shape; the first size, of the batch, is None."""
         self.built = True
 
-    def call(self, *args: Any, **kwargs: Any) -> Any:
+    def call(self, *args, **kwargs) -> Any:
         """What the layer computes."""
         raise NotImplementedError(
             f"Layer {type(self).__name__} does not have a `call()` method implemented."
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs) -> Any:
         """Build the layer, if that is to be done, and compute."""
         if not hasattr(self, "name"):
             raise RuntimeError(
@@ -348,11 +348,11 @@ class Layer(Configured):
         self._mask(result, args, masks)
         return result
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs, mask=None) -> Any:
         """Which steps of the result count, given the mask of the inputs: the same ones."""
         return mask
 
-    def _mask(self, result: Any, args: Any, masks: Any) -> None:
+    def _mask(self, result, args, masks) -> None:
         if masks is None and type(self).compute_mask is Layer.compute_mask:
             return
         found = self.compute_mask(args[0] if args else None, masks)
@@ -380,7 +380,7 @@ class Layer(Configured):
         if WAITING:
             resume(self)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape) -> Any:
         """The shape of the result, for an input of this shape."""
         result = symbolic(self, (Symbol(tuple(input_shape), str(self._kind)),), {})
         return result.shape
@@ -414,7 +414,7 @@ class Layer(Configured):
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
 
-def _flat(value: Any) -> Iterator[Any]:
+def _flat(value) -> Iterator[Any]:
     if isinstance(value, list | tuple):
         for part in value:
             yield from _flat(part)
@@ -422,14 +422,14 @@ def _flat(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _shape(value: Any) -> Any:
+def _shape(value) -> Any:
     """A shape that a file had as a list, or a list of shapes."""
     if any(isinstance(part, list | tuple) for part in value):
         return [_shape(part) for part in value]
     return tuple(value)
 
 
-def _found(value: Any) -> Iterator[Any]:
+def _found(value) -> Iterator[Any]:
     """Layers, metrics and variables in a value."""
     if isinstance(value, Layer | Variable | Metric):
         yield value
@@ -441,7 +441,7 @@ def _found(value: Any) -> Iterator[Any]:
             yield from _found(part)
 
 
-def _entered(value: Any, kind: Any) -> Any:
+def _entered(value, kind) -> Any:
     """An input: arrays and numbers as tensors, floating ones of the dtype of the layer."""
     if isinstance(value, list | tuple) and any(hasattr(part, "shape") for part in value):
         return type(value)(_entered(part, kind) for part in value)
@@ -453,7 +453,7 @@ def _entered(value: Any, kind: Any) -> Any:
     return value if hasattr(value, "payload") else made(x)
 
 
-def _masks(value: Any) -> Any:
+def _masks(value) -> Any:
     """What says which steps of an input count, or None."""
     if isinstance(value, list | tuple):
         found = [getattr(part, "_keras_mask", None) for part in value]
@@ -462,7 +462,7 @@ def _masks(value: Any) -> Any:
 
 
 @functools.cache
-def _asks_for(name: str, kind: Any) -> bool:
+def _asks_for(name: str, kind) -> bool:
     return name in inspect.signature(kind.call).parameters
 
 

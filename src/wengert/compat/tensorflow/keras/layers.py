@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import gathered
+from wengert.compat.kit.namespaces import defined, gathered
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
@@ -21,11 +21,10 @@ from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusal
 
-__all__ = [
-    *gathered(
-        globals(),
-        "wengert.compat.tensorflow",
-        """
+_GATHERED = gathered(
+    globals(),
+    "wengert.compat.tensorflow",
+    """
         keras.cells: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
         keras.core_layers: Activation Dense ELU Identity Lambda LeakyReLU ReLU Softmax
         keras.image_layers: AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
@@ -37,33 +36,7 @@ __all__ = [
         keras.norm_layers: BatchNormalization LayerNormalization Normalization
         keras.recurrent: Bidirectional GRU LSTM Masking RNN SimpleRNN TimeDistributed
         """,
-    ),
-    "Add",
-    "Average",
-    "Concatenate",
-    "Dropout",
-    "Embedding",
-    "Flatten",
-    "GaussianNoise",
-    "Input",
-    "InputLayer",
-    "Layer",
-    "Maximum",
-    "Minimum",
-    "Multiply",
-    "Permute",
-    "Rescaling",
-    "Reshape",
-    "Subtract",
-    "add",
-    "average",
-    "concatenate",
-    "maximum",
-    "minimum",
-    "multiply",
-    "subtract",
-]
-
+)
 
 # -- shapes ----------------------------------------------------------------------------------------
 
@@ -77,10 +50,10 @@ class Flatten(Layer):
     TensorShape([2, 12])
     """
 
-    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, data_format: str | None = None, **kwargs) -> None:
         super().__init__(**kwargs)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         sizes = tuple(inputs.shape)
         return operations.reshape(inputs, (sizes[0], int(np.prod(sizes[1:]))))
 
@@ -100,7 +73,7 @@ class Reshape(Layer):
     def _prepare(self) -> None:
         self.target_shape = tuple(self.target_shape)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return operations.reshape(inputs, (inputs.shape[0], *self.target_shape))
 
 
@@ -113,7 +86,7 @@ class Permute(Layer):
     def _prepare(self) -> None:
         self.dims = tuple(self.dims)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return operations.transpose(inputs, (0, *self.dims))
 
 
@@ -130,7 +103,7 @@ class Rescaling(Layer):
     scale: Any
     offset: Any = 0.0
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         x = made(converted(tensor_of(inputs), self._kind))
         scaled = operations.multiply(x, np.asarray(self.scale, self._kind))
         return operations.add(scaled, np.asarray(self.offset, self._kind))
@@ -154,16 +127,16 @@ class Embedding(Layer):
     mask_zero: bool = False
     ignored = ("input_length",)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         """Make the matrix."""
         self.embeddings = self._weight("embeddings", (self.input_dim, self.output_dim))
         self.built = True
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs, mask=None) -> Any:
         """Where the number is not 0, if that stands for nothing."""
         return operations.not_equal(inputs, 0) if self.mask_zero else None
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return operations.gather(self.embeddings, operations.cast(inputs, "int32"))
 
 
@@ -191,7 +164,7 @@ class Dropout(Layer):
                 f"1. Received: rate={self.rate}"
             )
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
+    def call(self, inputs, training: bool = False) -> Any:
         if not training or self.rate == 0:
             return inputs
         if self.rate == 1:
@@ -206,7 +179,7 @@ class GaussianNoise(Layer):
     stddev: float
     seed: Any = None
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
+    def call(self, inputs, training: bool = False) -> Any:
         if not training or self.stddev == 0:
             return inputs
         draw = initializers.RandomNormal(0.0, self.stddev, self.seed)
@@ -225,8 +198,8 @@ Examples
 """
 
 
-def _merging(name: str, words: str, function: Any, shown: str) -> Any:
-    def call(self: Any, inputs: Any) -> Any:
+def _merging(name: str, words: str, function, shown: str) -> Any:
+    def call(self, inputs) -> Any:
         if not isinstance(inputs, list | tuple) or len(inputs) < 2:
             raise ValueError(
                 "A merge layer should be called on a list of at least 2 inputs. Received: "
@@ -243,7 +216,7 @@ def _merging(name: str, words: str, function: Any, shown: str) -> Any:
     return type(name, (Layer,), body)
 
 
-def _all_of(self: Any, inputs: Any, mask: Any = None) -> Any:
+def _all_of(self, inputs, mask=None) -> Any:
     """Where none of the inputs is masked."""
     found = [one for one in mask or () if one is not None]
     return functools.reduce(operations.logical_and, found) if found else None
@@ -269,7 +242,7 @@ class Concatenate(Layer):
 
     axis: int = -1
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs, mask=None) -> Any:
         """The masks, one after the other, or what none of them masks."""
         if all(one is None for one in mask or ()):
             return None
@@ -281,14 +254,14 @@ class Concatenate(Layer):
             return operations.concat(full, 1)
         return functools.reduce(operations.logical_and, full)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return operations.concat(list(inputs), self.axis)
 
 
-def _alone(kind: Any) -> Any:
+def _alone(kind) -> Any:
     """The function of a layer that merges."""
 
-    def merge(inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def merge(inputs, *args, **kwargs) -> Any:
         return kind(*args, **kwargs)(inputs)
 
     merge.__name__ = merge.__qualname__ = kind.__name__.lower()
@@ -305,13 +278,13 @@ add, subtract, multiply, average, maximum, minimum, concatenate = map(
 
 
 def Input(
-    shape: Any = None,
+    shape=None,
     batch_size: int | None = None,
-    dtype: Any = None,
-    sparse: Any = None,
-    batch_shape: Any = None,
+    dtype=None,
+    sparse=None,
+    batch_shape=None,
     name: str | None = None,
-    tensor: Any = None,
+    tensor=None,
 ) -> Any:
     """The input of a functional model: the shape of one example, and a dtype.
 
@@ -331,19 +304,19 @@ class InputLayer(Layer):
 
     def __init__(
         self,
-        shape: Any = None,
+        shape=None,
         batch_size: int | None = None,
-        dtype: Any = None,
+        dtype=None,
         name: str | None = None,
-        input_shape: Any = None,
-        batch_shape: Any = None,
-        **kwargs: Any,
+        input_shape=None,
+        batch_shape=None,
+        **kwargs,
     ) -> None:
         super().__init__(name=name, dtype=None)
         chosen = input_shape if shape is None else shape
         self._input_shape = tuple(batch_shape) if batch_shape else (batch_size, *chosen)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         return inputs
 
 
@@ -351,4 +324,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.layers", name)
 
 
+__all__ = [*_GATHERED, *defined(globals(), "Layer")]
 fill_sections(globals())

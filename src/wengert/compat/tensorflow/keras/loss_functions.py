@@ -11,13 +11,7 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.functions.values import (
-    converted,
-    made,
-    numbers_of,
-    operation,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.keras.backend import epsilon
 from wengert.compat.tensorflow.keras.pairs import both, clipped, smoothed
 from wengert.compat.tensorflow.nn import sparse_softmax_cross_entropy_with_logits
@@ -45,8 +39,8 @@ TensorShape([1])
 def _mean_of(name: str, words: str, function: Callable[[Any, Any], Any]) -> Any:
     """The loss `name`: the mean of `function` of targets and predictions."""
 
-    @operation("Mean")
-    def loss(y_true: Any, y_pred: Any) -> Any:
+    @V.operation("Mean")
+    def loss(y_true, y_pred) -> Any:
         y, p = both(y_true, y_pred)
         return wg.mean(function(y, p), -1)
 
@@ -55,32 +49,32 @@ def _mean_of(name: str, words: str, function: Callable[[Any, Any], Any]) -> Any:
     return loss
 
 
-def _relative(y: Any, p: Any) -> Any:
+def _relative(y, p) -> Any:
     scale = wg.clamp(wg.abs(y), min=epsilon())
     return wg.mul(wg.abs(wg.div(wg.sub(y, p), scale)), 100.0)
 
 
-def _logarithm(x: Any) -> Any:
+def _logarithm(x) -> Any:
     return wg.log(wg.add(wg.clamp(x, min=epsilon()), 1.0))
 
 
-def _signs(y: Any) -> Any:
+def _signs(y) -> Any:
     """Targets of 0 and 1 as -1 and 1; others as they are."""
-    values = numbers_of(y)
+    values = V.numbers_of(y)
     binary = bool(((values == 0) | (values == 1)).all())
     return wg.sub(wg.mul(y, 2.0), 1.0) if binary else y
 
 
-def _margin(y: Any, p: Any) -> Any:
+def _margin(y, p) -> Any:
     return wg.relu(wg.sub(1.0, wg.mul(_signs(y), p)))
 
 
-def _log_cosh(y: Any, p: Any) -> Any:
+def _log_cosh(y, p) -> Any:
     x = wg.sub(p, y)
     return wg.sub(wg.add(x, wg.nn.functional.softplus(wg.mul(x, -2.0))), math.log(2.0))
 
 
-def _poisson(y: Any, p: Any) -> Any:
+def _poisson(y, p) -> Any:
     return wg.sub(p, wg.mul(y, wg.log(wg.add(p, epsilon()))))
 
 
@@ -108,8 +102,8 @@ log_cosh = _mean_of("log_cosh", "The logarithm of the hyperbolic cosine of the e
 poisson = _mean_of("poisson", "``y_pred - y_true * log(y_pred)``", _poisson)
 
 
-@operation("Mean")
-def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
+@V.operation("Mean")
+def huber(y_true, y_pred, delta: float = 1.0) -> Any:
     """Half the squared error up to `delta`, and linear beyond; the mean over the last dimension.
 
     Examples
@@ -124,8 +118,8 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
     return wg.mean(wg.where(wg.le(error, delta), inner, outer), -1)
 
 
-@operation("Sum")
-def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Any:
+@V.operation("Sum")
+def kullback_leibler_divergence(y_true, y_pred) -> Any:
     """The sum of ``y_true * log(y_true / y_pred)`` over the last dimension.
 
     Examples
@@ -138,8 +132,8 @@ def kullback_leibler_divergence(y_true: Any, y_pred: Any) -> Any:
     return wg.sum(wg.mul(y, wg.log(wg.div(y, p))), -1)
 
 
-@operation("Mean")
-def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
+@V.operation("Mean")
+def categorical_hinge(y_true, y_pred) -> Any:
     """How far the right class is from being ahead of the best other one by 1.
 
     Examples
@@ -153,8 +147,8 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
     return wg.relu(wg.add(wg.sub(best, right), 1.0))
 
 
-@operation("Sum")
-def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+@V.operation("Sum")
+def cosine_similarity(y_true, y_pred, axis: int = -1) -> Any:
     """Minus the cosine of the angle between targets and predictions.
 
     Examples
@@ -166,18 +160,14 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     return wg.neg(wg.sum(wg.mul(_unit(y, axis), _unit(p, axis)), axis))
 
 
-def _unit(x: Any, axis: int) -> Any:
+def _unit(x, axis: int) -> Any:
     total = wg.sum(wg.square(x), axis, True)
     return wg.mul(x, wg.rsqrt(wg.clamp(total, min=1e-12)))
 
 
-@operation("Mean")
+@V.operation("Mean")
 def binary_crossentropy(
-    y_true: Any,
-    y_pred: Any,
-    from_logits: bool = False,
-    label_smoothing: float = 0.0,
-    axis: int = -1,
+    y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
 ) -> Any:
     """The cross entropy of probabilities of two classes; the mean over a dimension.
 
@@ -208,13 +198,9 @@ def binary_crossentropy(
     return wg.mean(each, axis)
 
 
-@operation("Sum")
+@V.operation("Sum")
 def categorical_crossentropy(
-    y_true: Any,
-    y_pred: Any,
-    from_logits: bool = False,
-    label_smoothing: float = 0.0,
-    axis: int = -1,
+    y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
 ) -> Any:
     """The cross entropy of probabilities of classes, over a dimension.
 
@@ -252,13 +238,9 @@ def categorical_crossentropy(
     return wg.neg(wg.sum(wg.mul(y, wg.log(clipped(p, epsilon(), 1.0 - epsilon()))), axis))
 
 
-@operation("SparseSoftmaxCrossEntropyWithLogits")
+@V.operation("SparseSoftmaxCrossEntropyWithLogits")
 def sparse_categorical_crossentropy(
-    y_true: Any,
-    y_pred: Any,
-    from_logits: bool = False,
-    ignore_class: int | None = None,
-    axis: int = -1,
+    y_true, y_pred, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
 ) -> Any:
     """The cross entropy of classes, given by number.
 
@@ -283,8 +265,8 @@ def sparse_categorical_crossentropy(
     >>> print(tf.keras.losses.sparse_categorical_crossentropy([1], [[0.5, 0.5]]).numpy())
     [0.6931472]
     """
-    p = tensor_of(y_pred)
-    classes = converted(tensor_of(y_true), np.dtype(np.int64))
+    p = V.tensor_of(y_pred)
+    classes = V.converted(V.tensor_of(y_true), np.dtype(np.int64))
     if axis not in (-1, p.payload.ndim - 1):
         p = wg.movedim(p, axis, -1)
     if classes.payload.ndim == p.payload.ndim and classes.payload.shape[-1] == 1:
@@ -294,7 +276,7 @@ def sparse_categorical_crossentropy(
         classes = wg.where(ignored, wg.zeros_like(classes), classes)
     if not from_logits:
         p = wg.log(clipped(p, epsilon(), 1.0 - epsilon()))
-    result = tensor_of(sparse_softmax_cross_entropy_with_logits(made(classes), made(p)))
+    result = V.tensor_of(sparse_softmax_cross_entropy_with_logits(V.made(classes), V.made(p)))
     if ignored is not None:
         result = wg.where(ignored, wg.zeros_like(result), result)
     return result

@@ -16,14 +16,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined, gathered
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import Configured, getter
-from wengert.compat.tensorflow.functions.values import (
-    constant_of,
-    converted,
-    made,
-    numbers_of,
-    operation,
-    tensor_of,
-)
+from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.backend import float_type
 from wengert.compat.tensorflow.keras.pairs import same_rank
@@ -68,7 +61,7 @@ class Loss(Configured):
     """
 
     def __init__(
-        self, name: str | None = None, reduction: Any = "sum_over_batch_size", dtype: Any = None
+        self, name: str | None = None, reduction="sum_over_batch_size", dtype=None
     ) -> None:
         known = ("sum_over_batch_size", "mean", "sum", "none", None, "mean_with_sample_weight")
         if reduction == "auto":
@@ -82,7 +75,7 @@ class Loss(Configured):
         self.reduction = reduction
         self._dtype = dtype
 
-    def call(self, y_true: Any, y_pred: Any) -> Any:
+    def call(self, y_true, y_pred) -> Any:
         """The losses of the examples."""
         raise NotImplementedError("Loss subclasses must implement the `call()` method.")
 
@@ -90,14 +83,14 @@ class Loss(Configured):
         """The arguments that make another one like this."""
         return {"name": self.name, "reduction": self.reduction}
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def __call__(self, y_true, y_pred, sample_weight=None) -> Any:
         """The loss."""
         kind = float_type(self._dtype)
-        p = made(converted(tensor_of(y_pred), kind))
-        target = tensor_of(y_true)
+        p = V.made(V.converted(V.tensor_of(y_pred), kind))
+        target = V.tensor_of(y_true)
         if target.payload.dtype.kind != "c" and not self._takes_numbers:
-            target = converted(target, kind)
-        losses = tensor_of(self.call(made(target), p))
+            target = V.converted(target, kind)
+        losses = V.tensor_of(self.call(V.made(target), p))
         mask = getattr(y_pred, "_keras_mask", None)
         if mask is not None:
             sample_weight = seen(mask, losses, sample_weight, self.reduction)
@@ -106,24 +99,24 @@ class Loss(Configured):
     _takes_numbers = False
 
 
-def seen(mask: Any, losses: Any, weight: Any, reduction: Any) -> Any:
+def seen(mask, losses, weight, reduction) -> Any:
     """Weights that leave out what is masked; a mean is one of what is left."""
-    kept = np.asarray(numbers_of(mask)).astype(losses.payload.dtype)
+    kept = np.asarray(V.numbers_of(mask)).astype(losses.payload.dtype)
     kept = kept.reshape(*kept.shape, *(1,) * (losses.payload.ndim - kept.ndim))
     kept = np.broadcast_to(kept, losses.payload.shape)
     if reduction not in ("none", None, "sum"):
         kept = kept * np.asarray(kept.size / (kept.sum() + 1e-7), kept.dtype)
     if weight is not None:
-        given = numbers_of(weight).astype(kept.dtype)
+        given = V.numbers_of(weight).astype(kept.dtype)
         kept = kept * given.reshape(*given.shape, *(1,) * (kept.ndim - given.ndim))
-    return constant_of(kept)
+    return V.constant_of(kept)
 
 
-@operation("Mean")
-def _reduced(losses: Any, sample_weight: Any, reduction: Any) -> Any:
-    losses = tensor_of(losses)
+@V.operation("Mean")
+def _reduced(losses, sample_weight, reduction) -> Any:
+    losses = V.tensor_of(losses)
     if sample_weight is not None:
-        weight = converted(tensor_of(sample_weight), losses.payload.dtype)
+        weight = V.converted(V.tensor_of(sample_weight), losses.payload.dtype)
         losses, weight = same_rank(losses, weight)
         losses = wg.mul(losses, weight)
     if reduction in ("none", None):
@@ -146,20 +139,20 @@ TensorShape([])
 """
 
 
-def _class(name: str, function: Any, label: str, defaults: str = "") -> Any:
+def _class(name: str, function, label: str, defaults: str = "") -> Any:
     """The class of a loss that is a function with these further arguments."""
     pairs = (pair.split("=") for pair in defaults.split(", ") if pair)
     options = {key: ast.literal_eval(value) for key, value in pairs}
     sparse = name.startswith("Sparse")
     fields = {**options, "reduction": "sum_over_batch_size", "name": label, "dtype": None}
 
-    def chosen(self: Any) -> dict[str, Any]:
+    def chosen(self) -> dict[str, Any]:
         return {key: getattr(self, key) for key in options}
 
-    def call(self: Any, y_true: Any, y_pred: Any) -> Any:
+    def call(self, y_true, y_pred) -> Any:
         return function(y_true, y_pred, **chosen(self))
 
-    def get_config(self: Any) -> dict[str, Any]:
+    def get_config(self) -> dict[str, Any]:
         return {**Loss.get_config(self), **chosen(self)}
 
     doc = _CLASS_DOC.format(
@@ -184,28 +177,27 @@ of_rows(
     globals(),
     _class,
     """
-    MeanSquaredError | . | =each.mean_squared_error | mean_squared_error
-    MeanAbsoluteError | . | =each.mean_absolute_error | mean_absolute_error
-    MeanAbsolutePercentageError | . | =each.mean_absolute_percentage_error
+    MeanSquaredError | =each.mean_squared_error | mean_squared_error
+    MeanAbsoluteError | =each.mean_absolute_error | mean_absolute_error
+    MeanAbsolutePercentageError | =each.mean_absolute_percentage_error
         | mean_absolute_percentage_error
-    MeanSquaredLogarithmicError | . | =each.mean_squared_logarithmic_error
+    MeanSquaredLogarithmicError | =each.mean_squared_logarithmic_error
         | mean_squared_logarithmic_error
-    Hinge | . | =each.hinge | hinge
-    SquaredHinge | . | =each.squared_hinge | squared_hinge
-    CategoricalHinge | . | =each.categorical_hinge | categorical_hinge
-    KLDivergence | . | =each.kullback_leibler_divergence | kl_divergence
-    LogCosh | . | =each.log_cosh | log_cosh
-    Poisson | . | =each.poisson | poisson
-    Huber | . | =each.huber | huber_loss | delta=1.0
-    CosineSimilarity | . | =each.cosine_similarity | cosine_similarity | axis=-1
-    BinaryCrossentropy | . | =each.binary_crossentropy | binary_crossentropy
+    Hinge | =each.hinge | hinge
+    SquaredHinge | =each.squared_hinge | squared_hinge
+    CategoricalHinge | =each.categorical_hinge | categorical_hinge
+    KLDivergence | =each.kullback_leibler_divergence | kl_divergence
+    LogCosh | =each.log_cosh | log_cosh
+    Poisson | =each.poisson | poisson
+    Huber | =each.huber | huber_loss | delta=1.0
+    CosineSimilarity | =each.cosine_similarity | cosine_similarity | axis=-1
+    BinaryCrossentropy | =each.binary_crossentropy | binary_crossentropy
         | from_logits=False, label_smoothing=0.0, axis=-1
-    CategoricalCrossentropy | . | =each.categorical_crossentropy | categorical_crossentropy
+    CategoricalCrossentropy | =each.categorical_crossentropy | categorical_crossentropy
         | from_logits=False, label_smoothing=0.0, axis=-1
-    SparseCategoricalCrossentropy | . | =each.sparse_categorical_crossentropy
+    SparseCategoricalCrossentropy | =each.sparse_categorical_crossentropy
         | sparse_categorical_crossentropy | from_logits=False, ignore_class=None
     """,
-    each=each,
 )
 
 

@@ -24,27 +24,19 @@ class Metric(Configured):
     Numbers that a subclass adds up are kept in plain attributes or in variables.
     """
 
-    def __init__(self, dtype: Any = None, name: str | None = None) -> None:
+    def __init__(self, dtype=None, name: str | None = None) -> None:
         self.name = name or snake_case(type(self).__name__)
         self._kind = float_type(dtype)
         self._start: dict[str, Any] = {}
         self._variables: list[Any] = []
 
-    def add_variable(
-        self, shape: Any, initializer: Any, dtype: Any = None, name: str | None = None
-    ) -> Any:
+    def add_variable(self, shape, initializer, dtype=None, name: str | None = None) -> Any:
         """A variable that `reset_state` sets to zeros."""
         value = initializers.get(initializer)(shape, dtype or str(self._kind))
         self._variables.append(Variable(value, trainable=False, name=name or "variable"))
         return self._variables[-1]
 
-    def add_weight(
-        self,
-        shape: Any = (),
-        initializer: Any = "zeros",
-        dtype: Any = None,
-        name: str | None = None,
-    ) -> Any:
+    def add_weight(self, shape=(), initializer="zeros", dtype=None, name: str | None = None) -> Any:
         """As `add_variable`."""
         if isinstance(shape, str):
             shape, name = (), shape
@@ -55,7 +47,7 @@ class Metric(Configured):
         """What `add_variable` made."""
         return list(self._variables)
 
-    def update_state(self, *args: Any, **kwargs: Any) -> Any:
+    def update_state(self, *args, **kwargs) -> Any:
         """Count one batch."""
         raise NotImplementedError("Metric subclasses must implement `update_state`.")
 
@@ -72,12 +64,12 @@ class Metric(Configured):
         """As `reset_state`."""
         self.reset_state()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs) -> Any:
         """Count one batch; the result is what has been counted so far."""
         self.update_state(*args, **kwargs)
         return self.result()
 
-    def _tensor(self, number: Any) -> Any:
+    def _tensor(self, number) -> Any:
         return constant_of(np.asarray(number).astype(self._kind))
 
     def get_config(self) -> dict[str, Any]:
@@ -91,7 +83,7 @@ class Metric(Configured):
 class _Average(Metric):
     """Sums with a number by which they are divided."""
 
-    def __init__(self, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, name: str | None = None, dtype=None) -> None:
         super().__init__(name=name, dtype=dtype)
         self.reset_state()
 
@@ -100,7 +92,7 @@ class _Average(Metric):
         self._total = 0.0
         self._count = 0.0
 
-    def _add(self, values: Any, sample_weight: Any) -> None:
+    def _add(self, values, sample_weight) -> None:
         numbers = np.asarray(values, np.float64)
         if sample_weight is None:
             self._total += float(numbers.sum())
@@ -130,7 +122,7 @@ class Mean(_Average):
     2.0
     """
 
-    def update_state(self, values: Any, sample_weight: Any = None) -> None:
+    def update_state(self, values, sample_weight=None) -> None:
         self._add(numbers_of(values), sample_weight)
 
 
@@ -143,7 +135,7 @@ class Sum(_Average):
     4.0
     """
 
-    def update_state(self, values: Any, sample_weight: Any = None) -> None:
+    def update_state(self, values, sample_weight=None) -> None:
         self._add(numbers_of(values), sample_weight)
 
     def result(self) -> Any:
@@ -153,19 +145,19 @@ class Sum(_Average):
 class MeanMetricWrapper(_Average):
     """The mean of what a function of targets and predictions gives."""
 
-    def __init__(self, fn: Any, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
+    def __init__(self, fn, name: str | None = None, dtype=None, **kwargs) -> None:
         super().__init__(name=name or getattr(fn, "__name__", None), dtype=dtype)
         self._fn = fn
         self._options = kwargs
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
         self._add(numbers_of(self._fn(y_true, y_pred, **self._options)), sample_weight)
 
 
 # -- accuracies ------------------------------------------------------------------------------------
 
 
-def _numbers(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+def _numbers(y_true, y_pred) -> tuple[Any, Any]:
     y, p = numbers_of(y_true), numbers_of(y_pred)
     if y.ndim == p.ndim + 1 and y.shape[-1] == 1:
         y = y[..., 0]
@@ -174,12 +166,12 @@ def _numbers(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     return y, p
 
 
-def _equal(y_true: Any, y_pred: Any) -> Any:
+def _equal(y_true, y_pred) -> Any:
     y, p = _numbers(y_true, y_pred)
     return constant_of((y == p).astype(np.float32))
 
 
-def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
+def binary_accuracy(y_true, y_pred, threshold: float = 0.5) -> Any:
     """Whether each prediction is on the right side of a threshold.
 
     Examples
@@ -191,7 +183,7 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
     return constant_of((y == (p > threshold)).astype(np.float32))
 
 
-def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
+def categorical_accuracy(y_true, y_pred) -> Any:
     """Whether the greatest prediction is where the greatest target is.
 
     Examples
@@ -203,7 +195,7 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     return constant_of((y.argmax(-1) == p.argmax(-1)).astype(np.float32))
 
 
-def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
+def sparse_categorical_accuracy(y_true, y_pred) -> Any:
     """Whether the greatest prediction is at the number of the right class.
 
     Examples
@@ -217,14 +209,14 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     return constant_of((y == p.argmax(-1)).astype(np.float32))
 
 
-def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
+def sparse_top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
     """Whether the right class is among the `k` greatest predictions."""
     y, p = numbers_of(y_true).astype(np.int64), numbers_of(y_pred)
     own = np.take_along_axis(p, y.reshape(-1, 1), 1)
     return constant_of(((p > own).sum(1) < k).astype(np.float32))
 
 
-def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
+def top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
     """Whether the place of the greatest target is among the `k` greatest predictions.
 
     Examples
@@ -246,12 +238,10 @@ Examples
 """
 
 
-def _wrapped(name: str, function: Any, label: str, **options: Any) -> Any:
+def _wrapped(name: str, function, label: str, **options) -> Any:
     """The metric that averages a function with these further arguments."""
 
-    def __init__(
-        self: Any, *args: Any, name: str = label, dtype: Any = None, **kwargs: Any
-    ) -> None:
+    def __init__(self, *args, name: str = label, dtype=None, **kwargs) -> None:
         names = [*options] if options else []
         order = [*(["k"] if "k" in names else []), "name", "dtype", *(n for n in names if n != "k")]
         given = {"name": name, "dtype": dtype, **dict(zip(order, args, strict=False)), **kwargs}
@@ -292,7 +282,7 @@ MeanAbsoluteError = _wrapped(
 KLDivergence = _wrapped("KLDivergence", _losses.kullback_leibler_divergence, "kl_divergence")
 
 
-def _similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+def _similarity(y_true, y_pred, axis: int = -1) -> Any:
     return -_losses.cosine_similarity(y_true, y_pred, axis)
 
 
@@ -330,10 +320,10 @@ class RootMeanSquaredError(_Average):
     3.0
     """
 
-    def __init__(self, name: str = "root_mean_squared_error", dtype: Any = None) -> None:
+    def __init__(self, name: str = "root_mean_squared_error", dtype=None) -> None:
         super().__init__(name=name, dtype=dtype)
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
         y, p = _numbers(y_true, y_pred)
         self._add((p.astype(np.float64) - y) ** 2, sample_weight)
 
@@ -345,15 +335,15 @@ class _Share(_Average):
     """The share of true positives among something."""
 
     def __init__(
-        self, thresholds: float | None = None, name: str | None = None, dtype: Any = None
+        self, thresholds: float | None = None, name: str | None = None, dtype=None
     ) -> None:
         super().__init__(name=name or type(self).__name__.lower(), dtype=dtype)
         self.thresholds = 0.5 if thresholds is None else float(thresholds)
 
-    def _among(self, y: Any, p: Any) -> Any:
+    def _among(self, y, p) -> Any:
         raise NotImplementedError
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
         y, p = _numbers(y_true, y_pred)
         right, said = y.astype(bool), p > self.thresholds
         places = self._among(right, said)
@@ -374,7 +364,7 @@ class Precision(_Share):
     0.5
     """
 
-    def _among(self, y: Any, p: Any) -> Any:
+    def _among(self, y, p) -> Any:
         return p
 
 
@@ -387,7 +377,7 @@ class Recall(_Share):
     0.5
     """
 
-    def _among(self, y: Any, p: Any) -> Any:
+    def _among(self, y, p) -> Any:
         return y
 
 

@@ -7,12 +7,15 @@
 3
 """
 
+# ruff: noqa: F401  some names are for users
+
 from __future__ import annotations
 
 import json
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
 from wengert.compat.tensorflow.keras import symbols
@@ -28,16 +31,6 @@ from wengert.compat.tensorflow.keras.saving import (
 )
 from wengert.compat.tensorflow.keras.training import Trainer
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "Model",
-    "Sequential",
-    "clone_model",
-    "load_model",
-    "model_from_config",
-    "model_from_json",
-    "save_model",
-]
 
 
 class Model(Trainer, Layer):
@@ -60,7 +53,7 @@ class Model(Trainer, Layer):
     (TensorShape([2, 1]), 4)
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args, **kwargs) -> None:
         given = dict(zip(("inputs", "outputs"), args, strict=False))
         inputs = given.get("inputs", kwargs.pop("inputs", None))
         outputs = given.get("outputs", kwargs.pop("outputs", None))
@@ -75,7 +68,7 @@ class Model(Trainer, Layer):
             self._graph = list(seen.values())
             self.built = True
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape=None) -> None:
         """Make the weights, for inputs of this shape."""
         if input_shape is not None and not self.built:
             object.__setattr__(self, "built", True)
@@ -100,7 +93,7 @@ class Model(Trainer, Layer):
         """The symbolic outputs, as a list."""
         return None if self._outputs is None else symbols._inner(self._outputs)
 
-    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self, inputs, *args, **kwargs) -> Any:
         """What the layers between inputs and outputs make of `inputs`."""
         if self._outputs is None:
             raise NotImplementedError(
@@ -131,7 +124,7 @@ class Model(Trainer, Layer):
         return {"name": self.name, "trainable": self.trainable, **drawn(self)}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: dict[str, Any], custom_objects=None) -> Any:
         """The model of a configuration."""
         if "nodes" not in config:
             return super().from_config(config)
@@ -142,17 +135,17 @@ class Model(Trainer, Layer):
         """What `compile` was given."""
         return serialize_keras_object(self._compiled)
 
-    def compile_from_config(self, config: Any) -> None:
+    def compile_from_config(self, config) -> None:
         """Compile as `get_compile_config` says."""
         self.compile(**deserialize_keras_object(config))
         if self.built:
             self.optimizer.build(self.trainable_variables)
 
-    def to_json(self, **kwargs: Any) -> str:
+    def to_json(self, **kwargs) -> str:
         """The configuration as JSON."""
         return json.dumps(serialize_keras_object(self), **kwargs)
 
-    def save(self, filepath: Any, overwrite: bool = True, **kwargs: Any) -> None:
+    def save(self, filepath, overwrite: bool = True, **kwargs) -> None:
         """Write the model to a file: configuration, weights, and the state of the optimizer.
 
         The file is this library's own, for `tf.keras.models.load_model` here: a zip archive of JSON
@@ -169,11 +162,11 @@ class Model(Trainer, Layer):
         """
         write_model(self, filepath, overwrite)
 
-    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
+    def save_weights(self, filepath, overwrite: bool = True) -> None:
         """Write the weights to a file, named ``….weights.h5``, though it is not an HDF5 file."""
         write_weights(self, filepath, overwrite)
 
-    def load_weights(self, filepath: Any, skip_mismatch: bool = False) -> None:
+    def load_weights(self, filepath, skip_mismatch: bool = False) -> None:
         """Set the weights to those of a file that `save_weights` or `save` wrote.
 
         Raises
@@ -182,7 +175,7 @@ class Model(Trainer, Layer):
         """
         read_weights(self, filepath, skip_mismatch)
 
-    def export(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
+    def export(self, filepath, *args, **kwargs) -> None:
         """Refused: there is nothing that could serve the model elsewhere.
 
         Raises
@@ -209,7 +202,7 @@ class Model(Trainer, Layer):
         names = [layer.name for layer in self.layers]
         raise ValueError(f"No such layer: {name}. Existing layers are: {names}.")
 
-    def summary(self, *args: Any, print_fn: Any = print, **kwargs: Any) -> None:
+    def summary(self, *args, print_fn=print, **kwargs) -> None:
         """Print the layers, with the shapes of their weights, and how many numbers there are.
 
         Raises
@@ -243,14 +236,14 @@ class Sequential(Model):
     TensorShape([2, 10])
     """
 
-    def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None) -> None:
+    def __init__(self, layers=None, trainable: bool = True, name: str | None = None) -> None:
         super().__init__(trainable=trainable, name=name)
         self._stack: list[Any] = []
         self._shape: Any = None
         for layer in layers or []:
             self.add(layer)
 
-    def add(self, layer: Any, rebuild: bool = True) -> None:
+    def add(self, layer, rebuild: bool = True) -> None:
         """Add a layer at the end.
 
         Raises
@@ -286,7 +279,7 @@ class Sequential(Model):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: dict[str, Any], custom_objects=None) -> Any:
         """The model of a configuration."""
         model = cls(name=config["name"], trainable=config.get("trainable", True))
         if config.get("build_input_shape") is not None:
@@ -311,7 +304,7 @@ class Sequential(Model):
         """The layers."""
         return list(self._stack)
 
-    def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
+    def call(self, inputs, training: bool | None = None, mask=None) -> Any:
         """What the layers make of `inputs`."""
         for layer in self._stack:
             inputs = layer(inputs)
@@ -321,22 +314,20 @@ class Sequential(Model):
 class _Called(Layer):
     """A function among the layers of a `Sequential`."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function) -> None:
         super().__init__(name=getattr(function, "__name__", None))
         self.function = function
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         """The result of the function."""
         return self.function(inputs)
 
 
-def _zeros(shape: Any) -> Any:
+def _zeros(shape) -> Any:
     return symbols._example(symbols.Symbol(tuple(shape)), 2).numpy()
 
 
-def clone_model(
-    model: Any, input_tensors: Any = None, clone_function: Any = None, **kwargs: Any
-) -> Any:
+def clone_model(model, input_tensors=None, clone_function=None, **kwargs) -> Any:
     """Another model of new layers, made as the first one was; its weights are initial ones.
 
     Parameters
@@ -359,12 +350,12 @@ def clone_model(
     return type(model).from_config(model.get_config())
 
 
-def model_from_config(config: dict[str, Any], custom_objects: Any = None) -> Any:
+def model_from_config(config: dict[str, Any], custom_objects=None) -> Any:
     """The model of what `serialize_keras_object` gave."""
     return deserialize_keras_object(config, custom_objects)
 
 
-def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
+def model_from_json(json_string: str, custom_objects=None) -> Any:
     """The model of what `Model.to_json` gave.
 
     Examples
@@ -380,4 +371,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.models", name)
 
 
+__all__ = defined(globals(), "load_model save_model")
 fill_sections(globals())

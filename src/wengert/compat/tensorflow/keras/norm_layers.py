@@ -49,7 +49,7 @@ class BatchNormalization(Layer):
     beta_regularizer: Any = None
     gamma_regularizer: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         """Make the weights and the running means."""
         size = (input_shape[self.axis],)
         self.gamma = self._weight("gamma", size) if self.scale else None
@@ -58,7 +58,7 @@ class BatchNormalization(Layer):
         self.moving_variance = self._weight("moving_variance", size, trainable=False)
         self.built = True
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
+    def call(self, inputs, training: bool = False) -> Any:
         ndim = len(inputs.shape)
         place = self.axis % ndim
         shape = [1] * ndim
@@ -101,14 +101,14 @@ class LayerNormalization(Layer):
         axes = self.axis if isinstance(self.axis, list | tuple) else [self.axis]
         return sorted(axis % ndim for axis in axes)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         """Make the weights."""
         size = tuple(input_shape[axis] for axis in self._axes(len(input_shape)))
         self.gamma = self._weight("gamma", size) if self.scale else None
         self.beta = self._weight("beta", size) if self.center else None
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         ndim = len(inputs.shape)
         axes = self._axes(ndim)
         shape = [inputs.shape[axis] if axis in axes else 1 for axis in range(ndim)]
@@ -146,7 +146,7 @@ class Normalization(Layer):
         self.mean = None if self.mean is None else np.asarray(self.mean, self._kind)
         self.variance = None if self.variance is None else np.asarray(self.variance, self._kind)
 
-    def adapt(self, data: Any) -> None:
+    def adapt(self, data) -> None:
         """Find the mean and the variance of examples."""
         batches = (
             [numbers_of(data)]
@@ -160,7 +160,7 @@ class Normalization(Layer):
         self.mean = wide.mean(axes, keepdims=True).astype(self._kind)
         self.variance = wide.var(axes, keepdims=True).astype(self._kind)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         if self.mean is None or self.variance is None:
             raise ValueError(
                 "You must call `.build(input_shape)` on the layer before using it: adapt"

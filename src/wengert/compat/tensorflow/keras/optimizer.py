@@ -47,13 +47,13 @@ class Optimizer(Configured):
 
     def __init__(
         self,
-        learning_rate: Any = 0.01,
+        learning_rate=0.01,
         weight_decay: float | None = None,
         clipnorm: float | None = None,
         clipvalue: float | None = None,
         global_clipnorm: float | None = None,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         _refuse(type(self).__name__, kwargs)
         self.name = name or name_for(type(self).__name__)
@@ -75,7 +75,7 @@ class Optimizer(Configured):
         return self._rate(self.iterations)
 
     @learning_rate.setter
-    def learning_rate(self, value: Any) -> None:
+    def learning_rate(self, value) -> None:
         if isinstance(value, LearningRateSchedule) or (
             callable(value) and not isinstance(value, Variable)
         ):
@@ -99,7 +99,7 @@ class Optimizer(Configured):
         rate = [self._rate] if isinstance(self._rate, Variable) else []
         return [self.iterations, *rate, *kept]
 
-    def build(self, variables: Any) -> None:
+    def build(self, variables) -> None:
         """Begin to keep what is needed for these weights."""
         for variable in variables:
             if id(variable) not in self._states:
@@ -108,15 +108,15 @@ class Optimizer(Configured):
         if WAITING:
             resume(self)
 
-    def _new(self, value: Any) -> dict[str, Any]:
+    def _new(self, value) -> dict[str, Any]:
         """What is kept for one weight."""
         return updates.kept(value, *self.kept)
 
-    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         """What step `t` subtracts from a weight, given its gradient; `state` is changed."""
         raise NotImplementedError
 
-    def apply_gradients(self, grads_and_vars: Any, name: str | None = None, **kwargs: Any) -> Any:
+    def apply_gradients(self, grads_and_vars, name=None, **kwargs) -> Any:
         """Take one step.
 
         Parameters
@@ -136,7 +136,7 @@ class Optimizer(Configured):
         self.apply([g for g, _ in pairs], [v for _, v in pairs])
         return self.iterations
 
-    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
+    def apply(self, grads, trainable_variables=None) -> None:
         """Take one step, given gradients and weights, or gradients of the weights of `build`."""
         weights = self._known if trainable_variables is None else list(trainable_variables)
         grads = list(grads)
@@ -177,7 +177,7 @@ class Optimizer(Configured):
                 variable.assign(variable.constraint(variable))
         self.iterations.assign_add(1)
 
-    def minimize(self, loss: Any, var_list: Any, tape: Any = None, **kwargs: Any) -> None:
+    def minimize(self, loss, var_list, tape=None, **kwargs) -> None:
         """Compute the gradients of a loss, a function or a tensor with its tape, and take one step.
 
         Raises
@@ -193,12 +193,12 @@ class Optimizer(Configured):
                 loss = loss()
         self.apply(tape.gradient(loss, weights), weights)
 
-    def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
+    def exclude_from_weight_decay(self, var_list=None, var_names=None) -> None:
         """Leave these weights without decay."""
         self._without = {id(v) for v in var_list or ()}
         self._without_names = tuple(var_names or ())
 
-    def _excluded(self, variable: Any) -> bool:
+    def _excluded(self, variable) -> bool:
         names = getattr(self, "_without_names", ())
         return id(variable) in getattr(self, "_without", ()) or any(
             name in variable.name for name in names

@@ -9,6 +9,8 @@
 1.0
 """
 
+# ruff: noqa: F401  some names are for users
+
 from __future__ import annotations
 
 from typing import Any
@@ -17,24 +19,12 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit import updates
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import getter
 from wengert.compat.tensorflow.keras import schedules
 from wengert.compat.tensorflow.keras.optimizer import Optimizer
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "SGD",
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "Optimizer",
-    "RMSprop",
-    "get",
-    "schedules",
-]
 
 
 @settings
@@ -60,7 +50,7 @@ class SGD(Optimizer):
 
     kept = ("momentum",)
 
-    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         return updates.momentum(g, state, lr, self.momentum, self.nesterov)
 
 
@@ -85,7 +75,7 @@ class Adam(Optimizer):
 
     kept = ("momentum", "velocity", "velocity_hat")
 
-    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         kind = g.dtype.type
         one, two = kind(self.beta_1) ** kind(t), kind(self.beta_2) ** kind(t)
         rate = lr * np.sqrt(1 - two) / (1 - one)
@@ -131,7 +121,7 @@ class RMSprop(Optimizer):
 
     kept = ("velocity", "momentum", "average_gradient")
 
-    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         return updates.rmsprop(g, state, lr, self.rho, self.epsilon, self.momentum, self.centered)
 
 
@@ -152,10 +142,10 @@ class Adagrad(Optimizer):
     epsilon: float = 1e-7
     weight_decay: float | None = None
 
-    def _new(self, value: Any) -> dict[str, Any]:
+    def _new(self, value) -> dict[str, Any]:
         return updates.kept(value, "accumulator", value=self.initial_accumulator_value)
 
-    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         return updates.adagrad(g, state, lr, self.epsilon)
 
 
@@ -176,7 +166,7 @@ class Adadelta(Optimizer):
 
     kept = ("accumulated_grad", "accumulated_delta_var")
 
-    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         return lr * updates.adadelta(g, state, self.rho, self.epsilon)
 
 
@@ -200,7 +190,7 @@ class Adamax(Optimizer):
 
     kept = ("momentum", "norm")
 
-    def _step(self, g: Any, lr: Any, state: dict[str, Any], t: int) -> Any:
+    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         kind = g.dtype.type
         rate = lr / (1 - kind(self.beta_1) ** kind(t))
         return updates.adamax(g, state, rate, self.beta_1, self.beta_2, self.epsilon)
@@ -213,4 +203,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.optimizers", name)
 
 
+__all__ = defined(globals(), "Optimizer schedules")
 fill_sections(globals())

@@ -11,7 +11,7 @@ from wengert.compat.tensorflow.keras.backend import float_type
 __all__ = ["both", "clipped", "same_rank", "smoothed"]
 
 
-def both(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+def both(y_true, y_pred) -> tuple[Any, Any]:
     """Targets and predictions, of the dtype of the predictions."""
     p = tensor_of(y_pred)
     if not is_floating(p):
@@ -20,7 +20,7 @@ def both(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     return same_rank(y, p)
 
 
-def same_rank(a: Any, b: Any) -> tuple[Any, Any]:
+def same_rank(a, b) -> tuple[Any, Any]:
     """Two tensors, of which one may have a last dimension of size 1 too many."""
     first, second = a.payload.ndim, b.payload.ndim
     if first == second + 1 and a.payload.shape[-1] == 1:
@@ -30,11 +30,11 @@ def same_rank(a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
-def clipped(x: Any, low: float, high: float) -> Any:
+def clipped(x, low: float, high: float) -> Any:
     """`x` with bounds."""
     return wg.clamp(x, low, high)
 
 
-def smoothed(y: Any, share: float, classes: int) -> Any:
+def smoothed(y, share: float, classes: int) -> Any:
     """Targets of which a share goes to all classes alike."""
     return wg.add(wg.mul(y, 1.0 - share), share / classes)

@@ -53,14 +53,14 @@ class RNN(Layer):
 
     def __init__(
         self,
-        cell: Any,
+        cell,
         return_sequences: bool = False,
         return_state: bool = False,
         go_backwards: bool = False,
         stateful: bool = False,
         unroll: bool = False,
         zero_output_for_mask: bool = False,
-        **kwargs: Any,
+        **kwargs,
     ) -> None:
         if isinstance(cell, list | tuple):
             cell = StackedRNNCells(cell)
@@ -83,7 +83,7 @@ class RNN(Layer):
         size = self.cell.state_size
         return list(size) if isinstance(size, list | tuple) else [size]
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         """Build the cell, for one step."""
         shape = input_shape[0] if isinstance(input_shape, list) else input_shape
         if isinstance(self.cell, Layer) and not self.cell.built:
@@ -91,12 +91,12 @@ class RNN(Layer):
             self.cell.built = True
         self.built = True
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs, mask=None) -> Any:
         """The mask of the steps stays if all outputs are returned."""
         kept = mask if self.return_sequences else None
         return [kept] + [None] * len(self.state_size) if self.return_state else kept
 
-    def get_initial_state(self, batch_size: Any) -> list[Any]:
+    def get_initial_state(self, batch_size) -> list[Any]:
         """The states that a sequence begins with."""
         found = initial(self.cell, batch_size, self._kind)
         return list(found) if isinstance(found, list | tuple) else [found]
@@ -108,7 +108,7 @@ class RNN(Layer):
 
     reset_states = reset_state
 
-    def _begin(self, batch: int, given: Any) -> list[Any]:
+    def _begin(self, batch: int, given) -> list[Any]:
         if given is not None:
             return list(given) if isinstance(given, list | tuple) else [given]
         start = self.get_initial_state(batch)
@@ -121,9 +121,7 @@ class RNN(Layer):
         held: list[Any] = nest.map_structure(lambda variable: variable.read_value(), self.states)
         return held
 
-    def call(
-        self, sequences: Any, initial_state: Any = None, mask: Any = None, training: bool = False
-    ) -> Any:
+    def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
         """The outputs, or the last one, and perhaps the states."""
         if isinstance(sequences, list | tuple):
             sequences, initial_state = sequences[0], list(sequences[1:])
@@ -150,13 +148,13 @@ class RNN(Layer):
         result = operations.stack(outputs, axis=1) if self.return_sequences else outputs[-1]
         return (result, *states) if self.return_state else result
 
-    def _stepped(self, inputs: Any, states: list[Any], training: bool) -> Any:
+    def _stepped(self, inputs, states: list[Any], training: bool) -> Any:
         """A step of a cell of any kind: one state is not in a list, if its size is not."""
         alone = not isinstance(self.cell.state_size, list | tuple)
         output, new = stepped(self.cell, inputs, states, training)
         return output, [new] if alone and not isinstance(new, list | tuple) else list(new)
 
-    def _masked(self, seen: Any, output: Any, new: Any, outputs: Any, states: Any) -> Any:
+    def _masked(self, seen, output, new, outputs, states) -> Any:
         """An output and states as they are where `seen`, and as before elsewhere."""
         seen = operations.expand_dims(operations.cast(seen, "bool"), -1)
         before = operations.zeros_like(output)
@@ -183,7 +181,7 @@ def _of_cell(kind: type, words: str) -> Any:
     signature = inspect.Signature([*own, *_RNN, rest])
     names = {parameter.name for parameter in own[1:]}
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args, **kwargs) -> None:
         given = dict(signature.bind(self, *args, **kwargs).arguments)
         given.pop("self")
         given |= given.pop("kwargs", {})
@@ -193,7 +191,7 @@ def _of_cell(kind: type, words: str) -> Any:
         shared = {key: given[key] for key in ("dtype", "trainable") if key in given}
         RNN.__init__(self, kind(**cell, **shared), **given)
 
-    def __getattr__(self: Any, attribute: str) -> Any:
+    def __getattr__(self, attribute: str) -> Any:
         if attribute in names and "cell" in vars(self):
             return getattr(self.cell, attribute)
         return Layer.__getattr__(self, attribute)
@@ -229,11 +227,11 @@ class Masking(Layer):
 
     mask_value: float = 0.0
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs, mask=None) -> Any:
         """Where an element is another one."""
         return operations.reduce_any(operations.not_equal(inputs, self.mask_value), axis=-1)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs) -> Any:
         seen = self.compute_mask(inputs)
         return inputs * operations.cast(operations.expand_dims(seen, -1), inputs.dtype)
 
@@ -257,14 +255,14 @@ class TimeDistributed(Layer):
                 f"Layer {self.layer} supplied to Wrapper is not a supported layer type"
             )
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         """Build the layer, for one step."""
         if not self.layer.built:
             self.layer.build((input_shape[0], *input_shape[2:]))
             self.layer.built = True
         self.built = True
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
+    def call(self, inputs, training: bool = False) -> Any:
         shape = tuple(inputs.shape)
         flat = operations.reshape(inputs, (shape[0] * shape[1], *shape[2:]))
         result = self.layer(flat, training=training)
@@ -291,12 +289,7 @@ class Bidirectional(Layer):
     """
 
     def __init__(
-        self,
-        layer: Any,
-        merge_mode: str | None = "concat",
-        weights: Any = None,
-        backward_layer: Any = None,
-        **kwargs: Any,
+        self, layer, merge_mode: str | None = "concat", weights=None, backward_layer=None, **kwargs
     ) -> None:
         if not isinstance(layer, Layer):
             raise ValueError(
@@ -328,20 +321,18 @@ class Bidirectional(Layer):
         yield self.forward_layer
         yield self.backward_layer
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs, mask=None) -> Any:
         """The mask of the steps stays if all outputs are returned."""
         return mask if self.return_sequences and not self.return_state else None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape) -> None:
         """Build both layers."""
         for one in (self.forward_layer, self.backward_layer):
             if not one.built:
                 one.build(input_shape)
         self.built = True
 
-    def call(
-        self, sequences: Any, initial_state: Any = None, mask: Any = None, training: bool = False
-    ) -> Any:
+    def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
         """The outputs of both, merged, and perhaps the states of both."""
         half = len(initial_state) // 2 if initial_state is not None else 0
         starts = (initial_state[:half], initial_state[half:]) if half else (None, None)
@@ -373,7 +364,7 @@ class Bidirectional(Layer):
         self.backward_layer.reset_state()
 
 
-def _again(layer: Any, prefix: str, changes: dict[str, Any]) -> Any:
+def _again(layer, prefix: str, changes: dict[str, Any]) -> Any:
     """Another layer like one, under another name."""
     config = serialize_keras_object(layer)
     config.pop("build_config", None)

@@ -17,7 +17,7 @@ __all__ = ["L1", "L1L2", "L2", "Regularizer", "get", "l1", "l1_l2", "l2"]
 class Regularizer(Configured):
     """What weights add to the loss: called with a weight."""
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x) -> Any:
         """The amount."""
         return 0.0
 
@@ -35,8 +35,8 @@ class L1L2(Regularizer):
         self.l1 = float(l1)
         self.l2 = float(l2)
 
-    def __call__(self, x: Any) -> Any:
-        def amount(x: Any) -> Any:
+    def __call__(self, x) -> Any:
+        def amount(x) -> Any:
             total = wg.mul(wg.sum(wg.abs(x)), self.l1) if self.l1 else 0.0
             if self.l2:
                 total = wg.add(wg.mul(wg.sum(wg.square(x)), self.l2), total)

@@ -9,6 +9,8 @@
 True
 """
 
+# ruff: noqa: F401  some names are for users
+
 from __future__ import annotations
 
 import os
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.archive import read_archive, write_archive
 from wengert.compat.tensorflow.configs import (
     custom_object_scope,
@@ -29,25 +32,10 @@ from wengert.compat.tensorflow.configs import (
 from wengert.compat.tensorflow.refusal import refusal
 from wengert.tape.sites import warn
 
-__all__ = [
-    "CustomObjectScope",
-    "custom_object_scope",
-    "deserialize_keras_object",
-    "get_custom_objects",
-    "get_registered_name",
-    "get_registered_object",
-    "load_model",
-    "load_weights",
-    "register_keras_serializable",
-    "save_model",
-    "save_weights",
-    "serialize_keras_object",
-]
-
 CustomObjectScope = custom_object_scope
 
 
-def _checked(path: Any, overwrite: bool, ends: tuple[str, ...], what: str) -> str:
+def _checked(path, overwrite: bool, ends: tuple[str, ...], what: str) -> str:
     name = os.fspath(path)
     if not name.endswith(ends):
         raise ValueError(
@@ -58,7 +46,7 @@ def _checked(path: Any, overwrite: bool, ends: tuple[str, ...], what: str) -> st
     return name
 
 
-def _weights(model: Any) -> dict[str, Any]:
+def _weights(model) -> dict[str, Any]:
     """The values of a model's weights, by number and name."""
     if not model.built:
         raise ValueError(
@@ -68,13 +56,13 @@ def _weights(model: Any) -> dict[str, Any]:
     return {f"{i}:{v.name}": v.numpy() for i, v in enumerate(model.weights)}
 
 
-def write_weights(model: Any, filepath: Any, overwrite: bool) -> None:
+def write_weights(model, filepath, overwrite: bool) -> None:
     """Write the weights alone."""
     name = _checked(filepath, overwrite, (".weights.h5",), "Keras weights format")
     write_archive(name, {"weights": model.name}, _weights(model))
 
 
-def read_weights(model: Any, filepath: Any, skip_mismatch: bool = False) -> None:
+def read_weights(model, filepath, skip_mismatch: bool = False) -> None:
     """Set the weights of a model to those in a file."""
     _, arrays = read_archive(filepath)
     found = [value for key, value in arrays.items() if not key.startswith("optimizer/")]
@@ -93,7 +81,7 @@ def read_weights(model: Any, filepath: Any, skip_mismatch: bool = False) -> None
             warn(f"A weight of shape {value.shape} was not loaded into {variable.name}")
 
 
-def write_model(model: Any, filepath: Any, overwrite: bool, include_optimizer: bool = True) -> None:
+def write_model(model, filepath, overwrite: bool, include_optimizer: bool = True) -> None:
     """Write a model with its configuration."""
     name = _checked(filepath, overwrite, (".keras", ".h5"), "Keras model format")
     arrays = _weights(model)
@@ -107,14 +95,12 @@ def write_model(model: Any, filepath: Any, overwrite: bool, include_optimizer: b
     write_archive(name, state, arrays)
 
 
-def save_model(model: Any, filepath: Any, overwrite: bool = True, **kwargs: Any) -> None:
+def save_model(model, filepath, overwrite: bool = True, **kwargs) -> None:
     """Write a model to a file (see `Model.save`)."""
     write_model(model, filepath, overwrite, kwargs.get("include_optimizer", True))
 
 
-def load_model(
-    filepath: Any, custom_objects: Any = None, compile: bool = True, safe_mode: bool = True
-) -> Any:
+def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: bool = True) -> Any:
     """The model in a file that `Model.save` wrote here.
 
     Parameters
@@ -149,12 +135,12 @@ def load_model(
     return model
 
 
-def save_weights(model: Any, filepath: Any, overwrite: bool = True, **kwargs: Any) -> None:
+def save_weights(model, filepath, overwrite: bool = True, **kwargs) -> None:
     """Write the weights of a model to a file."""
     write_weights(model, filepath, overwrite)
 
 
-def load_weights(model: Any, filepath: Any, skip_mismatch: bool = False, **kwargs: Any) -> None:
+def load_weights(model, filepath, skip_mismatch: bool = False, **kwargs) -> None:
     """Set the weights of a model to those in a file."""
     read_weights(model, filepath, skip_mismatch)
 
@@ -163,4 +149,9 @@ def __getattr__(name: str) -> Any:
     raise refusal("keras.saving", name)
 
 
+_CONFIGS = """
+    CustomObjectScope custom_object_scope deserialize_keras_object get_custom_objects
+    get_registered_name get_registered_object register_keras_serializable serialize_keras_object
+    """
+__all__ = defined(globals(), _CONFIGS, without="read_weights write_model write_weights")
 fill_sections(globals())

@@ -17,14 +17,14 @@ from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 class LearningRateSchedule(Configured):
     """A learning rate for each step: called with the number of the step."""
 
-    def __call__(self, step: Any) -> Any:
+    def __call__(self, step) -> Any:
         """The learning rate."""
         raise NotImplementedError(
             f"Learning rate schedule '{type(self).__name__}' must override `__call__(self, step)`."
         )
 
 
-def _step(step: Any) -> float:
+def _step(step) -> float:
     return float(numbers_of(step))
 
 
@@ -55,7 +55,7 @@ class ExponentialDecay(LearningRateSchedule):
                 f"Argument `decay_steps` must be > 0. Received: decay_steps={self.decay_steps}"
             )
 
-    def __call__(self, step: Any) -> Any:
+    def __call__(self, step) -> Any:
         share = _step(step) / self.decay_steps
         if self.staircase:
             share = math.floor(share)
@@ -78,7 +78,7 @@ class InverseTimeDecay(LearningRateSchedule):
     staircase: bool = False
     name: str = "InverseTimeDecay"
 
-    def __call__(self, step: Any) -> Any:
+    def __call__(self, step) -> Any:
         share = _step(step) / self.decay_steps
         if self.staircase:
             share = math.floor(share)
@@ -108,7 +108,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
                 f"{self.values} of length {len(self.values)}."
             )
 
-    def __call__(self, step: Any) -> Any:
+    def __call__(self, step) -> Any:
         at = _step(step)
         place = sum(at > boundary for boundary in self.boundaries)
         return _rate(float(self.values[place]))
@@ -131,7 +131,7 @@ class PolynomialDecay(LearningRateSchedule):
     cycle: bool = False
     name: str = "PolynomialDecay"
 
-    def __call__(self, step: Any) -> Any:
+    def __call__(self, step) -> Any:
         at, steps = _step(step), float(self.decay_steps)
         if self.cycle:
             steps *= max(1.0, math.ceil(at / steps))
@@ -167,7 +167,7 @@ class CosineDecay(LearningRateSchedule):
     warmup_target: float | None = None
     warmup_steps: float = 0
 
-    def __call__(self, step: Any) -> Any:
+    def __call__(self, step) -> Any:
         at, start = _step(step), self.initial_learning_rate
         if self.warmup_target is not None:
             total = self.warmup_target - start

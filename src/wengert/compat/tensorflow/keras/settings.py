@@ -30,7 +30,7 @@ _MEANT: dict[str, Callable[[Any], Any]] = {
 """What an argument stands for, by the last word of its name."""
 
 
-def settings(kind: Any) -> Any:
+def settings(kind) -> Any:
     """Decorate a class whose arguments are its annotated lines (see NOTE [settings])."""
     passed = inspect.signature(kind.__init__).parameters
     ignored = getattr(kind, "ignored", ())
@@ -59,7 +59,7 @@ def settings(kind: Any) -> Any:
         ]
     )
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args, **kwargs) -> None:
         try:
             bound = signature.bind(self, *args, **kwargs)
         except TypeError as error:

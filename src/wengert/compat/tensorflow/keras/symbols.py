@@ -23,13 +23,7 @@ __all__ = ["Symbol", "evaluated", "order_of", "symbolic"]
 class Symbol:
     """A tensor that is not there yet: its shape, its dtype, and where it comes from."""
 
-    def __init__(
-        self,
-        shape: Any,
-        dtype: Any = "float32",
-        origin: Any = None,
-        name: str | None = None,
-    ) -> None:
+    def __init__(self, shape, dtype="float32", origin=None, name: str | None = None) -> None:
         self.shape = tuple(shape)
         self.dtype = str(dtype_of(dtype))
         self.origin = origin
@@ -38,7 +32,7 @@ class Symbol:
     def __repr__(self) -> str:
         return f"<KerasTensor shape={self.shape}, dtype={self.dtype}, name={self.name}>"
 
-    def _refuse(self, *args: Any) -> Any:
+    def _refuse(self, *args) -> Any:
         raise TypeError(
             "only layers are offered for the inputs of functional models: write "
             "tf.keras.layers.Add()([a, b]) for a + b, or subclass tf.keras.Model"
@@ -48,7 +42,7 @@ class Symbol:
     __truediv__ = __rtruediv__ = __matmul__ = __pow__ = __neg__ = __getitem__ = _refuse
 
 
-def _example(value: Any, size: int) -> Any:
+def _example(value, size: int) -> Any:
     if isinstance(value, Symbol):
         shape = [size if n is None else n for n in value.shape]
         return constant_of(np.zeros(shape, value.dtype))
@@ -57,7 +51,7 @@ def _example(value: Any, size: int) -> Any:
     return value
 
 
-def symbolic(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def symbolic(layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The symbols that a layer makes of others."""
     results = []
     for size in (2, 3):
@@ -72,12 +66,12 @@ def symbolic(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return _symbol(results[0], results[1], origin, None)
 
 
-def _symbol(a: Any, b: Any, origin: Any, place: int | None) -> Symbol:
+def _symbol(a, b, origin, place: int | None) -> Symbol:
     shape = [m if m == n else None for m, n in zip(tuple(a.shape), tuple(b.shape), strict=True)]
     return Symbol(TensorShape(shape), a.dtype.name, (*origin, place))
 
 
-def _inner(value: Any) -> list[Any]:
+def _inner(value) -> list[Any]:
     if isinstance(value, Symbol):
         return [value]
     if isinstance(value, list | tuple):
@@ -87,7 +81,7 @@ def _inner(value: Any) -> list[Any]:
     return []
 
 
-def order_of(outputs: Any, inputs: Any) -> list[Symbol]:
+def order_of(outputs, inputs) -> list[Symbol]:
     """The symbols that lead from `inputs` to `outputs`, each after those that it needs.
 
     Raises
@@ -115,7 +109,7 @@ def order_of(outputs: Any, inputs: Any) -> list[Symbol]:
     return done
 
 
-def evaluated(outputs: Any, order: list[Symbol], values: dict[int, Any]) -> Any:
+def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:
     """What `outputs` are, given what the inputs are, by the identity of symbols."""
     results: dict[int, Any] = {}
     for symbol in order:
@@ -128,7 +122,7 @@ def evaluated(outputs: Any, order: list[Symbol], values: dict[int, Any]) -> Any:
     return _filled(outputs, values)
 
 
-def _filled(value: Any, values: dict[int, Any]) -> Any:
+def _filled(value, values: dict[int, Any]) -> Any:
     if isinstance(value, Symbol):
         return values[id(value)]
     if isinstance(value, list | tuple):

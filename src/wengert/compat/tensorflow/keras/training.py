@@ -45,14 +45,14 @@ class Trainer:
 
     def compile(
         self,
-        optimizer: Any = "rmsprop",
-        loss: Any = None,
-        loss_weights: Any = None,
-        metrics: Any = None,
-        weighted_metrics: Any = None,
+        optimizer="rmsprop",
+        loss=None,
+        loss_weights=None,
+        metrics=None,
+        weighted_metrics=None,
         run_eagerly: bool = False,
         steps_per_execution: int = 1,
-        jit_compile: Any = "auto",
+        jit_compile="auto",
         auto_scale_loss: bool = True,
     ) -> None:
         """Say how the model is trained.
@@ -85,12 +85,7 @@ class Trainer:
         self._tracker = _metrics.Mean(name="loss")
 
     def compute_loss(
-        self,
-        x: Any = None,
-        y: Any = None,
-        y_pred: Any = None,
-        sample_weight: Any = None,
-        training: bool = True,
+        self, x=None, y=None, y_pred=None, sample_weight=None, training: bool = True
     ) -> Any:
         """The loss of a batch, and what weights and layers add to it.
 
@@ -111,7 +106,7 @@ class Trainer:
             total = total + part
         return total
 
-    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def compute_metrics(self, x, y, y_pred, sample_weight=None) -> Any:
         """Count a batch, and say what has been counted so far."""
         for metric in self._watched:
             _resolved(metric, y, y_pred).update_state(y, y_pred, sample_weight)
@@ -142,7 +137,7 @@ class Trainer:
 
     # -- one batch --------------------------------------------------------------------------------
 
-    def train_step(self, data: Any) -> dict[str, Any]:
+    def train_step(self, data) -> dict[str, Any]:
         """Learn from one batch; what has been counted so far is the result."""
         x, y, weight = unpacked(data)
         with GradientTape() as tape:
@@ -153,7 +148,7 @@ class Trainer:
         self._tracker.update_state(loss, sample_weight=size_of(x))
         return self.compute_metrics(x, y, y_pred, weight)
 
-    def test_step(self, data: Any) -> dict[str, Any]:
+    def test_step(self, data) -> dict[str, Any]:
         """Count one batch without learning from it."""
         x, y, weight = unpacked(data)
         y_pred = self(x, training=False)  # type: ignore[operator]
@@ -162,27 +157,23 @@ class Trainer:
             self._tracker.update_state(loss, sample_weight=size_of(x))
         return self.compute_metrics(x, y, y_pred, weight)
 
-    def predict_step(self, data: Any) -> Any:
+    def predict_step(self, data) -> Any:
         """The predictions for one batch."""
         return self(unpacked(data)[0], training=False)  # type: ignore[operator]
 
-    def train_on_batch(
-        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
-    ) -> Any:
+    def train_on_batch(self, x, y=None, sample_weight=None, return_dict: bool = False) -> Any:
         """Learn from one batch, and say its loss and what else is counted."""
         self._check_compiled()
         self.reset_metrics()
         return _listed(self.train_step(packed(x, y, sample_weight)), return_dict)
 
-    def test_on_batch(
-        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
-    ) -> Any:
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict: bool = False) -> Any:
         """The loss of one batch and what else is counted."""
         self._check_compiled()
         self.reset_metrics()
         return _listed(self.test_step(packed(x, y, sample_weight)), return_dict)
 
-    def predict_on_batch(self, x: Any) -> Any:
+    def predict_on_batch(self, x) -> Any:
         """The predictions for one batch, as arrays."""
         return _arrays(self.predict_step(packed(x, None, None)))
 
@@ -190,17 +181,17 @@ class Trainer:
 
     def fit(
         self,
-        x: Any = None,
-        y: Any = None,
+        x=None,
+        y=None,
         batch_size: int | None = None,
         epochs: int = 1,
-        verbose: Any = "auto",
-        callbacks: Any = None,
+        verbose="auto",
+        callbacks=None,
         validation_split: float = 0.0,
-        validation_data: Any = None,
+        validation_data=None,
         shuffle: bool = True,
-        class_weight: Any = None,
-        sample_weight: Any = None,
+        class_weight=None,
+        sample_weight=None,
         initial_epoch: int = 0,
         steps_per_epoch: int | None = None,
         validation_steps: int | None = None,
@@ -258,14 +249,14 @@ class Trainer:
         told.on_train_end(logs)
         return told.history
 
-    def _told(self, callbacks: Any, **params: Any) -> Any:
+    def _told(self, callbacks, **params) -> Any:
         """Callbacks in one list, with what is always among them."""
         if isinstance(callbacks, CallbackList):
             return callbacks
         fits = params["epochs"] is not None
         return CallbackList(callbacks, fits, True, self, **params)
 
-    def _walked(self, phase: str, data: Any, step: Any, told: Any) -> dict[str, Any]:
+    def _walked(self, phase: str, data, step, told) -> dict[str, Any]:
         """Take a step for each batch; what the last one counted is the result."""
         logs: dict[str, Any] = {}
         for number, batch in enumerate(data):
@@ -276,9 +267,7 @@ class Trainer:
                 break
         return dict(logs)
 
-    def _counted(
-        self, x: Any, y: Any, weight: Any, size: Any, steps: Any, told: Any
-    ) -> dict[str, float]:
+    def _counted(self, x, y, weight, size, steps, told) -> dict[str, float]:
         told.on_test_begin()
         self.reset_metrics()
         data = batches(x, y, weight, size, False, steps)
@@ -288,15 +277,15 @@ class Trainer:
 
     def evaluate(
         self,
-        x: Any = None,
-        y: Any = None,
+        x=None,
+        y=None,
         batch_size: int | None = None,
-        verbose: Any = "auto",
-        sample_weight: Any = None,
+        verbose="auto",
+        sample_weight=None,
         steps: int | None = None,
-        callbacks: Any = None,
+        callbacks=None,
         return_dict: bool = False,
-        **kwargs: Any,
+        **kwargs,
     ) -> Any:
         """The loss and what else is counted, over all examples; arguments as for `fit`.
 
@@ -316,11 +305,11 @@ class Trainer:
 
     def predict(
         self,
-        x: Any,
+        x,
         batch_size: int | None = None,
-        verbose: Any = "auto",
+        verbose="auto",
         steps: int | None = None,
-        callbacks: Any = None,
+        callbacks=None,
     ) -> Any:
         """The predictions for all examples, as an array."""
         count = count_of(x, batch_size, steps)
@@ -343,14 +332,14 @@ class Trainer:
             )
 
 
-def _shown(verbose: Any) -> int:
+def _shown(verbose) -> int:
     return 1 if verbose == "auto" else int(verbose)
 
 
 # -- losses and metrics ----------------------------------------------------------------------------
 
 
-def _called(loss: Any, y: Any, y_pred: Any, weight: Any) -> Any:
+def _called(loss, y, y_pred, weight) -> Any:
     if isinstance(loss, _losses.Loss):
         return loss(y, y_pred, sample_weight=weight)
     each = loss(y, y_pred)
@@ -377,7 +366,7 @@ class _Chosen:
         return constant_of(np.float32(0)) if self.inner is None else self.inner.result()
 
 
-def _metric(metric: Any) -> Any:
+def _metric(metric) -> Any:
     if metric in ("accuracy", "acc"):
         return _Chosen(metric)
     if isinstance(metric, _metrics.Metric):
@@ -387,7 +376,7 @@ def _metric(metric: Any) -> Any:
     return _metrics.MeanMetricWrapper(metric)
 
 
-def _resolved(metric: Any, y: Any, y_pred: Any) -> Any:
+def _resolved(metric, y, y_pred) -> Any:
     if not isinstance(metric, _Chosen):
         return metric
     if metric.inner is None:
@@ -414,7 +403,7 @@ def _listed(logs: dict[str, Any], by_name: bool) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def _arrays(value: Any) -> Any:
+def _arrays(value) -> Any:
     if isinstance(value, list | tuple):
         return [np.asarray(numbers_of(part)) for part in value]
     return np.asarray(numbers_of(value))

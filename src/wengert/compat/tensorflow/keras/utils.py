@@ -16,7 +16,7 @@ from wengert.compat.tensorflow.refusal import refusal
 __all__ = ["clear_session", "normalize", "set_random_seed", "to_categorical"]
 
 
-def to_categorical(x: Any, num_classes: int | None = None) -> Any:
+def to_categorical(x, num_classes: int | None = None) -> Any:
     """One at the number of each class, zero elsewhere.
 
     Parameters
@@ -44,7 +44,7 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     return constant_of(result.astype(np.float32)) if hasattr(x, "payload") else result
 
 
-def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
+def normalize(x, axis: int = -1, order: int = 2) -> Any:
     """An array, divided by the norms along a dimension.
 
     Examples

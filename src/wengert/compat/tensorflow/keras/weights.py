@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.variable import Variable
 
@@ -21,7 +19,7 @@ class Weight(Variable):
     <Variable path=last/bias, shape=(1,), dtype=float32, value=[0.]>
     """
 
-    def __init__(self, value: Any, owner: str, name: str, **kwargs: Any) -> None:
+    def __init__(self, value, owner: str, name: str, **kwargs) -> None:
         super().__init__(value, name=name, **kwargs)
         self._label = name
         self._owner = owner

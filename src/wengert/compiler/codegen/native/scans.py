@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.codegen.code import Array, Code, is_native, llvm_type, several
+from wengert.compiler.codegen.code import Array, Code, is_native, several
 from wengert.compiler.codegen.native.forms import NATIVE, Native, in_strips, outlined
 from wengert.compiler.codegen.scalars.lane import Lane, cast
 from wengert.compiler.codegen.vectors import register_bytes
@@ -174,137 +174,6 @@ def _running_extreme(worse: str) -> Callable[..., None]:
     return emit
 
 
-# -- positions of extremes ------------------------------------------------------------------------
-
-
-def _extreme(name: str) -> Callable[..., None]:
-    def emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-        (self,) = step.args
-        before, count, behind = _parted(self.shape, step.params["dim"])
-        arrays = [*outs, *ins]
-        if behind > 1:
-            room = code.workspace(behind * self.dtype.itemsize)
-            arrays.append(Array(room, self.dtype, (behind,), (1,)))
-
-        def write(inner: Code, given: list[Array]) -> None:
-            if behind == 1:
-                _position(inner, name, given[0], given[1], before, count)
-            else:
-                _positions(inner, name, given[0], given[1], given[2], before, count)
-
-        outlined(code, step.prim.name, arrays, write)
-
-    return emit
-
-
-def _better(lane: Lane, name: str, value: str, best: str) -> str:
-    """Whether a value is beyond the best one so far, as a NaN is beyond all numbers."""
-    if lane.kind != "f":
-        return lane.compare(name, value, best)
-    beyond = lane.code.let(f"fcmp u{name} {lane.type} {value}, {best}")
-    return lane.both(beyond, lane.code.let(f"fcmp ord {lane.type} {best}, {best}"))
-
-
-def _position(code: Code, name: str, out: Array, source: Array, before: int, count: int) -> None:
-    """One position for each row."""
-    with code.loop(before) as i:
-        base = code.offset((count,), [i])
-        head = code.at(source.pointer, source.dtype, base)
-        position = _of_row(code, name, source.dtype, head, count)
-        code.store(position, code.at(out.pointer, _INT64, i), _INT64)
-
-
-def _of_row(code: Code, name: str, dtype: np.dtype[Any], head: str, count: int) -> str:
-    """The position in one row: of each of several interleaved columns first, then of these."""
-    width = 1 if dtype.kind == "b" else 64 // dtype.itemsize
-    while width > 1 and count < 2 * width:
-        width //= 2
-    lane, numbers = Lane(code, dtype, count=width), Lane(code, _INT64, count=width)
-    best = code.cell(lane.type, lane.load(head))
-    found = code.cell(numbers.type, numbers.numbers(range(width)))
-
-    def take(k: str) -> None:
-        value = lane.load(code.at(head, dtype, k))
-        place = numbers.add(numbers.spread(k), numbers.numbers(range(width)))
-        # a later candidate takes the place of what is held, if it is better
-        better = _better(lane, name, value, best.get())
-        best.set(lane.select(better, value, best.get()))
-        found.set(numbers.select(better, place, found.get()))
-
-    end = count - count % width
-    with code.loop(end, str(width), step=width) as k:
-        take(k)
-    if end < count:
-        # some again, which changes nothing
-        take(str(count - width))
-    return _first(code, name, dtype, width, best.get(), found.get())
-
-
-def _first(
-    code: Code, name: str, dtype: np.dtype[Any], width: int, values: str, places: str
-) -> str:
-    """The position of the best of several; of equal ones that of the first."""
-    while width > 1:
-        width //= 2
-        lane, wide = Lane(code, dtype, count=width), several("i64", width)
-        (held, value), (at, position) = (
-            _halves(code, kind, vector, width)
-            for kind, vector in ((llvm_type(dtype), values), ("i64", places))
-        )
-        equal = lane.compare("eq", value, held)
-        if lane.kind == "f":
-            equal = lane.either(equal, lane.both(lane.is_nan(value), lane.is_nan(held)))
-        earlier = code.let(f"icmp slt {wide} {position}, {at}")
-        better = lane.either(_better(lane, name, value, held), lane.both(equal, earlier))
-        values = lane.select(better, value, held)
-        places = code.let(f"select {lane.flag} {better}, {wide} {position}, {wide} {at}")
-    return places
-
-
-def _halves(code: Code, kind: str, vector: str, count: int) -> tuple[str, str]:
-    """Both halves of a vector, of so many elements each."""
-    whole = several(kind, 2 * count)
-    if count == 1:
-        one, two = (code.let(f"extractelement {whole} {vector}, i64 {k}") for k in (0, 1))
-        return one, two
-    low, high = (
-        ", ".join([f"i32 {k}" for k in range(start, start + count)]) for start in (0, count)
-    )
-    one, two = (
-        code.let(f"shufflevector {whole} {vector}, {whole} poison, <{count} x i32> <{places}>")
-        for places in (low, high)
-    )
-    return one, two
-
-
-def _positions(
-    code: Code, name: str, out: Array, source: Array, best: Array, before: int, count: int
-) -> None:
-    """One position for each element of what lies behind the dimension."""
-    lane, behind = Lane(code, source.dtype), best.shape[0]
-    with code.loop(before) as i:
-        base, to = code.offset((count * behind,), [i]), code.offset((behind,), [i])
-        with code.loop(behind) as j:
-            at = code.at(source.pointer, source.dtype, code.added(base, j))
-            code.store(
-                code.load(at, source.dtype), code.at(best.pointer, best.dtype, j), best.dtype
-            )
-            code.store("0", code.at(out.pointer, _INT64, code.added(to, j)), _INT64)
-        with code.loop(count, "1") as k:
-            row = code.added(base, code.offset((behind,), [k]))
-            with code.loop(behind) as j:
-                at = code.at(source.pointer, source.dtype, code.added(row, j))
-                value = code.load(at, source.dtype)
-                held = code.at(best.pointer, best.dtype, j)
-                place = code.at(out.pointer, _INT64, code.added(to, j))
-                last = code.load(held, best.dtype)
-                better = _better(lane, name, value, last)
-                code.store(lane.select(better, value, last), held, best.dtype)
-                position = code.load(place, _INT64)
-                position = code.let(f"select i1 {better}, i64 {k}, i64 {position}")
-                code.store(position, place, _INT64)
-
-
 def _accepts_extreme(step: Step) -> bool:
     (self,) = step.args
     out = step.outs[0]
@@ -324,5 +193,3 @@ NATIVE.of(records.cumprod)(_native(_accepts_running, _accumulated("mul")))
 NATIVE.of(records.linear_recurrence)(_native(_accepts_recurrence, _linear_recurrence))
 NATIVE.of(records.argcummax)(_native(_accepts_extreme, _running_extreme("lt")))
 NATIVE.of(records.argcummin)(_native(_accepts_extreme, _running_extreme("gt")))
-NATIVE.of(records.argmax)(_native(_accepts_extreme, _extreme("gt")))
-NATIVE.of(records.argmin)(_native(_accepts_extreme, _extreme("lt")))

@@ -21,13 +21,13 @@ __all__ = ["FORMULAS"]
 Formula = Callable[..., Any]
 
 
-def _inside(condition: Any, density: Any) -> Any:
+def _inside(condition, density) -> Any:
     """A logarithm of a density where `condition` holds, and -inf elsewhere."""
     return density if _np.all(condition) else np.where(condition, density, -_np.inf)
 
 
 def _exp(logarithm: Formula) -> Formula:
-    def density(*args: Any, **kwargs: Any) -> Any:
+    def density(*args, **kwargs) -> Any:
         return np.exp(logarithm(*args, **kwargs))
 
     return density
@@ -37,26 +37,26 @@ def _of_logpdf(logpdf: Formula) -> dict[str, Formula]:
     return {"logpdf": logpdf, "pdf": _exp(logpdf)}
 
 
-def _poisson_logpmf(k: Any, mu: Any, loc: Any = 0.0) -> Any:
+def _poisson_logpmf(k, mu, loc=0.0) -> Any:
     k = plain(k) - loc
     whole = (k >= 0) & (_np.floor(k) == k)
     counts = _np.where(whole, k, 0)
     return _inside(whole, special.xlogy(counts, mu) - special.gammaln(counts + 1.0) - mu)
 
 
-def _poisson_cdf(k: Any, mu: Any, loc: Any = 0.0) -> Any:
+def _poisson_cdf(k, mu, loc=0.0) -> Any:
     counts = _np.floor(plain(k) - loc)
     tail = special.gammaincc(_np.maximum(counts, 0.0) + 1.0, mu)
     return tail if _np.all(counts >= 0) else np.where(counts >= 0, tail, 0.0)
 
 
-def _bernoulli_logpmf(k: Any, p: Any, loc: Any = 0.0) -> Any:
+def _bernoulli_logpmf(k, p, loc=0.0) -> Any:
     k = plain(k) - loc
     whole = (k == 0) | (k == 1)
     return _inside(whole, special.xlogy(k, p) + special.xlog1py(1.0 - k, -p))
 
 
-def _dirichlet_logpdf(x: Any, alpha: Any) -> Any:
+def _dirichlet_logpdf(x, alpha) -> Any:
     norm = np.sum(special.gammaln(alpha)) - special.gammaln(np.sum(alpha))
     if np.shape(x)[0] + 1 == np.shape(alpha)[0]:
         x = np.concatenate([x, 1.0 - np.sum(x, axis=0, keepdims=True)])
@@ -64,7 +64,7 @@ def _dirichlet_logpdf(x: Any, alpha: Any) -> Any:
     return np.sum(powers, axis=0) - norm
 
 
-def _points(x: Any, mean: Any, cov: Any) -> tuple[Any, Any, int]:
+def _points(x, mean, cov) -> tuple[Any, Any, int]:
     """Deviations from the mean, the covariance as a matrix, and the dimension."""
     ndims = (np.ndim(x), 0 if mean is None else np.ndim(mean))
     if np.ndim(cov):
@@ -84,7 +84,7 @@ def _points(x: Any, mean: Any, cov: Any) -> tuple[Any, Any, int]:
     return (x if mean is None else x - mean), cov, dim
 
 
-def _normal_logpdf(x: Any, mean: Any = None, cov: Any = 1.0, allow_singular: bool = False) -> Any:
+def _normal_logpdf(x, mean=None, cov=1.0, allow_singular: bool = False) -> Any:
     away, cov, dim = _points(x, mean, cov)
     if allow_singular:
         return _singular(away, cov)
@@ -93,7 +93,7 @@ def _normal_logpdf(x: Any, mean: Any = None, cov: Any = 1.0, allow_singular: boo
     return -0.5 * (dim * _np.log(2 * _np.pi) + np.linalg.slogdet(cov)[1] + squares)
 
 
-def _singular(away: Any, cov: Any) -> Any:
+def _singular(away, cov) -> Any:
     if isbox(cov) and carries(cov):
         raise NotImplementedError(
             "The multivariate normal pdf is not differentiable w.r.t. a singular covariance "
@@ -110,7 +110,7 @@ def _singular(away: Any, cov: Any) -> Any:
     return -0.5 * (constant + squares) + _np.where(beside, -_np.inf, 0.0)
 
 
-def _normal_entropy(mean: Any = None, cov: Any = 1.0) -> Any:
+def _normal_entropy(mean=None, cov=1.0) -> Any:
     _, cov, dim = _points(0.0 if mean is None else mean, None, cov)
     return 0.5 * (dim * (_np.log(2 * _np.pi) + 1.0) + np.linalg.slogdet(cov)[1])
 

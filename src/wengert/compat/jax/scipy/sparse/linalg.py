@@ -21,7 +21,7 @@ __all__ = ["bicgstab", "cg", "gmres"]
 _while = CONTROL["while_loop"]
 
 
-def _system(A: Any, like: Any) -> Callable[[Any], Any]:
+def _system(A, like) -> Callable[[Any], Any]:
     """The matrix as a function of flat vectors."""
     if not callable(A):
         return lambda x: A @ x
@@ -29,16 +29,16 @@ def _system(A: Any, like: Any) -> Callable[[Any], Any]:
     return lambda x: ravel_pytree(A(back(x)))[0]
 
 
-def _norm2(x: Any) -> Any:
+def _norm2(x) -> Any:
     return jnp.vdot(x, x).real
 
 
-def _conjugate_gradients(A: Any, b: Any, x: Any, M: Any, least: Any, maxiter: int) -> Any:
-    def going(state: Any) -> Any:
+def _conjugate_gradients(A, b, x, M, least, maxiter: int) -> Any:
+    def going(state) -> Any:
         _, r, _, gamma, k = state
         return ((_norm2(r) if M is not None else gamma.real) > least) & (k < maxiter)
 
-    def step(state: Any) -> Any:
+    def step(state) -> Any:
         x, r, p, gamma, k = state
         moved = A(p)
         alpha = gamma / jnp.vdot(p, moved)
@@ -52,14 +52,14 @@ def _conjugate_gradients(A: Any, b: Any, x: Any, M: Any, least: Any, maxiter: in
     return _while(going, step, (x, r, z, jnp.vdot(r, z), 0))[0]
 
 
-def _bicgstab(A: Any, b: Any, x: Any, M: Any, least: Any, maxiter: int) -> Any:
+def _bicgstab(A, b, x, M, least, maxiter: int) -> Any:
     M = M or (lambda r: r)
 
-    def going(state: Any) -> Any:
+    def going(state) -> Any:
         _, r, *_, k = state
         return (_norm2(r) > least) & (k < maxiter) & (k >= 0)
 
-    def step(state: Any) -> Any:
+    def step(state) -> Any:
         x, r, shadow, alpha, omega, rho, p, q, k = state
         after = jnp.vdot(shadow, r)
         beta = after / rho * alpha / omega
@@ -84,15 +84,15 @@ def _bicgstab(A: Any, b: Any, x: Any, M: Any, least: Any, maxiter: int) -> Any:
     return _while(going, step, state)[0]
 
 
-def _gmres(A: Any, b: Any, x: Any, M: Any, least: Any, maxiter: int, restart: int) -> Any:
+def _gmres(A, b, x, M, least, maxiter: int, restart: int) -> Any:
     M = M or (lambda r: r)
     size = min(restart, b.shape[0])
 
-    def going(state: Any) -> Any:
+    def going(state) -> Any:
         _, r, k = state
         return (_norm2(r) > least) & (k < maxiter)
 
-    def step(state: Any) -> Any:
+    def step(state) -> Any:
         x, r, k = state
         beta = jnp.sqrt(_norm2(r))
         basis = [r / jnp.where(beta == 0, 1, beta)]
@@ -121,15 +121,15 @@ def _gmres(A: Any, b: Any, x: Any, M: Any, least: Any, maxiter: int, restart: in
 
 def _solved(
     method: Callable[..., Any],
-    A: Any,
-    b: Any,
-    x0: Any,
+    A,
+    b,
+    x0,
     tol: float,
     atol: float,
     maxiter: int | None,
-    M: Any,
+    M,
     symmetric: bool,
-    **options: Any,
+    **options,
 ) -> tuple[Any, None]:
     if x0 is None:
         x0 = b * 0 if not tree_structure(b).children() else None
@@ -147,7 +147,7 @@ def _solved(
     limit = 10 * flat.shape[0] if maxiter is None else maxiter
     before = None if M is None else _system(M, b)
 
-    def solve(matvec: Any, right: Any) -> Any:
+    def solve(matvec, right) -> Any:
         least = jnp.maximum(tol**2 * _norm2(right), atol**2)
         return method(matvec, right, start, before, least, limit, **options)
 
@@ -158,14 +158,7 @@ def _solved(
 
 
 def cg(
-    A: Any,
-    b: Any,
-    x0: Any = None,
-    *,
-    tol: float = 1e-5,
-    atol: float = 0.0,
-    maxiter: int | None = None,
-    M: Any = None,
+    A, b, x0=None, *, tol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M=None
 ) -> tuple[Any, None]:
     """The solution of a positive definite system, by conjugate gradients.
 
@@ -188,29 +181,22 @@ def cg(
 
 
 def bicgstab(
-    A: Any,
-    b: Any,
-    x0: Any = None,
-    *,
-    tol: float = 1e-5,
-    atol: float = 0.0,
-    maxiter: int | None = None,
-    M: Any = None,
+    A, b, x0=None, *, tol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M=None
 ) -> tuple[Any, None]:
     """The solution of a system, by stabilized biconjugate gradients (see `cg`)."""
     return _solved(_bicgstab, A, b, x0, tol, atol, maxiter, M, False)
 
 
 def gmres(
-    A: Any,
-    b: Any,
-    x0: Any = None,
+    A,
+    b,
+    x0=None,
     *,
     tol: float = 1e-5,
     atol: float = 0.0,
     restart: int = 20,
     maxiter: int | None = None,
-    M: Any = None,
+    M=None,
     solve_method: str = "batched",
 ) -> tuple[Any, None]:
     """The solution of a system, by minimal residuals in spaces of `restart` vectors (see `cg`)."""

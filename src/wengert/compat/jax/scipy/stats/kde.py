@@ -33,7 +33,7 @@ class gaussian_kde:
     Array([0.31815627], dtype=float32)
     """
 
-    def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
+    def __init__(self, dataset, bw_method=None, weights=None) -> None:
         self.dataset = jnp.atleast_2d(dataset)
         if jnp.issubdtype(self.dataset.dtype, jnp.complexfloating):
             raise NotImplementedError("gaussian_kde does not support complex data")
@@ -76,13 +76,13 @@ class gaussian_kde:
         return parts, None
 
     @classmethod
-    def tree_unflatten(cls, aux: Any, parts: Any) -> Any:
+    def tree_unflatten(cls, aux, parts) -> Any:
         """An estimate of its arrays."""
         made = object.__new__(cls)
         made.neff, made.dataset, made.weights, made.covariance, made.inv_cov = parts
         return made
 
-    def _points(self, points: Any) -> Any:
+    def _points(self, points) -> Any:
         found = jnp.atleast_2d(points)
         d, m = found.shape
         if d != self.d and d == 1 and m == self.d:
@@ -91,17 +91,17 @@ class gaussian_kde:
             raise ValueError(f"points have dimension {d}, dataset has dimension {self.d}")
         return found
 
-    def logpdf(self, x: Any) -> Any:
+    def logpdf(self, x) -> Any:
         """The logarithm of the density at points."""
         return _density(self._points(x), self.dataset, self.weights, self.covariance)
 
-    def evaluate(self, points: Any) -> Any:
+    def evaluate(self, points) -> Any:
         """The density at points."""
         return jnp.exp(self.logpdf(points))
 
     __call__ = pdf = evaluate
 
-    def integrate_gaussian(self, mean: Any, cov: Any) -> Any:
+    def integrate_gaussian(self, mean, cov) -> Any:
         """The integral of the product with a normal density."""
         mean = jnp.atleast_1d(jnp.squeeze(mean))
         cov = jnp.atleast_2d(cov)
@@ -111,7 +111,7 @@ class gaussian_kde:
             0
         ]
 
-    def integrate_box_1d(self, low: Any, high: Any) -> Any:
+    def integrate_box_1d(self, low, high) -> Any:
         """The integral between two numbers."""
         if self.d != 1:
             raise ValueError("integrate_box_1d() only handles 1D pdfs")
@@ -127,7 +127,7 @@ class gaussian_kde:
         logs = _density(self.dataset, other.dataset, other.weights, covariance)
         return jnp.sum(self.weights * jnp.exp(logs))
 
-    def resample(self, key: Any, shape: Any = ()) -> Any:
+    def resample(self, key, shape=()) -> Any:
         """Points of this density: of shape (d, *shape)."""
         one, two = split(key)
         at = choice(one, self.n, shape=shape, replace=True, p=self.weights)
@@ -137,7 +137,7 @@ class gaussian_kde:
         return self.dataset[:, at] + jnp.moveaxis(noise, -1, 0)
 
 
-def _density(points: Any, dataset: Any, weights: Any, covariance: Any) -> Any:
+def _density(points, dataset, weights, covariance) -> Any:
     factor = jnp.linalg.cholesky(covariance)
     apart = points[:, :, None] - dataset[:, None, :]
     flat = solve_triangular(factor, apart.reshape((dataset.shape[0], -1)), lower=True)

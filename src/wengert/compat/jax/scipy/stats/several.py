@@ -20,7 +20,7 @@ __all__ = ["DISTRIBUTIONS", "mode", "rankdata", "sem"]
 ModeResult = namedtuple("ModeResult", "mode count")
 
 
-def _normal_logpdf(x: Any, mean: Any, cov: Any, allow_singular: Any = None) -> Array:
+def _normal_logpdf(x, mean, cov, allow_singular=None) -> Array:
     if allow_singular is not None:
         raise NotImplementedError("allow_singular argument of multivariate_normal.logpdf")
     x, mean, cov = as_operands("multivariate_normal.logpdf", x, mean, cov, inexact=True)
@@ -43,11 +43,11 @@ def _normal_logpdf(x: Any, mean: Any, cov: Any, allow_singular: Any = None) -> A
     return -0.5 * jnp.einsum("...i,...i->...", y, y) - n / 2 * math.log(2 * math.pi) - logs
 
 
-def _normal_pdf(x: Any, mean: Any, cov: Any) -> Array:
+def _normal_pdf(x, mean, cov) -> Array:
     return jnp.exp(_normal_logpdf(x, mean, cov))
 
 
-def _dirichlet_logpdf(x: Any, alpha: Any) -> Array:
+def _dirichlet_logpdf(x, alpha) -> Array:
     x, alpha = as_operands("dirichlet.logpdf", x, alpha, inexact=True)
     if alpha.ndim != 1:
         raise ValueError(f"`alpha` must be one-dimensional; got alpha.shape={tuple(alpha.shape)}")
@@ -65,22 +65,22 @@ def _dirichlet_logpdf(x: Any, alpha: Any) -> Array:
     return jnp.where(inside, logs, -math.inf)
 
 
-def _dirichlet_pdf(x: Any, alpha: Any) -> Array:
+def _dirichlet_pdf(x, alpha) -> Array:
     return jnp.exp(_dirichlet_logpdf(x, alpha))
 
 
-def _multinomial_logpmf(x: Any, n: Any, p: Any) -> Array:
+def _multinomial_logpmf(x, n, p) -> Array:
     x, n, p = as_operands("multinomial.logpmf", x, n, p, inexact=True)
     logs = sp.gammaln(n + 1) + (sp.xlogy(x, p) - sp.gammaln(x + 1)).sum(-1)
     return jnp.where(x.sum(-1) == n, logs, -math.inf)
 
 
-def _multinomial_pmf(x: Any, n: Any, p: Any) -> Array:
+def _multinomial_pmf(x, n, p) -> Array:
     return jnp.exp(_multinomial_logpmf(x, n, p))
 
 
 def sem(
-    a: Any, axis: Any = 0, ddof: int = 1, nan_policy: str = "propagate", *, keepdims: bool = False
+    a, axis=0, ddof: int = 1, nan_policy: str = "propagate", *, keepdims: bool = False
 ) -> Array:
     """The standard error of the mean."""
     (x,) = as_operands("sem", a, inexact=True)
@@ -94,9 +94,7 @@ def sem(
     return jnp.std(x, axis, ddof=ddof, keepdims=keepdims) / math.sqrt(x.shape[axis])
 
 
-def mode(
-    a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False
-) -> Any:
+def mode(a, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> Any:
     """The value that is there most often, the least of several, and how often."""
     (x,) = operands("mode", a)
     if axis is None:
@@ -113,7 +111,7 @@ def mode(
 
 
 def rankdata(
-    a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
+    a, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
 ) -> Array:
     """The ranks of elements, from 1; of equal ones by `method`."""
     (x,) = operands("rankdata", a)

@@ -33,7 +33,7 @@ class Dataset:
     def __len__(self) -> int:
         raise NotImplementedError
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx) -> Any:
         raise NotImplementedError
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
@@ -52,7 +52,7 @@ class _Transformed(Dataset):
     def __len__(self) -> int:
         return len(self._data)
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx) -> Any:
         example = self._data[idx]
         return self._fn(*example) if isinstance(example, tuple) else self._fn(example)
 
@@ -60,13 +60,13 @@ class _Transformed(Dataset):
 class SimpleDataset(Dataset):
     """A list, as a data set."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data) -> None:
         self._data = data
 
     def __len__(self) -> int:
         return len(self._data)
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx) -> Any:
         return self._data[idx]
 
 
@@ -78,7 +78,7 @@ class ArrayDataset(Dataset):
     AssertionError: If the lengths differ.
     """
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args) -> None:
         if not args:
             raise AssertionError("Needs at least 1 arrays")
         self._length = len(args[0])
@@ -95,7 +95,7 @@ class ArrayDataset(Dataset):
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx) -> Any:
         if len(self._data) == 1:
             return self._data[0][idx]
         return tuple(data[idx] for data in self._data)
@@ -124,7 +124,7 @@ class RandomSampler(SequentialSampler):
 class BatchSampler:
     """Lists of `batch_size` positions; `last_batch` is ``"keep"`` or ``"discard"``."""
 
-    def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
+    def __init__(self, sampler, batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard"):
             raise ValueError(
                 f"last_batch must be one of 'keep' or 'discard' ('rollover' is not offered), but "
@@ -147,7 +147,7 @@ class BatchSampler:
         return whole + (rest > 0 and self._last == "keep")
 
 
-def default_batchify_fn(data: Any) -> Any:
+def default_batchify_fn(data) -> Any:
     """Examples as one array, or a list of arrays."""
     first = data[0]
     if isinstance(first, tuple):
@@ -175,15 +175,15 @@ class DataLoader:
 
     def __init__(
         self,
-        dataset: Any,
+        dataset,
         batch_size: int | None = None,
         shuffle: bool = False,
-        sampler: Any = None,
+        sampler=None,
         last_batch: str | None = None,
-        batch_sampler: Any = None,
+        batch_sampler=None,
         batchify_fn: Callable[..., Any] | None = None,
         num_workers: int = 0,
-        **memory: Any,
+        **memory,
     ) -> None:
         if batch_sampler is None:
             if batch_size is None:

@@ -49,7 +49,7 @@ class MNIST(ArrayDataset):
 
     _folder = "mnist"
 
-    def __init__(self, root: Any = None, train: bool = True, transform: Any = None) -> None:
+    def __init__(self, root=None, train: bool = True, transform=None) -> None:
         home = Path("~/.mxnet/datasets", self._folder) if root is None else Path(root)
         part = "train" if train else "t10k"
         images = _read(home.expanduser() / f"{part}-images-idx3-ubyte")
@@ -58,7 +58,7 @@ class MNIST(ArrayDataset):
         super().__init__(pictures, labels)
         self._transform = transform
 
-    def __getitem__(self, idx: Any) -> Any:
+    def __getitem__(self, idx) -> Any:
         example = super().__getitem__(idx)
         return example if self._transform is None else self._transform(*example)
 

@@ -31,7 +31,7 @@ def _chance(low: float = 0.0, high: float = 1.0) -> float:
 class Compose(Sequential):
     """Transforms, one after the other."""
 
-    def __init__(self, transforms: Any) -> None:
+    def __init__(self, transforms) -> None:
         super().__init__()
         self.add(*transforms)
 
@@ -47,20 +47,20 @@ class _Mapped(HybridBlock):
         super().__init__()
         self._function = function
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         """The function's value, and what else came."""
         found = self._function(x)
         return (found, *args) if args else found
 
 
-def _size(value: Any) -> tuple[int, int]:
+def _size(value) -> tuple[int, int]:
     return (value, value) if isinstance(value, int) else (int(value[0]), int(value[1]))
 
 
 class Cast(_Mapped):
     """Pictures in another dtype."""
 
-    def __init__(self, dtype: Any = "float32") -> None:
+    def __init__(self, dtype="float32") -> None:
         super().__init__(lambda x: x.astype(dtype))
 
 
@@ -74,21 +74,21 @@ class ToTensor(_Mapped):
 class Normalize(_Mapped):
     """Pictures with the channels in front, less `mean` and divided by `std`."""
 
-    def __init__(self, mean: Any = 0.0, std: Any = 1.0) -> None:
+    def __init__(self, mean=0.0, std=1.0) -> None:
         super().__init__(lambda x: image.normalize(x, mean, std))
 
 
 class Resize(_Mapped):
     """Pictures in another size: ``(width, height)``, or one number."""
 
-    def __init__(self, size: Any, keep_ratio: bool = False, interpolation: int = 1) -> None:
+    def __init__(self, size, keep_ratio: bool = False, interpolation: int = 1) -> None:
         super().__init__(lambda x: image.resize(x, size, keep_ratio, interpolation))
 
 
 class CenterCrop(_Mapped):
     """The middle of pictures."""
 
-    def __init__(self, size: Any, interpolation: int = 1) -> None:
+    def __init__(self, size, interpolation: int = 1) -> None:
         super().__init__(lambda x: image.center_crop(x, _size(size), interpolation)[0])
 
 
@@ -96,7 +96,7 @@ class CropResize(_Mapped):
     """A part of pictures, in another size if `size` says so."""
 
     def __init__(
-        self, x: int, y: int, width: int, height: int, size: Any = None, interpolation: int = 1
+        self, x: int, y: int, width: int, height: int, size=None, interpolation: int = 1
     ) -> None:
         wanted = None if size is None else _size(size)
         super().__init__(
@@ -107,7 +107,7 @@ class CropResize(_Mapped):
 class RandomCrop(_Mapped):
     """A part of pictures at a place by chance, with `pad` zeros around them before."""
 
-    def __init__(self, size: Any, pad: Any = None, interpolation: int = 1) -> None:
+    def __init__(self, size, pad=None, interpolation: int = 1) -> None:
         if pad is not None:
             raise ValueError("RandomCrop(pad=...) is not offered here: pad by np.pad before")
         super().__init__(lambda x: image.random_crop(x, _size(size), interpolation)[0])
@@ -118,12 +118,12 @@ class RandomResizedCrop(_Mapped):
 
     def __init__(
         self,
-        size: Any,
+        size,
         scale: tuple[float, float] = (0.08, 1.0),
         ratio: tuple[float, float] = (3 / 4, 4 / 3),
         interpolation: int = 1,
     ) -> None:
-        def cut(x: Any) -> Any:
+        def cut(x) -> Any:
             height, width = x.shape[-3:-1]
             for _ in range(10):
                 area = _chance(*scale) * height * width
@@ -154,23 +154,23 @@ class RandomFlipTopBottom(_Mapped):
 _GREY = (0.299, 0.587, 0.114)
 
 
-def _brightness(x: Any, factor: float) -> Any:
+def _brightness(x, factor: float) -> Any:
     return x * factor
 
 
-def _contrast(x: Any, factor: float) -> Any:
+def _contrast(x, factor: float) -> Any:
     grey: Any = sum(x[..., i] * weight for i, weight in enumerate(_GREY))
     return x * factor + (1 - factor) * grey.mean()
 
 
-def _saturation(x: Any, factor: float) -> Any:
+def _saturation(x, factor: float) -> Any:
     grey = sum(x[..., i : i + 1] * weight for i, weight in enumerate(_GREY))
     return x * factor + (1 - factor) * grey
 
 
 def _jitter(name: str, words: str, function: Callable[[Any, float], Any]) -> Any:
-    def __init__(self: Any, amount: float) -> None:
-        def changed(x: Any) -> Any:
+    def __init__(self, amount: float) -> None:
+        def changed(x) -> Any:
             factor = 1 + _chance(-amount, amount)
             return function(x.astype("float32"), factor)
 
@@ -201,11 +201,11 @@ class RandomColorJitter(Compose):
 class RandomApply(Block):
     """A transform, applied by chance."""
 
-    def __init__(self, transforms: Any, p: float = 0.5) -> None:
+    def __init__(self, transforms, p: float = 0.5) -> None:
         super().__init__()
         self.transforms, self._p = transforms, p
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x, *args) -> Any:
         """The transformed pictures, or these themselves."""
         return self.transforms(x, *args) if _chance() < self._p else x
 

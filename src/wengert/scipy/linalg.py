@@ -1,0 +1,673 @@
+"""Layer 8 · scipy: functions of `scipy.linalg` with derivatives.
+
+They take numbers, arrays and tensors, compute in double precision unless the arrays have another
+one, and give tensors. Parameters are SciPy's. Those that only save memory or time (``overwrite_a``,
+``check_finite``, ...) may be given by name and change nothing.
+
+>>> import wengert.scipy.linalg as linalg
+>>> a = wg.tensor([[4.0, 1.0], [0.0, 9.0]], requires_grad=True)
+>>> linalg.sqrtm(a)
+tensor([[2.0000, 0.2000],
+        [0.0000, 3.0000]], grad_fn=<_MatrixFunctionBackward>)
+>>> linalg.sqrtm(a).sum().backward()
+>>> a.grad
+tensor([[0.2400, 0.2000],
+        [0.1953, 0.1600]])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+import wengert.linalg as _linalg
+from wengert.base.dtypes import finfo
+from wengert.base.extras import scipy_module
+from wengert.base.ports import PORTS
+from wengert.base.sections import fill_sections
+from wengert.implicit.decorators import root as _root
+from wengert.ops.join import cat, stack
+from wengert.ops.ranges import eye
+from wengert.ops.structure import block_diag as _block_diag
+from wengert.scipy.matrices import banded, frechet, matrix_function, sylvester
+from wengert.scipy.operands import operands
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tensor.copying import of_class
+from wengert.types import Tensor
+
+__all__: list[str] = []
+
+_IGNORED = {
+    "overwrite_a",
+    "overwrite_b",
+    "overwrite_ab",
+    "check_finite",
+    "lapack_driver",
+    "driver",
+    "lwork",
+    "workers",
+}
+"""Options of SciPy's that say how to compute, not what."""
+
+
+def _of(count: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A function of SciPy's whose first `count` arguments are matrices or vectors."""
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        name = function.__name__
+
+        @wraps(function)
+        def called(*args: Any, **options: Any) -> Any:
+            given = {key: value for key, value in options.items() if key not in _IGNORED}
+            kind = _kind_of(args)
+            arrays = operands(name, *args[:count], kinds="fc")
+            return _as(kind, function(*map(_plain, arrays), *args[count:], **given))
+
+        __all__.append(name)
+        return called
+
+    return decorated
+
+
+def _plain(x: Any) -> Any:
+    """A tensor whose methods are PyTorch's: an array of another idiom has its own."""
+    return x if x.__class__ is PORTS.tensor else of_class(x, PORTS.tensor)
+
+
+def _kind_of(args: tuple[Any, ...]) -> Any:
+    """The class of arrays of another idiom among `args`; None if there are none."""
+    for arg in args:
+        if isinstance(arg, TensorBase) and arg.__class__ is not PORTS.tensor:
+            return arg.__class__
+        if isinstance(arg, tuple) and (kind := _kind_of(arg)) is not None:
+            return kind
+    return None
+
+
+def _as(kind: Any, result: Any) -> Any:
+    """A result as arrays of the idiom that the arguments are of."""
+    if kind is None:
+        return result
+    if isinstance(result, tuple):
+        return tuple(_as(kind, part) for part in result)
+    if isinstance(result, TensorBase) and result.payload.dtype.kind in "fc":
+        return of_class(result, kind)
+    return result
+
+
+def _square(x: Tensor) -> Tensor:
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"expected square matrix: `a` has the shape {tuple(x.shape)}")
+    return x
+
+
+# -- systems of equations --------------------------------------------------------------------------
+
+
+def _halves(a: Tensor, lower: bool, adjoint: bool) -> Tensor:
+    """The whole matrix of which one triangle is given."""
+    part = a.tril(-1) if lower else a.triu(1)
+    return part + (part.mH if adjoint else part.mT) + a.diagonal(0, -2, -1).diag_embed()
+
+
+def _columns(b: Tensor, solve: Callable[[Tensor], Tensor]) -> Tensor:
+    """What `solve` gives for right-hand sides in columns, or for one vector."""
+    return solve(b.unsqueeze(-1)).squeeze(-1) if b.ndim == 1 else solve(b)
+
+
+@_of(2)
+def solve(
+    a: Any, b: Any, lower: bool = False, *, assume_a: str | None = None, transposed: bool = False
+) -> Tensor:
+    """The x with ``a @ x = b`` (see `scipy.linalg.solve`)."""
+    _square(a)
+    if assume_a in ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"):
+        a = _halves(a, lower, assume_a not in ("sym", "symmetric"))
+    elif assume_a in ("upper triangular", "lower triangular"):
+        a = a.triu() if assume_a == "upper triangular" else a.tril()
+    if transposed:
+        a = a.mT
+    return _columns(b, lambda b: _linalg.solve(a, b))
+
+
+@_of(2)
+def solve_triangular(
+    a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Tensor:
+    """The x with ``a @ x = b`` of which `a` is one triangle (see `scipy.linalg.solve_triangular`).
+
+    The other triangle of `a` is not read.
+    """
+    if trans not in (0, 1, 2, "N", "T", "C"):
+        raise ValueError(f"Invalid 'trans' value {trans}: it is one of 0, 1, 2, 'N', 'T', 'C'")
+    _square(a)
+    if trans not in (0, "N"):
+        a, lower = a.mH if trans in (2, "C") else a.mT, not lower
+    unit = bool(unit_diagonal)
+    return _columns(
+        b, lambda b: _linalg.solve_triangular(a, b, upper=not lower, unitriangular=unit)
+    )
+
+
+@_of(1)
+def inv(a: Any) -> Tensor:
+    """The inverse of a matrix (see `scipy.linalg.inv`)."""
+    return _linalg.inv(_square(a))
+
+
+@_of(1)
+def det(a: Any) -> Tensor:
+    """The determinant of a matrix (see `scipy.linalg.det`)."""
+    return _linalg.det(_square(a))
+
+
+@_of(1)
+def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False) -> Any:
+    """The pseudoinverse (see `scipy.linalg.pinv`)."""
+    found = _linalg.pinv(a, atol=atol, rtol=rtol)
+    return (found, int(_linalg.matrix_rank(a, atol=atol, rtol=rtol))) if return_rank else found
+
+
+@_of(1)
+def pinvh(a: Any, atol: Any = None, rtol: Any = None, lower: bool = True) -> Tensor:
+    """The pseudoinverse of a Hermitian matrix (see `scipy.linalg.pinvh`)."""
+    return _linalg.pinv(_halves(_square(a), lower, True), atol=atol, rtol=rtol, hermitian=True)
+
+
+@_of(2)
+def lstsq(a: Any, b: Any, cond: float | None = None) -> tuple[Tensor, Tensor, int, Tensor]:
+    """The shortest x for which ``a @ x - b`` is smallest (see `scipy.linalg.lstsq`).
+
+    Returns
+    -------
+    tuple of (x, squared residuals, rank, singular values)
+    """
+    found = _columns(b, lambda b: _linalg.lstsq(a, b, cond, driver="gelsd").solution)
+    values = _linalg.svdvals(a)
+    least = finfo(values.dtype).eps if cond is None else cond
+    rank = int((values > least * values.max()).sum()) if values.numel() else 0
+    m, n = a.shape
+    rest = ((a @ found - b).abs() ** 2).sum(0) if rank == n < m else a.new_zeros(0).real
+    return found, rest, rank, values
+
+
+@_of(3)
+def solve_sylvester(a: Any, b: Any, q: Any) -> Tensor:
+    """The x with ``a @ x + x @ b = q`` (see `scipy.linalg.solve_sylvester`)."""
+    return sylvester(a, b, q)
+
+
+@_of(2)
+def solve_continuous_lyapunov(a: Any, q: Any) -> Tensor:
+    """The x with ``a @ x + x @ a.mH = q`` (see `scipy.linalg.solve_continuous_lyapunov`)."""
+    return sylvester(a, a.mH, q)
+
+
+@_of(2)
+def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Tensor:
+    """The x with ``a @ x @ a.mH - x + q = 0`` (see `scipy.linalg.solve_discrete_lyapunov`)."""
+    n = _square(a).shape[0]
+    if method not in (None, "direct", "bilinear"):
+        raise ValueError(f"Unknown solver {method}: method is 'direct' or 'bilinear'")
+    unit = _eye(a)
+    if method == "direct" or (method is None and n < 10):
+        product = (a[:, None, :, None] * a.conj()[None, :, None, :]).reshape(n * n, n * n)
+        return _linalg.solve(_eye(product) - product, q.reshape(n * n)).reshape(n, n)
+    right = _linalg.inv(a.mH + unit)
+    b = (a.mH - unit) @ right
+    return sylvester(b.mH, b, -2 * _linalg.inv(a + unit) @ q @ right)
+
+
+def _eye(like: Tensor) -> Tensor:
+    return eye(like.shape[-1], dtype=like.dtype)
+
+
+def _continuous(x: Any, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any) -> Any:
+    rest = e.mH @ x @ b + s
+    return a.mH @ x @ e + e.mH @ x @ a - rest @ _linalg.solve(r, rest.mH) + q
+
+
+def _discrete(x: Any, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any) -> Any:
+    rest = a.mH @ x @ b + s
+    inner = r + b.mH @ x @ b
+    return a.mH @ x @ a - e.mH @ x @ e - rest @ _linalg.solve(inner, rest.mH) + q
+
+
+def _riccati(name: str, equation: Callable[..., Any]) -> Callable[..., Tensor]:
+    @_root(equation)
+    def found(_: Any, *matrices: Any) -> Any:
+        scipys = getattr(scipy_module("linalg", f"scipy.linalg.{name}"), name)
+        return scipys(*[m.numpy() for m in matrices])
+
+    def solved(
+        a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True
+    ) -> Tensor:
+        e = _eye(a) if e is None else e
+        s = b.new_zeros(b.shape) if s is None else s
+        return found(None, *map(_plain, operands(name, a, b, q, r, e, s, kinds="fc")))
+
+    solved.__name__ = solved.__qualname__ = name
+    solved.__doc__ = f"The solution of a Riccati equation (see `scipy.linalg.{name}`)."
+    return _of(4)(solved)
+
+
+solve_continuous_are = _riccati("solve_continuous_are", _continuous)
+solve_discrete_are = _riccati("solve_discrete_are", _discrete)
+
+
+@_of(0)
+def solve_banded(l_and_u: Any, ab: Any, b: Any) -> Tensor:
+    """The solution of a system with a banded matrix (see `scipy.linalg.solve_banded`).
+
+    Parameters
+    ----------
+    l_and_u : tuple of int. How many diagonals are below and above the main one.
+    ab : array_like. Of shape (l + u + 1, n): the diagonals in its rows, the uppermost first.
+    b : array_like. Of shape (n,) or (n, k).
+    """
+    lower, upper = l_and_u
+    ab, b = map(_plain, operands("solve_banded", ab, b, kinds="fc"))
+    return _columns(b, lambda b: banded(lower, upper, ab, b))
+
+
+@_of(2)
+def solveh_banded(ab: Any, b: Any, *, lower: bool = False) -> Tensor:
+    """The solution of a Hermitian banded system (see `scipy.linalg.solveh_banded`)."""
+    width, n = ab.shape[0] - 1, ab.shape[1]
+    if lower:
+        below = [ab[k][: n - k] for k in range(1, width + 1)]
+    else:
+        below = [ab[width - k][k:].conj() for k in range(1, width + 1)]
+    above = [cat([d.new_zeros(k), d.conj()]) for k, d in enumerate(below, 1)]
+    under = [cat([d, d.new_zeros(k)]) for k, d in enumerate(below, 1)]
+    rows = stack([*above[::-1], ab[0 if lower else width], *under])
+    return _columns(b, lambda b: banded(width, width, rows, b))
+
+
+@_of(0)
+def solve_toeplitz(c_or_cr: Any, b: Any) -> Tensor:
+    """The solution of a system with a Toeplitz matrix (see `scipy.linalg.solve_toeplitz`)."""
+    matrix, b = map(_plain, operands("solve_toeplitz", _toeplitz_of(c_or_cr), b, kinds="fc"))
+    return _columns(b, lambda b: _linalg.solve(matrix, b))
+
+
+@_of(0)
+def matmul_toeplitz(c_or_cr: Any, x: Any) -> Tensor:
+    """The product of a Toeplitz matrix with `x` (see `scipy.linalg.matmul_toeplitz`)."""
+    matrix, x = map(_plain, operands("matmul_toeplitz", _toeplitz_of(c_or_cr), x, kinds="fc"))
+    return matrix @ x
+
+
+def _toeplitz_of(c_or_cr: Any) -> Tensor:
+    return toeplitz(*c_or_cr) if isinstance(c_or_cr, tuple) else toeplitz(c_or_cr)
+
+
+@_of(2)
+def solve_circulant(c: Any, b: Any) -> Tensor:
+    """The x with ``circulant(c) @ x = b`` (see `scipy.linalg.solve_circulant`)."""
+    return _columns(b, lambda b: _linalg.solve(circulant(c), b))
+
+
+# -- factors ---------------------------------------------------------------------------------------
+
+
+@_of(1)
+def cholesky(a: Any, lower: bool = False) -> Tensor:
+    """The triangular factor of a positive definite matrix (see `scipy.linalg.cholesky`)."""
+    return _linalg.cholesky(_square(a), upper=not lower)
+
+
+@_of(1)
+def cho_factor(a: Any, lower: bool = False) -> tuple[Tensor, bool]:
+    """``(factor, lower)`` for `cho_solve`; the other triangle is 0 (see `scipy.linalg`)."""
+    return cholesky(a, lower), lower
+
+
+@_of(0)
+def cho_solve(c_and_lower: Any, b: Any) -> Tensor:
+    """The solution of a system by what `cho_factor` gave (see `scipy.linalg.cho_solve`)."""
+    factor, lower = c_and_lower
+    first = solve_triangular(factor, b, 0 if lower else 2, lower)
+    return solve_triangular(factor, first, 2 if lower else 0, lower)
+
+
+@_of(1)
+def lu(a: Any, permute_l: bool = False, *, p_indices: bool = False) -> Any:
+    """The factors of ``a = p @ l @ u`` (see `scipy.linalg.lu`)."""
+    p, lower, upper = _linalg.lu(a)
+    if permute_l:
+        return p @ lower, upper
+    return (p.real.argmax(-1) if p_indices else p), lower, upper
+
+
+@_of(1)
+def lu_factor(a: Any) -> tuple[Tensor, Any]:
+    """Both triangular factors in one matrix, and pivots from 0 on (see `lu_solve`)."""
+    both, pivots = _linalg.lu_factor(a)
+    return both, pivots - 1
+
+
+@_of(0)
+def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0) -> Tensor:
+    """The solution of a system by what `lu_factor` gave (see `scipy.linalg.lu_solve`)."""
+    both, pivots = lu_and_piv
+    both, b = map(_plain, operands("lu_solve", both, b, kinds="fc"))
+    if not isinstance(pivots, TensorBase):
+        pivots = new_tensor(np.asarray(pivots, np.int32))
+    if trans == 1:
+        both = both.conj()
+    return _columns(b, lambda b: _linalg.lu_solve(both, pivots + 1, b, adjoint=trans != 0))
+
+
+@_of(1)
+def qr(a: Any, *, mode: str = "full", pivoting: bool = False) -> Any:
+    """Orthogonal and triangular factors (see `scipy.linalg.qr`).
+
+    Parameters
+    ----------
+    mode : {"full", "economic", "r"}
+    """
+    if pivoting:
+        raise NotImplementedError("qr(pivoting=True) has no derivative here: leave it out")
+    names = {"full": "complete", "economic": "reduced", "r": "complete"}
+    if mode not in names:
+        raise ValueError(f"Mode argument should be one of {list(names)}, not {mode!r}")
+    found = tuple(_linalg.qr(a, names[mode]))
+    return found[1:] if mode == "r" else found
+
+
+@_of(1)
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """Singular values, with vectors unless `compute_uv` is False (see `scipy.linalg.svd`)."""
+    return tuple(_linalg.svd(a, full_matrices)) if compute_uv else _linalg.svdvals(a)
+
+
+@_of(1)
+def svdvals(a: Any) -> Tensor:
+    """The singular values of a matrix (see `scipy.linalg.svdvals`)."""
+    return _linalg.svdvals(a)
+
+
+@_of(1)
+def eig(a: Any) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and right eigenvectors, complex (see `scipy.linalg.eig`)."""
+    values, vectors = _linalg.eig(_square(a))
+    return values, vectors
+
+
+@_of(1)
+def eigvals(a: Any) -> Tensor:
+    """The eigenvalues of a matrix, complex (see `scipy.linalg.eigvals`)."""
+    return _linalg.eigvals(_square(a))
+
+
+@_of(1)
+def eigh(
+    a: Any,
+    b: Any = None,
+    *,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    type: int = 1,
+    subset_by_index: Any = None,
+) -> Any:
+    """Eigenvalues and eigenvectors of ``a @ v = w * b @ v`` (see `scipy.linalg.eigh`).
+
+    Parameters
+    ----------
+    a, b : array_like. Hermitian; `b` positive definite, by default the unit matrix. Their
+        `lower` or upper triangles are read.
+    subset_by_index : (int, int), optional. The first and the last eigenvalue that is wanted.
+    """
+    a = _halves(_square(a), lower, True)
+    if type != 1:
+        raise NotImplementedError("eigh(type=2 or 3) has no derivative here: write type=1")
+    if b is None:
+        values, vectors = _linalg.eigh(a)
+    else:
+        a, b = map(_plain, operands("eigh", a, b, kinds="fc"))
+        factor = _linalg.cholesky(_halves(b, lower, True))
+        half = _linalg.solve_triangular(factor, a, upper=False)
+        values, vectors = _linalg.eigh(_linalg.solve_triangular(factor, half.mH, upper=False))
+        vectors = _linalg.solve_triangular(factor.mH, vectors, upper=True)
+    if subset_by_index is not None:
+        first, last = subset_by_index
+        values, vectors = values[..., first : last + 1], vectors[..., first : last + 1]
+    return values if eigvals_only else (values, vectors)
+
+
+@_of(1)
+def eigvalsh(a: Any, b: Any = None, **options: Any) -> Tensor:
+    """The eigenvalues of a Hermitian matrix (see `eigh`)."""
+    return eigh(a, b, eigvals_only=True, **options)
+
+
+@_of(2)
+def eigh_tridiagonal(d: Any, e: Any, eigvals_only: bool = False) -> Any:
+    """`eigh` of a symmetric tridiagonal matrix (see `scipy.linalg.eigh_tridiagonal`).
+
+    Parameters
+    ----------
+    d, e : array_like. The diagonal, of shape (n,), and the one beside it, of shape (n - 1,).
+    """
+    return eigh(d.diag() + e.diag(-1), eigvals_only=eigvals_only)
+
+
+@_of(1)
+def polar(a: Any, side: str = "right") -> tuple[Tensor, Tensor]:
+    """A unitary factor and a positive one, on the `side` named (see `scipy.linalg.polar`)."""
+    if side not in ("right", "left"):
+        raise ValueError(f"`side` must be either 'right' or 'left', not {side!r}")
+    u, s, vh = _linalg.svd(a, False)
+    unitary = u @ vh
+    if side == "right":
+        return unitary, (vh.mH * s.unsqueeze(-2)) @ vh
+    return unitary, (u * s.unsqueeze(-2)) @ u.mH
+
+
+@_of(2)
+def orthogonal_procrustes(A: Any, B: Any) -> tuple[Tensor, Tensor]:
+    """The orthogonal R for which ``A @ R`` is nearest to `B` (see `scipy.linalg`), and a scale."""
+    u, s, vh = _linalg.svd(A.mH @ B)
+    return u @ vh, s.sum()
+
+
+@_of(1)
+def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """A norm of a matrix or a vector (see `scipy.linalg.norm`)."""
+    return np.linalg.norm(a, ord, axis, keepdims)
+
+
+# -- functions of matrices -------------------------------------------------------------------------
+
+
+@_of(1)
+def expm(A: Any) -> Tensor:
+    """The exponential of a matrix (see `scipy.linalg.expm`)."""
+    return _linalg.matrix_exp(_square(A))
+
+
+@_of(2)
+def expm_frechet(A: Any, E: Any, method: Any = None, compute_expm: bool = True) -> Any:
+    """The exponential of `A`, and its derivative in direction `E` (see `scipy.linalg`)."""
+    whole, slope = frechet(_linalg.matrix_exp, _square(A), E)
+    return (whole, slope) if compute_expm else slope
+
+
+def _waves(A: Tensor) -> tuple[Tensor, Tensor]:
+    """The cosine and the sine of a matrix."""
+    turned = _linalg.matrix_exp(1j * _square(A))
+    if not A.is_complex():
+        return turned.real, turned.imag
+    back = _linalg.matrix_exp(-1j * A)
+    return (turned + back) / 2, (turned - back) / 2j
+
+
+def _growths(A: Tensor) -> tuple[Tensor, Tensor]:
+    """The hyperbolic cosine and sine of a matrix."""
+    up, down = _linalg.matrix_exp(_square(A)), _linalg.matrix_exp(-A)
+    return (up + down) / 2, (up - down) / 2
+
+
+@_of(1)
+def cosm(A: Any) -> Tensor:
+    """The cosine of a matrix (see `scipy.linalg.cosm`)."""
+    return _waves(A)[0]
+
+
+@_of(1)
+def sinm(A: Any) -> Tensor:
+    """The sine of a matrix (see `scipy.linalg.sinm`)."""
+    return _waves(A)[1]
+
+
+@_of(1)
+def tanm(A: Any) -> Tensor:
+    """The tangent of a matrix (see `scipy.linalg.tanm`)."""
+    return _linalg.solve(*_waves(A))
+
+
+@_of(1)
+def coshm(A: Any) -> Tensor:
+    """The hyperbolic cosine of a matrix (see `scipy.linalg.coshm`)."""
+    return _growths(A)[0]
+
+
+@_of(1)
+def sinhm(A: Any) -> Tensor:
+    """The hyperbolic sine of a matrix (see `scipy.linalg.sinhm`)."""
+    return _growths(A)[1]
+
+
+@_of(1)
+def tanhm(A: Any) -> Tensor:
+    """The hyperbolic tangent of a matrix (see `scipy.linalg.tanhm`)."""
+    return _linalg.solve(*_growths(A))
+
+
+def _scipys(name: str, *more: Any) -> Callable[[Any], Any]:
+    return lambda array: getattr(scipy_module("linalg", f"scipy.linalg.{name}"), name)(array, *more)
+
+
+@_of(1)
+def sqrtm(A: Any) -> Tensor:
+    """The square root of a matrix; where it is real, a real one (see `scipy.linalg.sqrtm`)."""
+    return matrix_function(_scipys("sqrtm"), _square(A))
+
+
+@_of(1)
+def logm(A: Any) -> Tensor:
+    """The logarithm of a matrix (see `scipy.linalg.logm`)."""
+    return matrix_function(_scipys("logm"), _square(A))
+
+
+@_of(1)
+def fractional_matrix_power(A: Any, t: float) -> Tensor:
+    """A power of a matrix, differentiable by the matrix (see `scipy.linalg`)."""
+    return matrix_function(_scipys("fractional_matrix_power", float(t)), _square(A))
+
+
+# -- matrices of a form ----------------------------------------------------------------------------
+
+
+@_of(0)
+def block_diag(*arrs: Any) -> Tensor:
+    """Matrices along the diagonal of a large one (see `scipy.linalg.block_diag`)."""
+    return _block_diag(*map(_plain, operands("block_diag", *arrs, kinds="fc")))
+
+
+def _line(x: Any) -> Tensor:
+    x = _plain(x)
+    return x.reshape(-1) if x.ndim != 1 else x
+
+
+@_of(0)
+def toeplitz(c: Any, r: Any = None) -> Tensor:
+    """The matrix of constant diagonals, by first column and row (see `scipy.linalg.toeplitz`)."""
+    column, row = map(_line, operands("toeplitz", c, c if r is None else r, kinds="fc"))
+    if r is None:
+        row = row.conj()
+    m, n = len(column), len(row)
+    line = cat([column.flip(0), row[1:]])
+    return line[(m - 1) - np.arange(m)[:, None] + np.arange(n)]
+
+
+@_of(0)
+def hankel(c: Any, r: Any = None) -> Tensor:
+    """The matrix of constant antidiagonals, by first column and last row (see `scipy.linalg`)."""
+    column, row = map(_line, operands("hankel", c, c if r is None else r, kinds="fc"))
+    if r is None:
+        row = row.new_zeros(row.shape)
+    line = cat([column, row[1:]])
+    return line[np.arange(len(column))[:, None] + np.arange(len(row))]
+
+
+@_of(1)
+def circulant(c: Any) -> Tensor:
+    """The matrix whose columns are `c`, rotated (see `scipy.linalg.circulant`)."""
+    n = c.shape[-1]
+    return c[..., (np.arange(n)[:, None] - np.arange(n)) % n]
+
+
+@_of(1)
+def companion(a: Any) -> Tensor:
+    """The companion matrix of a polynomial (see `scipy.linalg.companion`)."""
+    n = a.shape[0] - 1
+    if a.ndim != 1 or n < 1:
+        raise ValueError("The length of `a` along the last axis must be at least 2.")
+    return cat([(-a[1:] / a[0]).unsqueeze(0), eye(n - 1, n, dtype=a.dtype)])
+
+
+@_of(2)
+def leslie(f: Any, s: Any) -> Tensor:
+    """The Leslie matrix of fertilities and survival rates (see `scipy.linalg.leslie`)."""
+    if f.shape[0] != s.shape[0] + 1:
+        raise ValueError("Incorrect lengths for f and s: f has one element more than s")
+    below = cat([s.diag(), s.new_zeros((len(s), 1))], 1)
+    return cat([f.unsqueeze(0), below])
+
+
+@_of(1)
+def fiedler(a: Any) -> Tensor:
+    """The matrix of distances ``|a[i] - a[j]|`` (see `scipy.linalg.fiedler`)."""
+    return (a.unsqueeze(-1) - a.unsqueeze(-2)).abs()
+
+
+@_of(1)
+def convolution_matrix(a: Any, n: int, mode: str = "full") -> Tensor:
+    """The matrix that convolves with `a` (see `scipy.linalg.convolution_matrix`)."""
+    if mode not in ("full", "valid", "same"):
+        raise ValueError("'mode' argument must be one of ('full', 'valid', 'same')")
+    m = a.shape[0]
+    zeros = a.new_zeros(n)
+    whole = toeplitz(cat([a, zeros[1:]]), cat([a[:1], zeros[1:]]))
+    cut = min(m, n) - 1
+    above = {"full": 0, "same": cut // 2, "valid": cut}[mode]
+    below = {"full": 0, "same": cut - cut // 2, "valid": cut}[mode]
+    return whole[above : len(whole) - below]
+
+
+@_of(2)
+def khatri_rao(a: Any, b: Any) -> Tensor:
+    """The products of the columns by Kronecker (see `scipy.linalg.khatri_rao`)."""
+    return (a.unsqueeze(-2) * b.unsqueeze(-3)).flatten(-3, -2)
+
+
+def __getattr__(name: str) -> Any:
+    scipys = None if name.startswith("_") else scipy_module("linalg", f"scipy.linalg.{name}")
+    why = (
+        "SciPy's has no derivative here: pass it x.detach().numpy() if none is wanted"
+        if hasattr(scipys, name)
+        else f"it has {', '.join(sorted(__all__))}"
+    )
+    raise AttributeError(f"module 'wengert.scipy.linalg' has no attribute {name!r}: {why}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+fill_sections(globals())

@@ -1,0 +1,172 @@
+"""Layer 8 · scipy: what LAPACK and SciPy compute of matrices, as operations on the tape.
+
+NOTE [derivatives of functions of matrices]
+For an analytic f, ``f([[A, E], [0, A]]) = [[f(A), L(A, E)], [0, f(A)]]``, in which L is the
+derivative of f at A in direction E (Higham, "Functions of Matrices", 2008, (3.16)). Where f of a
+conjugate is the conjugate of f, the adjoint of ``L(A, ·)`` is ``L(A.mH, ·)``. Both rules are f of a
+matrix twice as large, so they have rules themselves, to any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.elements import each, without_tangent
+from wengert.autograd.function import Function
+from wengert.base.extras import scipy_module
+from wengert.base.sections import fill_sections
+from wengert.ops.join import cat, stack
+from wengert.tape.base import new_tensor
+
+__all__ = ["banded", "frechet", "matrix_function", "sylvester"]
+
+
+def frechet(function: Callable[[Any], Any], A: Any, E: Any) -> tuple[Any, Any]:
+    """``function(A)``, and its derivative in direction `E`."""
+    n = A.shape[-1]
+    upper, under = cat([A, E.expand(A.shape)], -1), cat([A.new_zeros(A.shape), A], -1)
+    found = function(cat([upper, under], -2))
+    return found[..., :n, :n], found[..., :n, n:]
+
+
+def _value(tensor: Any) -> Any:
+    """What SciPy is given: an array without tangents, of which the rules know."""
+    return without_tangent(tensor).payload
+
+
+def _matrixwise(function: Callable[[Any], Any], array: Any) -> Any:
+    """`function` of each matrix."""
+    rows = [np.asarray(function(m)) for m in array.reshape(-1, *array.shape[-2:])]
+    return np.stack(rows).reshape(array.shape) if rows else array.copy()
+
+
+class _MatrixFunction(Function):
+    """A function of square matrices that SciPy computes: see NOTE [derivatives of functions]."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Callable[[Any], Any], A: Any) -> Any:
+        """``function(A)``, in the precision of `A`."""
+        ctx.scipys = function
+        ctx.save_for_backward(A)
+        ctx.save_for_forward(A)
+        array = _value(A)
+        found = _matrixwise(function, array)
+        if array.dtype.char in "fF":
+            found = found.astype("F" if found.dtype.kind == "c" else "f")
+        return new_tensor(found)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        """The adjoint of the derivative: that at the adjoint matrix."""
+        return None, _MatrixFunction._slope(ctx, ctx.saved_tensors[0].mH, grad)
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, tangent: Any) -> Any:
+        """The derivative in the direction of the tangent."""
+        return _MatrixFunction._slope(ctx, ctx.saved_tensors[0], tangent)
+
+    @staticmethod
+    def _slope(ctx: Any, A: Any, E: Any) -> Any:
+        return frechet(lambda A: matrix_function(ctx.scipys, A), A, E)[1]
+
+
+def matrix_function(function: Callable[[Any], Any], A: Any) -> Any:
+    """``function(A)`` of square matrices, by a `function` of one array."""
+    return each(lambda given: [_MatrixFunction.apply(function, *given)], [A])[0]
+
+
+class _Sylvester(Function):
+    """The x with ``a @ x + x @ b = q``."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, b: Any, q: Any) -> Any:
+        scipys = scipy_module("linalg", "scipy.linalg.solve_sylvester").solve_sylvester
+        found = new_tensor(scipys(*map(_value, (a, b, q))).astype(q.payload.dtype))
+        ctx.save_for_backward(a, b, found)
+        ctx.save_for_forward(a, b, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        a, b, x = ctx.saved_tensors
+        by_q = sylvester(a.mH, b.mH, grad)
+        return -by_q @ x.mH, -x.mH @ by_q, by_q
+
+    @staticmethod
+    def jvp(ctx: Any, ta: Any, tb: Any, tq: Any) -> Any:
+        a, b, x = ctx.saved_tensors
+        return sylvester(a, b, tq - ta @ x - x @ tb)
+
+
+def sylvester(a: Any, b: Any, q: Any) -> Any:
+    """The x with ``a @ x + x @ b = q``, of matrices or of batches."""
+    for name, x in (("a", a), ("b", b), ("q", q)):
+        if x.ndim != 2:
+            raise ValueError(f"solve_sylvester takes matrices, `{name}` has the shape {x.shape}")
+    return each(lambda given: [_Sylvester.apply(*given)], [a, b, q])[0]
+
+
+class _Banded(Function):
+    """The solution of a banded system, by its diagonals."""
+
+    @staticmethod
+    def forward(ctx: Any, lower: int, upper: int, ab: Any, b: Any) -> Any:
+        scipys = scipy_module("linalg", "scipy.linalg.solve_banded").solve_banded
+        found = new_tensor(scipys((lower, upper), _value(ab), _value(b)))
+        ctx.widths = lower, upper
+        ctx.save_for_backward(ab, found)
+        ctx.save_for_forward(ab, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        ab, x = ctx.saved_tensors
+        lower, upper = ctx.widths
+        by_b = banded(upper, lower, _adjoint(lower, upper, ab), grad)
+        rows = [
+            _row(-(by_b[start - k : stop - k] * x[start:stop].conj()).sum(1), start, len(x))
+            for k, start, stop in _diagonals(lower, upper, len(x))
+        ]
+        return None, None, stack(rows), by_b
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, __: Any, tab: Any, tb: Any) -> Any:
+        ab, x = ctx.saved_tensors
+        lower, upper = ctx.widths
+        moved = sum(
+            _row(tab[i, start:stop].unsqueeze(1) * x[start:stop], start - k, len(x))
+            for i, (k, start, stop) in enumerate(_diagonals(lower, upper, len(x)))
+        )
+        return banded(lower, upper, ab, tb - moved)
+
+
+def _row(values: Any, start: int, width: int) -> Any:
+    """`values` from `start` on, with zeros before and after."""
+    after = width - start - len(values)
+    zeros = [values.new_zeros((count, *values.shape[1:])) for count in (start, after)]
+    return cat([zeros[0], values, zeros[1]])
+
+
+def _diagonals(lower: int, upper: int, n: int) -> list[tuple[int, int, int]]:
+    """For each diagonal: how far it is above the main one, its columns from and to."""
+    return [(k, min(max(k, 0), n), max(n + min(k, 0), 0)) for k in range(upper, -lower - 1, -1)]
+
+
+def _adjoint(lower: int, upper: int, ab: Any) -> Any:
+    n = ab.shape[1]
+    rows = [
+        _row(ab[i, start:stop].conj(), start - k, n)
+        for i, (k, start, stop) in enumerate(_diagonals(lower, upper, n))
+    ]
+    return stack(rows[::-1])
+
+
+def banded(lower: int, upper: int, ab: Any, b: Any) -> Any:
+    """The solution of a system with `lower` and `upper` diagonals beside the main one."""
+    return each(lambda given: [_Banded.apply(lower, upper, *given)], [ab, b])[0]
+
+
+fill_sections(globals())

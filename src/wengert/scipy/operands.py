@@ -1,0 +1,36 @@
+"""Layer 8 · scipy: arguments of SciPy's functions as tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.ops.coerce import is_sparse
+from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.operands import cast
+
+__all__ = ["operands"]
+
+
+def operands(name: str, *values: Any, kinds: str = "f") -> list[Any]:
+    """Numbers, arrays and tensors as tensors of one inexact dtype: doubles, unless arrays have one.
+
+    Parameters
+    ----------
+    name: The function, for errors.
+    kinds: NumPy's characters of the kinds that count: ``"f"``, or ``"fc"`` with complex ones.
+    """
+    tensors = []
+    for value in values:
+        if is_sparse(value):
+            raise TypeError(f"{name}() takes dense tensors, not {type(value).__name__}")
+        tensors.append(value if isinstance(value, TensorBase) else new_tensor(np.asarray(value)))
+    arrays = [t.payload for t in tensors]
+    given = [a.dtype for a in arrays if a.dtype.kind in kinds and (a.ndim or a.dtype.kind == "c")]
+    kind = np.result_type(*given) if given else np.dtype(np.float64)
+    return [cast(tensor, kind) for tensor in tensors]
+
+
+fill_sections(globals())
