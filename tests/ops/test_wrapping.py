@@ -52,6 +52,7 @@ def test_arithmetic_of_two_numbers_gives_a_tensor():
 )
 def test_negative_numbers_beside_bytes_are_wrapped_round(call, expected):
     assert call(wg.tensor([1, 200], dtype=wg.uint8)).tolist() == expected
+    assert wg.where(wg.tensor(True), -1e9, wg.ones((), dtype=wg.half)).item() == -float("inf")
 
 
 def test_factors_of_a_sum_are_of_its_dtype():

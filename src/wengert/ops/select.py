@@ -81,7 +81,9 @@ def _beside(number: Any, value: Any) -> Any:
     """A number as a tensor of the dtype that it has together with another value."""
     arrays, numbers = ([], [value]) if is_number(value) else ([operand(value, "where").payload], [])
     kind = promote(arrays, [number, *numbers])
-    return new_tensor(kind.type(held(number, kind)))
+    # half precision holds numbers that are too large as infinite
+    with np.errstate(over="ignore"):
+        return new_tensor(kind.type(held(number, kind) if kind.kind in "iu" else number))
 
 
 @export("wengert", "Tensor")

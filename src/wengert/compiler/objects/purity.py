@@ -2,7 +2,7 @@
 
 NOTE [code of backward passes]
 A backward pass is traced together with the function, though nobody may ever ask for one. Users'
-code in it (``backward`` of a Function, what unpacks saved tensors) runs once more then, so it may
+code in it (``backward`` of a Function, what unpacks saved tensors) runs then, too, so it may
 do no more than compute: with its arguments, what it makes of them, numbers, functions of libraries,
 and functions of which the same holds. Where it uses another object from around it, or sets
 attributes or variables that are not its own, the function runs as it is.
