@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.base.dtypes import is_differentiable, promote
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number
 from wengert.ops.out import into
 from wengert.prims.facet import ALIASES, EXAMPLE
@@ -309,6 +310,7 @@ def _made() -> dict[str, Callable[..., Any]]:
     return found
 
 
+fill_sections(globals())
 FUNCTIONS = _made()
 """The functions that are made from records, under all their names."""
 globals().update(FUNCTIONS)

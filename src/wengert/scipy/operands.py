@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.sections import fill_sections
 from wengert.ops.coerce import is_sparse
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast
@@ -30,3 +31,6 @@ def operands(name: str, *values: Any, kinds: str = "f") -> list[Any]:
     given = [a.dtype for a in arrays if a.dtype.kind in kinds and (a.ndim or a.dtype.kind == "c")]
     kind = np.result_type(*given) if given else np.dtype(np.float64)
     return [cast(tensor, kind) for tensor in tensors]
+
+
+fill_sections(globals())

@@ -7,6 +7,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any, Self
 
 from wengert.base.names import shows
+from wengert.base.sections import fill_sections
 
 __all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
 __dir__ = shows(__all__)
@@ -95,3 +96,6 @@ class TensorWeakRef:
 
 
 WeakTensorKeyDictionary = WeakIdKeyDictionary
+
+
+fill_sections(globals())
