@@ -19,13 +19,13 @@ from wengert.compiler.tracing.collector import seldom
 def finished(monkeypatch):
     """The programs for which something that runs them is made."""
     seen = []
-    finish = entry.Options.finish
+    build = entry.Options.build
 
     def noted(self, program):
         seen.append(program)
-        return finish(self, program)
+        return build(self, program)
 
-    monkeypatch.setattr(entry.Options, "finish", noted)
+    monkeypatch.setattr(entry.Options, "build", noted)
     return seen
 
 

@@ -39,7 +39,7 @@ def _is_linear(tensors: Sequence[Any]) -> bool:
 
     NOTE [functions of tangents]
     A rule of a linear function may give it the tangent: ``f(x), f(t)``. While it is transposed, the
-    function is not differentiated by `t` once more, which would ask the rule again: what it
+    function is not differentiated by `t` again, which would ask the rule again: what it
     computes is linear, and is transposed itself.
     """
     wanted = _LINEAR.get()

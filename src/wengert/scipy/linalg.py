@@ -12,7 +12,7 @@ tensor([[2.0000, 0.2000],
 >>> linalg.sqrtm(a).sum().backward()
 >>> a.grad
 tensor([[0.2400, 0.2000],
-        [0.1953, 0.1600]])
+        [0.1840, 0.1600]])
 """
 
 from __future__ import annotations

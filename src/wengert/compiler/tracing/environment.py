@@ -220,8 +220,10 @@ class Environment(Reach):
         self.places = [i for i, t in enumerate(self.tensors) if t.edge is not None]
 
     def close(self) -> None:
-        """Let go of the tensors and arrays, which belong to the call that was traced."""
+        """Let go of the tensors and arrays, which belong to the call that was traced, once."""
         met = [*self.met, *self.arrays]
+        if any(thing is None for thing in met):
+            return
         self.shapes = [f"{thing.dtype}{list(thing.shape)}" for thing in met]
         self.met = [None] * len(self.met)
         self.tensors = [None] * len(self.tensors)

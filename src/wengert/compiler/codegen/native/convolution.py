@@ -322,7 +322,7 @@ def _cost(step: Step) -> int:
 def _table(code: Code, box: _Box) -> Array:
     """Emit where the box has each tap of each plane, seen from the first."""
     count = len(box.taps)
-    text = ", ".join([f"i64 {tap}" for tap in box.taps])
+    text = ", ".join([f"i64 {int(tap)}" for tap in box.taps])
     symbol = code.module.unique("taps")
     code.module.declare(symbol, f"@{symbol} = private constant [{count} x i64] [{text}]")
     found = Array(code.workspace(8 * box.planes * count), _INT64, (box.planes * count,), (1,))
