@@ -10,6 +10,7 @@ from wengert.compiler.ir.facets import (
     COMBINES,
     COMMUTES,
     CYCLES,
+    KEEPS_NAN,
     MAPS,
     POSITIVE,
     REARRANGES,
@@ -127,3 +128,23 @@ def test_what_the_c_library_computes_is_what_the_kernel_computes(prim):
     arguments = [1.3 if prim.name == "acosh" else 0.3, 0.7][: len(prim.args)]
     found = prim.kernel(*[np.array([value]) for value in arguments])
     np.testing.assert_allclose(found[0], known(*arguments), rtol=1e-13)
+
+
+@of(KEEPS_NAN)
+def test_nan_is_kept_by_all_that_depends_on_it(prim):
+    looked = 0
+    for sample, _ in drawn(prim):
+        arrays, params = sample.arrays, sample.params
+        for place, array in enumerate(arrays):
+            for at in range(array.size if array.dtype.kind in "fc" else 0):
+                results = []
+                for number in (0.0, np.nan):
+                    changed = [part.copy() for part in arrays]
+                    changed[place].reshape(-1)[at] = number
+                    with np.errstate(all="ignore"):
+                        found = prim.kernel(*changed, **params)
+                    results.append(found if isinstance(found, list | tuple) else [found])
+                for without, held in zip(*results, strict=True):
+                    looked += 1
+                    assert (np.isnan(held) | (held == without) | np.isnan(without)).all()
+    assert looked

@@ -44,7 +44,9 @@ def _integers(rng: Any) -> Any:
     return rng.integers(-9, 9, (2, 3))
 
 
-_sum_of_two = partial(linear, args=("self", "other"), promote="same", broadcasts=True)
+_sum_of_two = partial(
+    linear, args=("self", "other"), promote="same", broadcasts=True, keeps_nan=True
+)
 
 _sum_of_two(
     "add",
@@ -62,7 +64,9 @@ _sum_of_two(
     positive="kept",
     takes_numbers=True,
 )
-_with_number = partial(elementwise, params=("other",), of_number=True, promote="same", raises=False)
+_with_number = partial(
+    elementwise, params=("other",), of_number=True, promote="same", raises=False, keeps_nan=True
+)
 
 _with_number(
     "add_scalar",
@@ -189,6 +193,7 @@ elementwise(
     shows={"rounding_mode": None},
     doc="self / other",
     operator="truediv",
+    keeps_nan=True,
     takes_numbers=True,
 )
 elementwise(
@@ -203,6 +208,7 @@ elementwise(
     cases=_SCALAR,
     shows={**_OF_TENSOR, "rounding_mode": None},
     doc="self / other, a number",
+    keeps_nan=True,
 )
 
 

@@ -32,6 +32,7 @@ elementwise(
     doc="a copy",
     pointwise=False,
     maps=True,
+    keeps_nan=True,
 )
 linear(
     "assign",
@@ -99,6 +100,7 @@ linear(
     batching="pointwise",
     maps=True,
     positive="kept",
+    keeps_nan=True,
 )
 linear(
     "to_device",
@@ -111,4 +113,5 @@ linear(
     formula="{}",
     doc="a copy on another device",
     batching="pointwise",
+    keeps_nan=True,
 )

@@ -53,6 +53,7 @@ linear(
     doc="the elements that integer arrays or masks name",
     size="mask",
     sparsity="viewed",
+    keeps_nan=True,
 )
 linear(
     "index_backward",
@@ -66,6 +67,7 @@ linear(
         case((2,), shape=(2, 3), indices=(_CORNERS,)),
     ),
     doc="zeros to which self is added where integer arrays or masks point",
+    keeps_nan=True,
 )
 
 

@@ -21,6 +21,7 @@ linear(
         case((1, 3), dim=0),
     ),
     doc="the tensors one after the other along a dimension",
+    keeps_nan=True,
 )
 linear(
     "stack",
@@ -36,4 +37,5 @@ linear(
         case((0,), (0,), dim=0),
     ),
     doc="the tensors as positions of a new dimension",
+    keeps_nan=True,
 )

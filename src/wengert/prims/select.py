@@ -31,6 +31,7 @@ linear(
     layout="elements",
     doc="self where the condition holds, other elsewhere",
     maps=True,
+    keeps_nan=True,
 )
 
 

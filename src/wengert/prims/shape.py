@@ -235,6 +235,7 @@ linear(
     cases=(case((), shape=(3,), dim=0, index=1), case((2,), shape=(2, 3), dim=1, index=0)),
     doc="zeros with self at one position of a dimension",
     batching="dims",
+    keeps_nan=True,
 )
 linear(
     "slice_backward",
@@ -248,6 +249,7 @@ linear(
     ),
     doc="zeros with self in a range of a dimension",
     batching="dims",
+    keeps_nan=True,
 )
 linear(
     "diagonal_backward",
@@ -273,6 +275,7 @@ linear(
     cases=(case((2, 3)), case(())),
     doc="a copy in C order",
     batching="pointwise",
+    keeps_nan=True,
 )
 linear(
     "unsafe_view",
@@ -284,6 +287,7 @@ linear(
     batching="dims",
     rearranges="shape",
     sparsity="viewed",
+    keeps_nan=True,
 )
 linear(
     "flip",

@@ -33,6 +33,7 @@ elementwise(
     example=("wg.tensor([0.5, -1.0])", "tensor([-0.5000,  1.0000])"),
     aliases="negative",
     operator="neg",
+    keeps_nan=True,
 )
 elementwise(
     "exp",

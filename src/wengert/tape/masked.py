@@ -9,7 +9,8 @@ wrong: a walk asks NumPy to report invalid operations, such as 0 * inf, and only
 reported (or is to be expected, since a mask has hidden NaN in the forward pass, which nothing
 reports) are the results of the rules that follow searched for NaN.
 
-A walk that is traced holds for other values than those that it sees, so it searches always. Whether
+A walk that is traced holds for other values than those that it sees, so it searches always (what
+the compiler makes of that: NOTE [speculation] in `wengert.compiler.tracing.speculation`). Whether
 the results of a whole call lie below a mask is known when its backward pass runs, no sooner: what
 `Undecided` notes is kept or left out then.
 """

@@ -17,6 +17,7 @@ __all__ = [
     "COMBINES",
     "COMMUTES",
     "CYCLES",
+    "KEEPS_NAN",
     "MAPS",
     "POSITIVE",
     "REARRANGES",
@@ -33,6 +34,11 @@ another ``"order"`` of dimensions, or as another ``"kind"`` of numbers."""
 COMBINES: Facet[str] = Facet("combines", lambda prim: "")
 """The instruction by which it combines all elements along its dimensions, or all that there are:
 ``"add"``, ``"mul"``, ``"max"``, ``"min"``, and of truth values ``"or"``, ``"and"``, ``"count"``."""
+KEEPS_NAN: Facet[bool] = Facet(
+    "keeps_nan", lambda prim: prim.family in ("view", "bilinear") or COMBINES[prim] == "add"
+)
+"""Whether NaN in an argument gives NaN in all elements of the results that depend on it, where the
+results are floating-point or complex."""
 COMMUTES: Facet[bool] = Facet("commutes", lambda prim: False)
 """Whether its two arguments may change places."""
 SIZE: Facet[str] = Facet("size", lambda prim: "")

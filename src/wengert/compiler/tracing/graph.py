@@ -33,6 +33,7 @@ from wengert.compiler.tracing.blocks import Block, Missing, blocks_of, held, key
 from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.node import Backward, Between, Variants, hidden_in, partials
 from wengert.compiler.tracing.operations import S
+from wengert.compiler.tracing.speculation import speculated
 from wengert.compiler.tracing.tables import finished
 from wengert.compiler.tracing.trace import Trace
 from wengert.interp.levels import Lifted, namespace_of
@@ -307,7 +308,7 @@ class Graph:
         if self.by_states:
             # what runs it is made when it is needed, since a driver does without
             return self._makers.simplified(program), None
-        return finished(program, self._built)
+        return speculated(program, lambda program: finished(program, self._built))
 
     def _built(self, program: Program) -> tuple[Program, Any]:
         simple = self._makers.simplified(program)

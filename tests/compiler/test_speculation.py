@@ -1,9 +1,11 @@
-"""Gradients that compiled functions take themselves hide NaN below masks, as eager ones do."""
+"""Compiled functions search the gradients that they take themselves for NaN once there is any."""
 
 import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.compiler.tracing import speculation
+from wengert.tape.masked import nan_in
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -70,3 +72,19 @@ def test_results_are_those_of_the_function_whenever_nan_comes(name, backend):
                 found.append(function(x).detach().numpy())
             np.testing.assert_allclose(found[1], found[0], rtol=1e-12, err_msg=f"{start}")
             np.testing.assert_array_equal(found[2], found[1], err_msg=f"{start}")
+
+
+def test_nothing_is_searched_until_there_is_nan(monkeypatch):
+    looked = []
+
+    def noted(array):
+        looked.append(nan_in(array))
+        return looked[-1]
+
+    monkeypatch.setattr(speculation, "nan_in", noted)
+    compiled = wg.compile(slope, backend="numpy", options={"measure": False})
+    compiled(wg.tensor([1.0, 1.0], requires_grad=True))
+    for start, found in ((1.0, [False]), (2.0, [False]), (0.0, [True]), (1.0, [])):
+        looked.clear()
+        compiled(wg.tensor([start, 1.0], requires_grad=True))
+        assert looked == found

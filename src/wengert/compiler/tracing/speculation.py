@@ -1,0 +1,135 @@
+"""Layer 8 · compiler: programs that search for NaN only once there is any.
+
+NOTE [speculation]
+A backward pass that is traced searches for NaN below masks always (see NOTE [masked branches] in
+`wengert.tape.masked`): ``where(isnan(x) & (g == 0), 0, x)`` after each product costs as much as the
+product. Nearly always there is none. So a program first runs with `x` in place of such a
+choice. NaN in any `x` shows in what is computed of it as long as the operations keep NaN
+(`KEEPS_NAN`); values that others take, and outputs, are looked at once the program has run. If one
+holds NaN the program runs again, as it was traced, and so do all later calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.compiler.ir.executable import Description
+from wengert.compiler.ir.facets import KEEPS_NAN
+from wengert.compiler.ir.programs import Program, Step, Value, uses
+from wengert.compiler.passes.builder import live
+from wengert.prims.records import isnan, logical_and, where
+from wengert.tape.masked import nan_in
+
+__all__ = ["speculated"]
+
+Finish = Callable[[Program], tuple[Program, Any]]
+
+
+def speculated(program: Program, finish: Finish) -> tuple[Program, Any]:
+    """What `finish` makes of a program, without searches for NaN as long as there is none."""
+    found = _without_searches(program)
+    if found is None:
+        return finish(program)
+    plain, looked = found
+    simple, executable = finish(plain)
+    count = len(program.outputs)
+    return simple, _Speculated(executable, count, looked, lambda: finish(program)[1])
+
+
+class _Speculated:
+    """Runs a program without its searches for NaN until there is any.
+
+    Parameters
+    ----------
+    plain: What runs it without.
+    count: The number of its outputs; those of `plain` begin with them.
+    looked: Which outputs of `plain` must not hold NaN.
+    make: Makes what runs it with them.
+    """
+
+    def __init__(
+        self, plain: Any, count: int, looked: Sequence[int], make: Callable[[], Any]
+    ) -> None:
+        self._running = plain
+        self._count = count
+        self._looked = looked
+        self._make = make
+
+    @property
+    def machine(self) -> Any:
+        return getattr(self._running, "machine", None)
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        looked, results = self._looked, self._running(arrays)
+        if not looked:
+            return results
+        if any(nan_in(results[k]) for k in looked):
+            searching = self._make()
+            results = searching(arrays)
+            self._looked, self._running = (), searching
+        return results[: self._count]
+
+    def describe(self) -> Description:
+        description: Description = self._running.describe()
+        return description
+
+
+def _without_searches(program: Program) -> tuple[Program, list[int]] | None:
+    """The program without searches for NaN, and which of its outputs tell that there is any.
+
+    None if there are no searches, or looking at the outputs costs as much.
+    """
+    given = [step for step in program.steps if isinstance(step, Step)]
+    searched = _searched(given)
+    if not searched or len(given) < len(program.steps):
+        return None
+
+    def rename(value: Value) -> Value:
+        while value in searched:
+            value = searched[value]
+        return value
+
+    steps = [step.reading(rename) for step in given]
+    outputs = [rename(value) for value in program.outputs]
+    needed = live(steps, outputs)[0]
+    shown = _shown(needed, outputs, {rename(value) for value in searched.values()})
+    sizes = [[value.size for value in values] for values in (shown, searched)]
+    if 2 * sum(sizes[0]) > sum(sizes[1]):
+        return None
+    outputs += [value for value in shown if value not in outputs]
+    # without its writes, for the inputs may be needed again
+    return Program(program.inputs, needed, outputs), [outputs.index(value) for value in shown]
+
+
+def _searched(steps: Sequence[Step]) -> dict[Value, Value]:
+    """What the program searches for NaN: for each value with something else in its place, it."""
+    made: dict[Value, Step] = {}
+    found: dict[Value, Value] = {}
+    for step in steps:
+        made[step.outs[0]] = step
+        if step.prim is where and step.outs[0].shape == step.args[2].shape:
+            value, test = step.args[2], made.get(step.args[0])
+            parts = [test]
+            if test is not None and test.prim is logical_and:
+                parts = [made.get(part) for part in test.args]
+            if any(p is not None and p.prim is isnan and p.args[0] is value for p in parts):
+                found[step.outs[0]] = value
+    return found
+
+
+def _shown(steps: Sequence[Any], outputs: Sequence[Value], values: set[Value]) -> list[Value]:
+    """Some values that hold NaN if one of `values` does and it matters."""
+    keeping = set(values)
+    shown: dict[Value, None] = {}
+    for step in steps:
+        taken = [value for value in uses(step) if value in keeping]
+        if not taken:
+            continue
+        direct = all(value in step.args for value in taken)
+        if direct and KEEPS_NAN[step.prim] and all(o.dtype.kind in "fc" for o in step.outs):
+            keeping.update(step.outs)
+        else:
+            shown.update(dict.fromkeys(taken))
+    shown.update(dict.fromkeys(value for value in outputs if value in keeping))
+    return list(shown)
