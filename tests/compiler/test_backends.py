@@ -439,3 +439,26 @@ def test_fastmath_computes_the_same_up_to_rounding():
     (x,) = w.inputs
     program = w.program(w.sum(w.div(w.exp(x), w.sqrt(x))), w.amax(x, dim=(1,), keepdim=True))
     check(llvm, program, w.arrays, 1e-11, fastmath=True)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+def test_places_of_extremes_are_the_first_and_nan_prevails(name, dtype):
+    x = np.random.default_rng(3).integers(0, 4, (4, 70)).astype(dtype)
+    cases = [x]
+    if x.dtype.kind == "f":
+        cases.append(np.where(np.random.default_rng(4).random(x.shape) < 0.1, np.nan, x))
+        cases += [np.full_like(x, end) for end in (np.nan, np.inf, -np.inf)]
+    else:
+        cases += [np.full_like(x, end) for end in (-128, 127)]
+    for dim in (None, 0, 1):
+
+        def places(x, dim=dim):
+            return getattr(wg, name)(x, dim) + 0
+
+        compiled = wg.compile(places, backend="llvm", options={"measure": False})
+        for _ in range(2):
+            for case in cases:
+                found = compiled(wg.tensor(case.astype(dtype)))
+                np.testing.assert_array_equal(found.numpy(), places(wg.tensor(case)).numpy())
+        assert compiled.reason is None

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,12 +84,67 @@ def _leading(array: Array) -> tuple[bytes, int] | None:
 def _copied(code: Code, array: Array) -> Array:
     """A contiguous copy of a matrix."""
     rows, columns = array.shape
-    room = code.workspace(rows * columns * array.dtype.itemsize)
-    copy = Array(room, array.dtype, array.shape, (columns, 1))
+    itemsize = array.dtype.itemsize
+    copy = Array(code.workspace(rows * columns * itemsize), array.dtype, array.shape, (columns, 1))
+    lanes = register_bytes() // itemsize
+    if array.strides[0] == 1 and min(rows, columns) >= lanes > 1:
+        _transposed(code, array, copy, lanes)
+        return copy
     with code.loop(rows) as i, code.loop(columns) as j:
         value = code.load(code.element(array, [i, j]), array.dtype)
         code.store(value, code.element(copy, [i, j]), array.dtype)
     return copy
+
+
+def _transposed(code: Code, array: Array, copy: Array, lanes: int) -> None:
+    """Emit the copy of a matrix that is contiguous column by column, in squares of vectors.
+
+    The last squares may overlap those before them.
+    """
+    symbol = _square(code, array, copy, lanes)
+
+    def square(i: str, j: str) -> None:
+        source, target = code.element(array, [i, j]), code.element(copy, [i, j])
+        code.do(f"call void @{symbol}(ptr {source}, ptr {target})")
+
+    rows, columns = array.shape
+    for by_rows in _squares(code, rows, lanes):
+        for by_columns in _squares(code, columns, lanes):
+            with by_rows() as i, by_columns() as j:
+                square(i, j)
+
+
+def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
+    """The loops over squares that cover a dimension."""
+    if open_ended(size):
+        return [partial(code.covering, size, lanes)]
+    whole: list[Callable[[], Any]] = [partial(code.loop, size - size % lanes, step=lanes)]
+    if size % lanes:
+        whole.append(partial(code.loop, size, str(size - lanes), step=lanes))
+    return whole
+
+
+def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
+    """The symbol of a function that transposes one square."""
+    inner, dtype = Code(code.module), array.dtype
+    vector = Lane(inner, dtype, count=lanes)
+    rows = [vector.load(inner.at("%a", dtype, array.strides[1] * k)) for k in range(lanes)]
+    half = lanes // 2
+    masks = []
+    for start in (0, half):
+        pairs = [f"i32 {start + k // 2 + lanes * (k % 2)}" for k in range(lanes)]
+        masks.append(f"<{lanes} x i32> <{', '.join(pairs)}>")
+    # rows shuffled like cards, as often as there are bits in a place: then they are columns
+    for _ in range(lanes.bit_length() - 1):
+        rows = [
+            inner.let(f"shufflevector {vector.type} {low}, {vector.type} {high}, {mask}")
+            for low, high in zip(rows[:half], rows[half:], strict=True)
+            for mask in masks
+        ]
+    for k, row in enumerate(rows):
+        vector.store(row, inner.at("%b", dtype, copy.strides[0] * k))
+    head = "internal void @@(ptr noalias %a, ptr noalias %b) noinline nounwind"
+    return code.module.function("square", inner.function(head))
 
 
 # -- products that are written out ----------------------------------------------------------------
