@@ -454,11 +454,11 @@ def test_places_of_extremes_are_the_first_and_nan_prevails(name, dtype):
     for dim in (None, 0, 1):
 
         def places(x, dim=dim):
-            return getattr(wg, name)(x, dim) + 0
+            return getattr(wengert, name)(x, dim) + 0
 
-        compiled = wg.compile(places, backend="llvm", options={"measure": False})
+        compiled = wengert.compile(places, backend="llvm", options={"measure": False})
         for _ in range(2):
             for case in cases:
-                found = compiled(wg.tensor(case.astype(dtype)))
-                np.testing.assert_array_equal(found.numpy(), places(wg.tensor(case)).numpy())
+                found = compiled(wengert.tensor(case.astype(dtype)))
+                np.testing.assert_array_equal(found.numpy(), places(wengert.tensor(case)).numpy())
         assert compiled.reason is None
