@@ -51,11 +51,13 @@ def __getattr__(name: str) -> _Any:
     return value
 
 
+# for users: without modules, and without what others leave here once it has been asked for
+_SHOWN = frozenset(
+    name
+    for name, value in globals().items()
+    if not (name in _LAZY or isinstance(value, type(_sys)) or name.startswith("_"))
+) | {"function", *(name for name in _LAZY if not name.startswith("_"))}
+
+
 def __dir__() -> list[str]:
-    """What is for users, without the modules that this one is made of."""
-    names = {
-        name
-        for name, value in globals().items()
-        if not (name in _LAZY or isinstance(value, type(_sys)) or name.startswith("_"))
-    }
-    return sorted(names | {"function", *(name for name in _LAZY if not name.startswith("_"))})
+    return sorted(_SHOWN)
