@@ -80,7 +80,8 @@ def sum(
     """
     if names:
         dim, keepdim = renamed("sum", dim, keepdim, names)
-    dtype = asked(dtype, out)
+    if out is not None:
+        dtype = asked(dtype, out)
     input = _summable(input, dtype, "sum")
     if dim is None and not keepdim:
         result = T.sum(input)
@@ -189,7 +190,8 @@ def prod(
     """
     if names:
         dim, keepdim = renamed("prod", dim, keepdim, names)
-    dtype = asked(dtype, out)
+    if out is not None:
+        dtype = asked(dtype, out)
     input = _summable(input, dtype, "prod")
     if dim is None:
         if keepdim:
@@ -365,7 +367,8 @@ def cumsum(
     tensor([1., 3., 6.])
     """
     dim = dim_or_axis(dim, axis, "cumsum")
-    dtype = asked(dtype, out)
+    if out is not None:
+        dtype = asked(dtype, out)
     input = _runnable(input, dtype, "cumsum")
     result = T.cumsum(input, dim=one_dim(dim, input.payload.ndim, "cumsum"), reverse=False)
     result = _narrowed(result, dtype)
@@ -394,7 +397,8 @@ def cumprod(
     tensor([1., 2., 6.])
     """
     dim = dim_or_axis(dim, axis, "cumprod")
-    dtype = asked(dtype, out)
+    if out is not None:
+        dtype = asked(dtype, out)
     input = _runnable(input, dtype, "cumprod")
     result = T.cumprod(input, dim=one_dim(dim, input.payload.ndim, "cumprod"), reverse=False)
     result = _narrowed(result, dtype)

@@ -56,7 +56,8 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
         if is_number(self) and isinstance(other, TensorBase | np.ndarray) and prim.rscalar:
             return _with_number(TABLE[prim.rscalar], other, self)
     if prim.of_number:
-        return _with_number(prim, args[0], params[prim.params[0]])
+        # not to its generated code, which may have sent it here
+        return run(prim, *_of_form(prim, args[0], params[prim.params[0]]))
     operands = as_operands(prim, args)
     if (mode is None or mode is NO_GRAD) and not all(map(is_, operands, args)):
         # what is common now is recorded by generated code
@@ -65,17 +66,21 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
 
 
 def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
+    (tensor,), params = _of_form(form, tensor, number)
+    dtype, mode = tensor.payload.dtype, current_mode()
+    if (mode is None or mode is NO_GRAD) and (dtype is _F32 or dtype is _F64) and is_common(form):
+        return getattr(T, form.name)(tensor, **params)
+    return run(form, [tensor], params)
+
+
+def _of_form(form: Primitive, tensor: Any, number: Any) -> tuple[list[Any], dict[str, Any]]:
+    """The operand and the parameter of the form for numbers of an operation."""
     if not isinstance(tensor, TensorBase):
         tensor = new_tensor(plain_array(tensor))
     tensor = cast_for_number(form, tensor, number)
     if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
         number = int(number)
-    dtype = tensor.payload.dtype
-    params = {form.params[0]: fitting(form, number, dtype)}
-    mode = current_mode()
-    if (mode is None or mode is NO_GRAD) and (dtype is _F32 or dtype is _F64) and is_common(form):
-        return getattr(T, form.name)(tensor, **params)
-    return run(form, [tensor], params)
+    return [tensor], {form.params[0]: fitting(form, number, tensor.payload.dtype)}
 
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
