@@ -154,7 +154,8 @@ def function_of(name: str) -> Callable[..., Any]:
         f"NumPy's `{name}` on arrays, with NumPy's arguments.\n\n{text}\n\nSee `numpy.{name}`."
     )
     signature = signature_of(numpys, ours)
-    if name in ("argsort", "sort"):
+    # NumPy 2.5 has it itself
+    if name in ("argsort", "sort") and "descending" not in signature.parameters:
         more = inspect.Parameter("descending", inspect.Parameter.KEYWORD_ONLY, default=False)
         signature = signature.replace(parameters=[*signature.parameters.values(), more])
     function.__signature__ = signature  # type: ignore[attr-defined]
