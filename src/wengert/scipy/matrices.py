@@ -102,7 +102,7 @@ class _Sylvester(Function):
 
 
 def sylvester(a: Any, b: Any, q: Any) -> Any:
-    """The x with ``a @ x + x @ b = q``, of matrices or of batches."""
+    """The x with ``a @ x + x @ b = q``; under `vmap` one for each element of the batch."""
     for name, x in (("a", a), ("b", b), ("q", q)):
         if x.ndim != 2:
             raise ValueError(f"solve_sylvester takes matrices, `{name}` has the shape {x.shape}")

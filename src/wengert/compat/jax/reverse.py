@@ -245,6 +245,19 @@ def grad(
     return gradient
 
 
+def _of_tensors(fun, leaves: Leaves, has_aux: bool) -> tuple[Callable[..., Any], Results, Results]:
+    """`fun` as a function of the tensors of its arguments; its output and what is beside it."""
+    results, beside = Results(), Results()
+
+    def call(*tensors) -> Any:
+        output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
+        outputs, whole = results.take(output, "Output")
+        _, others = beside.take(aux)
+        return outputs, (whole, others)
+
+    return call, results, beside
+
+
 def vjp(
     fun: Callable[..., Any], *primals, has_aux: bool = False, reduce_axes: Sequence[Any] = ()
 ) -> tuple[Any, ...]:
@@ -269,14 +282,7 @@ def vjp(
     """
     check_callable(fun)
     leaves = Leaves(primals)
-    results, beside = Results(), Results()
-
-    def call(*tensors) -> Any:
-        output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
-        outputs, whole = results.take(output, "Output")
-        _, others = beside.take(aux)
-        return outputs, (whole, others)
-
+    call, results, beside = _of_tensors(fun, leaves, has_aux)
     tensors = leaves.tensors
     if tensors:
         outputs, pull, (whole, others) = func.vjp(call, *tensors, has_aux=True)
@@ -446,14 +452,7 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
         )
     leaves = Leaves(primals)
     directions = _tangents(leaves, tangents, "jax.jvp")
-    results, beside = Results(), Results()
-
-    def call(*tensors) -> Any:
-        output, aux = two_parts(fun(*leaves.with_tensors(tensors)), has_aux)
-        outputs, whole = results.take(output, "Output")
-        _, others = beside.take(aux)
-        return outputs, (whole, others)
-
+    call, results, beside = _of_tensors(fun, leaves, has_aux)
     tensors = leaves.tensors
     if tensors:
         outputs, slopes, (whole, others) = func.jvp(

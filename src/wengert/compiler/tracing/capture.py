@@ -352,6 +352,7 @@ def _differentiated(
         # a whole pass goes to the leaves that the function has made, too
         if inside:
             pull(inside)
+    # whatever a user's backward raises: the function runs as it is, and raises it there
     except Exception:
         trace.give_up("the way back to a tensor that it makes has been walked or written to")
         return None, outputs

@@ -13,7 +13,8 @@ from wengert.compat.jax.array import Array, asarray, made, promote
 from wengert.compat.jax.numpy import linalg
 from wengert.compat.jax.numpy.calling import as_operands, operands, plain, static
 from wengert.compat.kit.namespaces import closed, defined
-from wengert.ops import factors, linear_systems, matrix_functions
+from wengert.ops import linear_systems, matrix_functions
+from wengert.scipy import linalg as _scipy
 
 _CURES = {
     "companion": "write it by jnp.eye and x.at[...].set",
@@ -125,14 +126,13 @@ def solve_triangular(
 
 def lu(a, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The factors of ``a = p @ l @ u``; of ``a = (p @ l) @ u`` for `permute_l`."""
-    p, lower, upper = made(tuple(factors.lu(plain(_matrix("lu", a)))))
-    return (p @ lower, upper) if permute_l else (p, lower, upper)
+    return made(_scipy.lu(plain(_matrix("lu", a)), permute_l))
 
 
 def lu_factor(a, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
     """Both triangular factors in one matrix, and which rows changed places (see `lu_solve`)."""
-    both, pivots = factors.lu_factor(plain(_matrix("lu_factor", a)))
-    return made(both), asarray(made(pivots), np.int32) - 1
+    both, pivots = _scipy.lu_factor(plain(_matrix("lu_factor", a)))
+    return made(both), asarray(made(pivots), np.int32)
 
 
 def lu_solve(
@@ -141,15 +141,7 @@ def lu_solve(
     """The solution of a system by what `lu_factor` gave."""
     both, pivots = lu_and_piv
     x, y = promote(both, b)
-    right = y[..., None] if y.ndim == 1 else y
-    found = made(
-        factors.lu_solve(plain(x), plain(asarray(pivots) + 1), plain(right), adjoint=trans == 2)
-        if trans != 1
-        else factors.lu_solve(
-            plain(jnp.conj(x)), plain(asarray(pivots) + 1), plain(right), adjoint=True
-        )
-    )
-    return found[..., 0] if y.ndim == 1 else found
+    return made(_scipy.lu_solve((plain(x), plain(asarray(pivots))), plain(y), trans))
 
 
 def qr(
@@ -228,24 +220,14 @@ def expm(A, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array
 def expm_frechet(A, E, *, method=None, compute_expm: bool = True) -> Any:
     """The exponential of a matrix and its derivative in a direction."""
     x, direction = as_operands("expm_frechet", A, E, inexact=True)
-    n = x.shape[-1]
-    both = jnp.block([[x, direction], [jnp.zeros_like(x), x]])
-    whole = expm(both)
-    slope = whole[:n, n:]
-    return (whole[:n, :n], slope) if compute_expm else slope
+    return made(_scipy.expm_frechet(plain(x), plain(direction), None, compute_expm))
 
 
 def polar(
     a, side: str = "right", *, method: str = "svd", eps=None, max_iterations=None
 ) -> tuple[Array, Array]:
     """A unitary factor and a positive one, on the `side` that is named."""
-    if side not in ("right", "left"):
-        raise ValueError("The parameter 'side' must be either 'right' or 'left'")
-    u, s, vh = linalg.svd(_matrix("polar", a), full_matrices=False)
-    unitary = u @ vh
-    if side == "right":
-        return unitary, (vh.conj().T * s) @ vh
-    return unitary, (u * s) @ u.conj().T
+    return made(_scipy.polar(plain(_matrix("polar", a)), side))
 
 
 # -- matrices of a form ----------------------------------------------------------------------------
