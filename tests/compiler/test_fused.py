@@ -252,3 +252,17 @@ def test_warnings_are_numpys_in_every_call(used):
     assert used == []
     wg.log1p(-x)
     assert used == ["log1p"]
+
+
+def test_convolutions_of_images_of_many_sizes_are_those_of_the_kernel(used):
+    weight, bias = large(16, 1, 3, 3, seed=1), large(16, seed=2)
+    convolution = TABLE["convolution"]
+    params = {"stride": (1, 1), "padding": (1, 1), "dilation": (1, 1), "transposed": False}
+    params |= {"output_padding": (0, 0), "groups": 1}
+    for count, side in ((355, 8), (355, 10), (300, 12), (310, 14), (200, 9)):
+        given = large(count, 1, side, side, seed=side), weight, bias
+        found = K.convolution(*given, **params)
+        np.testing.assert_allclose(
+            found, convolution.kernel(*given, **params), rtol=2e-5, atol=2e-5
+        )
+    assert "convolution" in used
