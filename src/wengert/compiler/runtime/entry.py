@@ -174,7 +174,7 @@ class Call:
                 f"outside: {why}. Compute the first derivative inside of the function that is "
                 "compiled, or call the function uncompiled."
             )
-        exts = [memory.tensor.ext for memory in met]
+        exts = [memory.tensor._ext for memory in met]
         ended = [ext for ext in exts if ext is not None and ext.ended]
         try:
             # the transform that they are the inputs of may have ended, but somebody follows them
@@ -190,7 +190,7 @@ class Call:
             leaf.what.place: i for i, leaf in enumerate(self.exit.leaves) if leaf.kind == "part"
         }
         return [
-            leaves[i] if i < len(leaves) else leaves[views[i]].ext.base for i in self.exit.outputs
+            leaves[i] if i < len(leaves) else leaves[views[i]]._ext.base for i in self.exit.outputs
         ]
 
     def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
@@ -279,8 +279,8 @@ class Entry:
 
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """The memory of the inputs, and the version cells of the tensors among them."""
-        held = [tensor.array() for tensor in tensors]
-        return [*held, *arrays], [tensor.vc for tensor in tensors]
+        held = [tensor._array() for tensor in tensors]
+        return [*held, *arrays], [tensor._vc for tensor in tensors]
 
     def lay_out(self, captured: Captured) -> None:
         """Let the traces hold only for inputs that share memory as those of a trace do."""
@@ -340,7 +340,7 @@ class Entry:
         """What the function returns, with its effects."""
         if self.left is not None or (self.streams and not are_known(self.streams)):
             return self.function(*args, **kwargs)
-        memory = [*[tensor.array() for tensor in tensors], *arrays]
+        memory = [*[tensor._array() for tensor in tensors], *arrays]
         given = [
             array
             if array.__class__ is np.ndarray and array.flags.c_contiguous
@@ -394,7 +394,7 @@ class Entry:
                 [
                     leaf
                     for leaf, made in zip(leaves, exit.leaves, strict=True)
-                    if made.kind == "tensor" and id(leaf.payload) in saved
+                    if made.kind == "tensor" and id(leaf._payload) in saved
                 ],
             )
         result = exit.complete(leaves, tensors)

@@ -216,7 +216,7 @@ def _steps(array: Any, start: int, shape: tuple[int, ...], count: int) -> Chain:
 
 def writes_to(tensor: Any) -> int:
     """How many writes to a tensor's memory have been counted."""
-    cell = tensor.vc
+    cell = tensor._vc
     return 0 if cell is None or cell.__class__ is InferenceCell else cell[0]
 
 
@@ -230,7 +230,7 @@ class Memory(NamedTuple):
     @property
     def is_another(self) -> bool:
         """Whether the tensor has got other memory since, which no version counts."""
-        return self.tensor.payload is not self.payload
+        return self.tensor._payload is not self.payload
 
     @property
     def has_changed(self) -> bool:
@@ -240,7 +240,7 @@ class Memory(NamedTuple):
 
 def held_by(tensors: Iterable[Any]) -> list[Memory]:
     """What tensors hold now; None among them stand for nothing."""
-    return [Memory(t, t.payload, writes_to(t)) for t in tensors if t is not None]
+    return [Memory(t, t._payload, writes_to(t)) for t in tensors if t is not None]
 
 
 def memory_read(

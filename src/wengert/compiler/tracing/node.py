@@ -45,7 +45,7 @@ class Between:
         self._newer, self._older = newer, older
 
     def __contains__(self, node: Any) -> bool:
-        return bool(self._newer < node.seq < self._older)
+        return bool(self._newer < node._seq < self._older)
 
 
 def partials(
@@ -338,7 +338,7 @@ class CompiledBackward(Node):
                 )
             if memory.has_changed:
                 raise errors.modified_in_place(
-                    *(tensor.payload, what, tensor.vc, memory.version, self.label, "inputs")
+                    *(tensor._payload, what, tensor._vc, memory.version, self.label, "inputs")
                 )
         for cell, version, array in self.results:
             if cell[0] != version:
@@ -394,15 +394,15 @@ def attach(
     """
     node: Any = CompiledBackward.__new__(CompiledBackward)
     node.edges = tuple(edge_of(tensor) for tensor in tensors)
-    node.seq = next_sequence()
-    node.ext = None
+    node._seq = next_sequence()
+    node._ext = None
     node.call = call
     node.saved = saved
-    node.results = [(t.share_version(), version_of(t), t.payload) for t in kept]
+    node.results = [(t._share_version(), version_of(t), t._payload) for t in kept]
     node.given = given
     node.met = node.reads = []
     node.s_inputs = tuple(tensors)
-    node.outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in outs)
+    node.outputs_meta = tuple((out._payload.shape, out._payload.dtype) for out in outs)
     for i, out in enumerate(outs):
-        out.edge = OutputEdge(node, i)
+        out._edge = OutputEdge(node, i)
     return node
