@@ -29,8 +29,8 @@ def _plain(value) -> Any:
 class EvalMetric:
     """A mean over all that `update` was given since `reset`."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str | None = None) -> None:
+        self.name = name or type(self).__name__.lower()
         self.reset()
 
     def reset(self) -> None:
@@ -70,9 +70,6 @@ class Accuracy(EvalMetric):
 class MSE(EvalMetric):
     """The mean of the squares of errors, for each batch."""
 
-    def __init__(self, name: str = "mse") -> None:
-        super().__init__(name)
-
     def _measure(self, label, pred) -> tuple[Any, int]:
         return ((label.reshape(pred.shape) - pred) ** 2).mean(), 1
 
@@ -80,18 +77,12 @@ class MSE(EvalMetric):
 class MAE(EvalMetric):
     """The mean size of errors, for each batch."""
 
-    def __init__(self, name: str = "mae") -> None:
-        super().__init__(name)
-
     def _measure(self, label, pred) -> tuple[Any, int]:
         return np.abs(label.reshape(pred.shape) - pred).mean(), 1
 
 
 class Loss(EvalMetric):
     """The mean of losses; labels are ignored."""
-
-    def __init__(self, name: str = "loss") -> None:
-        super().__init__(name)
 
     def update(self, labels, preds) -> None:
         """Take a batch of losses into account."""

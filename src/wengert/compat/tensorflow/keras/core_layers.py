@@ -80,7 +80,6 @@ class _Conv(_Weighted):
     data_format: Any = None
     dilation_rate: Any = 1
     groups: int = 1
-    ahead = True
 
     def _prepare(self) -> None:
         _check_last(self.data_format)
@@ -447,7 +446,6 @@ class Dense(_Weighted):
     """
 
     units: Any
-    ahead = True
 
     def _prepare(self) -> None:
         if not isinstance(self.units, int | np.integer) or self.units <= 0:
