@@ -463,11 +463,10 @@ class Layer(Configured):
     @property
     def losses(self) -> list[Any]:
         """What weights and calls add to the loss."""
-        found = []
-        for layer in self._flatten_layers():
-            found += layer._losses
-            found += [regularizer(variable) for variable, regularizer in layer._regularized]
-        return found
+        layers = list(self._flatten_layers())
+        added = [loss for layer in layers for loss in layer._losses]
+        held = [pair for layer in layers for pair in layer._regularized]
+        return added + [regularizer(variable) for variable, regularizer in held]
 
     # -- calling ----------------------------------------------------------------------------------
 
@@ -511,7 +510,7 @@ class Layer(Configured):
         finally:
             _TRAINING.reset(token)
         if self._activity is not None:
-            self.add_loss(self._activity(result))
+            self.add_loss([self._activity(part) / (part.shape or [1])[0] for part in _flat(result)])
         self._mask(result, args, masks)
         return result
 
