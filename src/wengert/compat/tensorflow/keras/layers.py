@@ -16,9 +16,10 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined, gathered
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
+from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
-from wengert.compat.tensorflow.keras.layer import Symbol
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusing
 
 _GATHERED = gathered(
@@ -296,7 +297,7 @@ def Input(
     (None, 2)
     """
     sizes = (batch_size, *shape) if batch_shape is None else tuple(batch_shape)
-    return Symbol(sizes, "float32" if dtype is None else dtype, None, name)
+    return Symbol(sizes, dtype or "float32", None, name or name_for("InputLayer"))
 
 
 class InputLayer(Layer):
@@ -315,6 +316,13 @@ class InputLayer(Layer):
         super().__init__(name=name, dtype=None)
         chosen = input_shape if shape is None else shape
         self._input_shape = tuple(batch_shape) if batch_shape else (batch_size, *chosen)
+
+    @classmethod
+    def of(cls, symbol: Symbol) -> Any:
+        """The layer of an input of a functional model."""
+        layer = cls(batch_shape=symbol.shape, name=symbol.name)
+        object.__setattr__(layer, "_node", ((symbol,), symbol))
+        return layer
 
     def call(self, inputs) -> Any:
         return inputs
