@@ -63,3 +63,58 @@ def test_an_epoch_of_some_steps_begins_where_the_one_before_ended():
     assert found == pytest.approx([2.5, 20.5, 2.5])
     found = model.fit(data, epochs=3, steps_per_epoch=4, verbose=0).history["loss"]
     assert found == pytest.approx([11.5] * 3)
+
+
+Y = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+P = [[0.05, 0.95, 0.0], [0.1, 0.8, 0.1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "result", "weighted"),
+    [
+        ("AUC", {}, 0.8125, 0.6325),
+        ("Precision", {}, 0.5, 0.3),
+        ("Recall", {"thresholds": [0.05, 0.9]}, [1.0, 0.5], [1.0, 0.3]),
+        ("Precision", {"top_k": 1, "class_id": 1}, 0.5, 0.3),
+        ("TrueNegatives", {}, 3.0, 1.3),
+        ("SensitivityAtSpecificity", {"specificity": 0.5}, 1.0, 0.3),
+        ("PrecisionAtRecall", {"recall": 0.5}, 1.0, 0.41666666),
+        ("Poisson", {}, 0.72564626, 0.8757323),
+        ("LogCoshError", {}, 0.10967913, 0.15321758),
+    ],
+)
+def test_metrics_count_as_those_of_tensorflow(name, arguments, result, weighted):
+    # the numbers are those of TensorFlow 2.21
+    metric = getattr(keras.metrics, name)(**arguments)
+    metric.update_state(Y, P)
+    np.testing.assert_allclose(metric.result(), result, rtol=1e-5)
+    again = type(metric).from_config(metric.get_config())
+    again.update_state(Y, P, sample_weight=[0.3, 0.7])
+    np.testing.assert_allclose(again.result(), weighted, rtol=1e-5)
+    again.reset_state()
+    assert again.variables and not any(np.any(variable) for variable in again.variables)
+
+
+def test_areas_and_overlaps():
+    pr = keras.metrics.AUC(curve="PR")
+    pr.update_state([0, 0, 1, 1], [0, 0.5, 0.3, 0.9])
+    np.testing.assert_allclose(pr.result(), 0.7972973, rtol=1e-4)
+    iou = keras.metrics.MeanIoU(num_classes=2)
+    assert float(iou([0, 0, 1, 1], [0, 1, 0, 1])) == pytest.approx(1 / 3)
+    assert [v.path for v in keras.metrics.Mean(name="m").variables] == ["m/total", "m/count"]
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("Nadam", [0.6297535, -1.6160498, 2.6118612]), ("Lion", [0.4999999, -1.4999999, 2.5])],
+)
+def test_optimizers_step_as_those_of_tensorflow(name, wanted):
+    # the numbers are those of TensorFlow 2.21
+    rule = getattr(keras.optimizers, name)(0.1)
+    weight = tf.Variable([1.0, -2.0, 3.0])
+    for _ in range(5):
+        rule.apply_gradients([(weight * tf.constant([2.0, 0.2, 4.0]), weight)])
+    np.testing.assert_allclose(weight, wanted, rtol=1e-5)
+    plain = keras.optimizers.SGD(0.1)
+    plain.build([weight])
+    assert len(plain.variables) == 2  # without momentum nothing is kept

@@ -125,7 +125,8 @@ def padded(sizes, value, parts: list[Any]) -> Any:
     start = (b"" if is_text(parts[0]) else 0) if value is None else np.asarray(value)[()]
     whole = np.full((len(parts), *wide), start, first.dtype)
     for place, part in enumerate(parts):
-        whole[(place, *(slice(n) for n in part._payload.shape))] = part._payload
+        inner: Any = tuple(slice(n) for n in part._payload.shape)
+        whole[(place, *inner)] = part._payload
     return of_array(whole)
 
 

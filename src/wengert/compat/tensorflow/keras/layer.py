@@ -30,53 +30,12 @@ from wengert.compat.tensorflow.functions.values import (
 )
 from wengert.compat.tensorflow.keras import constraints, regularizers
 from wengert.compat.tensorflow.keras.backend import float_type, name_for
-from wengert.compat.tensorflow.keras.metrics import Metric
+from wengert.compat.tensorflow.keras.means import Metric
 from wengert.compat.tensorflow.keras.symbols import OPERATORS, Symbol, symbolic
+from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.variable import Variable
 
 __all__ = ["Layer"]
-
-
-class Weight(Variable):
-    """A variable as `Layer.add_weight` makes it: named and shown as Keras's are.
-
-    Examples
-    --------
-    >>> layer = tf.keras.layers.Dense(1, kernel_initializer="ones", name="last")
-    >>> _ = layer(tf.ones([1, 2]))
-    >>> layer.bias
-    <Variable path=last/bias, shape=(1,), dtype=float32, value=[0.]>
-    """
-
-    def __init__(self, value, owner: str, name: str, **kwargs) -> None:
-        super().__init__(value, name=name, **kwargs)
-        self._label = name
-        self._owner = owner
-
-    @property
-    def name(self) -> str:
-        """The name within the layer."""
-        return self._label
-
-    @property
-    def path(self) -> str:
-        """The names of the layer and of the weight."""
-        return f"{self._owner}/{self._label}"
-
-    @property
-    def trainable(self) -> bool:
-        """Whether it is to be trained, and watched by tapes."""
-        return self._trainable
-
-    @trainable.setter
-    def trainable(self, value: bool) -> None:
-        self._trainable = bool(value)
-
-    def __repr__(self) -> str:
-        return (
-            f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype.name}, "
-            f"value={self.numpy()}>"
-        )
 
 
 _UNSEEN = frozenset(
