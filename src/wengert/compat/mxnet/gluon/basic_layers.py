@@ -37,11 +37,14 @@ class _Layer(HybridBlock):
 
     def _begin(self, name: str, shape, wanted: bool = True, trained: bool = True) -> None:
         """Make a parameter, which begins as the argument ``{name}_initializer`` says."""
+        if not wanted:
+            setattr(self, name, None)
+            return
         held = vars(self)
         start = held.get(f"_{name.replace('_var', '_variance')}_initializer")
         request, kind = "write" if trained else "null", held.get("_dtype", "float32")
         param = self.params.get(name, grad_req=request, shape=shape, dtype=kind, init=start)
-        setattr(self, name, param if wanted else None)
+        setattr(self, name, param)
 
 
 class _Spatial(_Layer):

@@ -229,6 +229,81 @@ class KLDivLoss(_Given):
         return total(losses, axes)
 
 
+@arguments
+class SquaredHingeLoss(HingeLoss):
+    """The square of max(0, margin - pred * label), for labels -1 and 1."""
+
+    def _elements(self, pred, label, *more) -> Any:
+        missing = super()._elements(pred, label)
+        return missing * missing
+
+
+@arguments
+class PoissonNLLLoss(_Given):
+    """Minus the logarithm of the chance of `label` by a Poisson distribution; the mean of all.
+
+    Parameters
+    ----------
+    from_logits : bool. Whether `pred` is the logarithm of its mean.
+    compute_full : bool. Whether Stirling's approximation of the factorial is added.
+    """
+
+    _weight: float | None = None
+    _from_logits: bool = True
+    _batch_axis: int = 0
+    _compute_full: bool = False
+
+    def _elements(self, pred, label, *more) -> Any:
+        y = _fitting(label, pred)
+        eps = more[0] if more else 1e-8
+        losses = T.exp(pred) - y * pred if self._from_logits else pred - y * T.log(pred + eps)
+        if self._compute_full:
+            stirling = y * T.log(y + eps) - y + 0.5 * T.log((y + eps) * (2 * math.pi))
+            losses = losses + where(new_tensor(y._payload > 1), stirling, stirling * 0.0)
+        return losses
+
+    def _over(self, losses, axes) -> Any:
+        return mean(losses)
+
+
+@arguments
+class TripletLoss(_Given):
+    """How much nearer than another one, by `margin`, an example is not: called with all three."""
+
+    _margin: float = 1.0
+
+    def _elements(self, pred, label, *more) -> Any:
+        near, far = _fitting(label, pred) - pred, _fitting(more[0], pred) - pred
+        axes = list(range(1, pred._payload.ndim))
+        return F.relu(total(near * near - far * far, axes) + self._margin)
+
+    def forward(  # type: ignore[override]
+        self, pred, positive, negative, sample_weight=None
+    ) -> Any:
+        """The losses of examples, of others that are to be near, and of others to be far."""
+        return super().forward(pred, positive, sample_weight, negative)
+
+
+@arguments
+class CosineEmbeddingLoss(_Given):
+    """1 less the cosine of two vectors for labels 1; the cosine above `margin` for labels -1."""
+
+    _weight: float | None = None
+    _batch_axis: int = 0
+    _margin: float = 0.0
+
+    def _elements(self, pred, label, *more) -> Any:
+        cosine: Any = F.cosine_similarity(pred, _fitting(more[1], pred), -1)
+        alike = new_tensor(more[0]._payload.reshape(cosine._payload.shape) == 1)
+        return where(alike, 1.0 - cosine, F.relu(cosine - self._margin))
+
+    def forward(  # type: ignore[override]
+        self, input1, input2, label, sample_weight=None
+    ) -> Any:
+        """The losses of pairs, whose labels are 1 or -1."""
+        return super().forward(input1, label, sample_weight, label, input2)
+
+
 SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
 
