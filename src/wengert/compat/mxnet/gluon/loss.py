@@ -262,8 +262,8 @@ class PoissonNLLLoss(_Given):
             losses = losses + where(new_tensor(y._payload > 1), stirling, stirling * 0.0)
         return losses
 
-    def _over(self, losses, axes) -> Any:
-        return mean(losses)
+    def _loss(self, pred, label, sample_weight, *more) -> Any:
+        return mean(super()._loss(pred, label, sample_weight, *more))
 
 
 @arguments
