@@ -122,16 +122,17 @@ def _folded(self: Any, axis: int) -> Any:
 
 
 @functools.lru_cache(64)
-def _known_ones(shape: Any, dtype: Any) -> Any:
-    made = np.ones(shape, dtype)
+def _known_ones(shape: Any, char: str) -> Any:
+    made = np.ones(shape, char)
     made.flags.writeable = False
     return made
 
 
-def ones(length: int, dtype: Any) -> Any:
-    """So many ones, to be read only."""
+def ones(shape: Any, dtype: Any) -> Any:
+    """Ones, to be read only."""
     # made once, for few are multiplied sooner than made
-    return _known_ones(length, dtype) if length <= _SMALL else np.ones(length, dtype)
+    few = shape.__class__ is tuple or shape <= _SMALL
+    return _known_ones(shape, dtype.char) if few else np.ones(shape, dtype)
 
 
 @functools.lru_cache(64)
@@ -141,7 +142,7 @@ def repeated(n: int, value: float, dtype: Any) -> Any:
     NumPy takes three times as long to set up a reduction, or to repeat what is shorter, as to
     multiply small matrices: a product with this one sums rows, or columns, and repeats the sums.
     """
-    return _known_ones((n, n), dtype) * value
+    return np.full((n, n), value, dtype)
 
 
 def column_sums(rows: Any) -> Any:

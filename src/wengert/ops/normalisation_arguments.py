@@ -75,7 +75,7 @@ def widened(x: Any) -> Any:
 def moments(x: Any, dim: tuple[int, ...], eps: float) -> Any:
     """What records save computing again (see NOTE [known moments]): nothing of few numbers."""
     x = widened(x)
-    payload = x.payload
+    payload = x._payload
     if are_few(payload, three_axes(payload.shape, dim)):
         return _UNKNOWN
     return T.moments(x, dim=dim, eps=eps)
