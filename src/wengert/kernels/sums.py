@@ -4,9 +4,9 @@ NOTE [long sums]
 NumPy adds in pairs along the dimension that is next in memory, and one after the other along all
 others, where the error grows with their number. Such a dimension is folded here: its parts are
 added to each other as wholes, until few are left, which is quicker, too, for it goes through the
-memory in long runs. What is next in memory BLAS adds up in vectors, in runs that are short enough to
-keep the digits and too short to be shared between its threads: the sums of runs are added in pairs.
-What has two bytes is summed in float32 and rounded once.
+memory in long runs. What is next in memory BLAS adds up in vectors, in runs that are short enough
+to keep the digits and too short to be shared between its threads: the sums of runs are added in
+pairs. What has two bytes is summed in float32 and rounded once.
 
 References
 ----------
@@ -80,16 +80,14 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
             return sums(self.astype(np.float32), dim, keepdim).astype(dtype)
     if self.size <= _SMALL:
         return _sum(self, dim, None, None, keepdim)
-    kept = 0 if dim is None else self.ndim - len(dim)
-    if self.flags.c_contiguous and (not kept or tuple(dim) == tuple(range(kept, self.ndim))):
+    every = tuple(range(self.ndim)) if dim is None else tuple(dim)
+    kept = self.ndim - len(every)
+    if self.flags.c_contiguous and (not kept or every == tuple(range(kept, self.ndim))):
         rows = self.reshape(*self.shape[:kept], -1)
-        ones = _ONES.get(dtype.char) if self.__class__ is np.ndarray else None
-        if ones is None or rows.shape[-1] < _SHORT:
-            result = _sum(rows, -1)
-        else:
-            result = _runs(rows, ones)
+        runs = self.__class__ is np.ndarray and dtype.char in _ONES and rows.shape[-1] >= _SHORT
+        result = _runs(rows, _ONES[dtype.char]) if runs else _sum(rows, -1)
         return result.reshape(*self.shape[:kept], *[1] * (self.ndim - kept)) if keepdim else result
-    for axis in _slow(self, range(self.ndim) if dim is None else dim):
+    for axis in _slow(self, every):
         self = _folded(self, axis)
     return _sum(self, dim, None, None, keepdim)
 
