@@ -132,8 +132,8 @@ REFUSING = {
     "save": lambda f, t: f("x.npy", t),
     "savez": lambda f, t: f("x.npz", t),
     "savez_compressed": lambda f, t: f("x.npz", t),
-    "special.agm": lambda f, t: f(t, t),
-    "special.ellipj": lambda f, t: f(t, 0.5),
+    "special.elliprc": lambda f, t: f(t, t),
+    "special.ncfdtr": lambda f, t: f(2.0, 3.0, 0.5, t),
     "special.kolmogi": lambda f, t: f(t),
 }
 
