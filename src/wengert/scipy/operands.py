@@ -27,7 +27,7 @@ def operands(name: str, *values: Any, kinds: str = "f") -> list[Any]:
         if is_sparse(value):
             raise TypeError(f"{name}() takes dense tensors, not {type(value).__name__}")
         tensors.append(value if isinstance(value, TensorBase) else new_tensor(np.asarray(value)))
-    arrays = [t.payload for t in tensors]
+    arrays = [t._payload for t in tensors]
     given = [a.dtype for a in arrays if a.dtype.kind in kinds and (a.ndim or a.dtype.kind == "c")]
     kind = np.result_type(*given) if given else np.dtype(np.float64)
     return [cast(tensor, kind) for tensor in tensors]
