@@ -68,6 +68,11 @@ def column(value: Any) -> Any:
     return array
 
 
+def constant(value: Any) -> Any:
+    """An operand of another library: a `column`, a fraction as the nearest float, or itself."""
+    return float(value) if value.__class__.__module__ == "fractions" else column(value)
+
+
 def unmasked(value: Any) -> Any:
     """`value`, whatever it is, unless it is a masked array, or a list that holds one.
 

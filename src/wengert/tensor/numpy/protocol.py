@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import column
 from wengert.base.device import check_device
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
@@ -228,7 +229,7 @@ def _operation(name: str, a: Any, b: Any) -> Any:
             return reflected(a.item())
     if isinstance(a, TensorBase) and isinstance(b, TensorBase):
         return getattr(T, name)(a, b)
-    return record(TABLE[name], (a, b), {})
+    return record(TABLE[name], (column(a), column(b)), {})
 
 
 def _kind(value: Any) -> Any:
