@@ -64,7 +64,7 @@ UFUNCS: dict[str, tuple[Call, ...]] = {
     ),
     **dict.fromkeys(("modf", "frexp"), _ONE),
     **dict.fromkeys(("add", "subtract", "multiply", "divide"), (*_TWO, Call(cx(3), cx(3)))),
-    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin", "copysign"), _TWO),
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin", "copysign", "nextafter"), _TWO),
     **dict.fromkeys(("hypot", "arctan2", "logaddexp", "logaddexp2", "heaviside"), _TWO),
     **dict.fromkeys(("remainder", "fmod", "divmod"), _TWO_POSITIVE),
     **dict.fromkeys(("power", "float_power"), _TWO_POSITIVE),

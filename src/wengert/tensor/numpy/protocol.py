@@ -191,7 +191,9 @@ class NumpyProtocol:
         if method == "__call__" and not kwargs:
             name = _BINARY.get(ufunc)
             if name is not None:
-                return _operation(name, *inputs)
+                a, b = inputs
+                if not isinstance(a, list | tuple) and not isinstance(b, list | tuple):
+                    return _operation(name, a, b)
             if self._payload.dtype.kind == "f":
                 name = _UNARY.get(ufunc)
                 if name is not None:
@@ -218,9 +220,9 @@ _ARRAYS = TensorBase | np.ndarray
 
 def _operation(name: str, a: Any, b: Any) -> Any:
     """A ufunc that an operator stands for."""
-    if a.__class__ is np.ndarray:
+    if a.__class__ is np.ndarray and a.dtype.kind in "fciub":
         return getattr(T, name)(new_tensor(a), b)
-    if b.__class__ is np.ndarray:
+    if b.__class__ is np.ndarray and b.dtype.kind in "fciub":
         return getattr(T, name)(a, new_tensor(b))
     if isinstance(a, np.generic):
         # NumPy's scalars count as Python numbers, as they do in PyTorch
