@@ -4,14 +4,16 @@ NOTE [functions of rows]
 Functions of a family differ in a few words: which operation they call, which dtypes they take, a
 line of documentation, an example. Each is a row, ``path | argument | argument ...``, of what the
 maker of the family takes. A cell is text, but for ``=wg.cos``, which begins with a name of the
-module or with `wg`. A line that begins with ``|`` goes on with the row above it. The maker has a
-function with the docstring of them all, and `shaped` gives each its name, parameters and words.
+module or with `wg`. A line that begins with ``|``, or further in, goes on with the row above it.
+The maker has a function with the docstring of them all, and `shaped` gives each its name,
+parameters and words.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +39,7 @@ def of_rows(
         What else cells name.
     """
     known = {"wg": wg} | make.__globals__ | namespace | values
-    joined = text.strip().replace("\n    |", " |").replace("\n        |", " |")
+    joined = re.sub(r"\n(?=\|)|\n +", " ", inspect.cleandoc(text))
     names = []
     for line in joined.splitlines():
         made = make(*(_value(cell.strip(), known) for cell in line.split(" | ")))
