@@ -98,9 +98,9 @@ class _Typed(Steps):
         given = " and ".join(f"isinstance({arg}, TensorBase)" for arg in args)
         lines = [f"if not ({given}):", f"    {self.slow}"]
         for i, arg in enumerate(args):
-            lines += [f"t{i} = <TensorBase>{arg}", f"a{i} = t{i}.payload"]
+            lines += [f"t{i} = <TensorBase>{arg}", f"a{i} = t{i}._payload"]
         if self.prim.view:
-            lines += ["if type(a0) is not ndarray:", "    a0 = t0.array()"]
+            lines += ["if type(a0) is not ndarray:", "    a0 = t0._array()"]
         others = "".join(f" or wg_kind(a{i}) != _kind" for i in self.typed[1:])
         observed = "" if parts(self.prim) else " or _m.observed"
         return [

@@ -123,7 +123,7 @@ cdef inline object _mode():
     return wg_mode(MODE)
 
 cdef inline object version_of(TensorBase tensor):
-    return 0 if tensor.vc is None else tensor.vc[0]
+    return 0 if tensor._vc is None else tensor._vc[0]
 
 NODES = {}
 HOLDERS = {}

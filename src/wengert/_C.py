@@ -131,7 +131,7 @@ def _current_graph_task_execution_order() -> list[Node]:
             "multithreading disabled, e.g. by running under autograd.set_multithreading_enabled("
             "False)"
         )
-    return [accumulator_of(at) if at.seq > 0 else at for at in walk.order()]
+    return [accumulator_of(at) if at._seq > 0 else at for at in walk.order()]
 
 
 class _WeakTensorRef:
@@ -159,7 +159,7 @@ class DelayedError(Node):
     def __call__(self, *tensors: Any) -> Any:
         """The tensors, behind a node that refuses to be walked."""
         made = tuple(
-            new_tensor(t.array(), Error.before((edge_of(t),), self.message), t.share_version())
+            new_tensor(t._array(), Error.before((edge_of(t),), self.message), t._share_version())
             for t in tensors
         )
         return made[0] if len(made) == 1 else made
@@ -173,8 +173,8 @@ class _Undefined(Node):
 
     def __init__(self, tensor: TensorBase) -> None:
         self.edges = (edge_of(tensor),)
-        self.ext = None
-        self.seq = next_sequence()
+        self._ext = None
+        self._seq = next_sequence()
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """None for each argument."""
@@ -190,7 +190,7 @@ class UndefinedGrad(Node):
 
     def __call__(self, tensor: Any) -> Any:
         """The tensor, with a history through which no gradient comes."""
-        return new_tensor(tensor.array(), _Undefined(tensor), tensor.share_version())
+        return new_tensor(tensor._array(), _Undefined(tensor), tensor._share_version())
 
 
 class _Warning(Node):
@@ -201,8 +201,8 @@ class _Warning(Node):
 
     def __init__(self, tensor: TensorBase) -> None:
         self.edges = (edge_of(tensor),)
-        self.ext = None
-        self.seq = next_sequence()
+        self._ext = None
+        self._seq = next_sequence()
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         warn("Warn from backward")
@@ -213,7 +213,7 @@ class _Warning(Node):
 
 def _test_warn_in_autograd(tensor: TensorBase) -> Any:
     """A copy of `tensor` whose backward pass warns, to test how warnings come through."""
-    return new_tensor(tensor.array().copy(), _Warning(tensor))
+    return new_tensor(tensor._array().copy(), _Warning(tensor))
 
 
 _caching = False
@@ -255,7 +255,7 @@ def _unsafe_set_version_counter(tensors: Iterable[TensorBase], versions: Iterabl
     for tensor, version in zip(tensors, versions, strict=True):
         if version < 0:
             raise RuntimeError(f"Cannot set a version_counter to a value below 0: {version}")
-        tensor.share_version()[0] = version
+        tensor._share_version()[0] = version
 
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:
@@ -304,7 +304,7 @@ class _Alone:
 def _make_saved_tensor(tensor: TensorBase, is_output: bool) -> SavedTensor:
     """`tensor` saved as an operation saves its arguments, or its result if it `is_output`."""
     return SavedTensor.of(
-        _Alone(new_tensor(tensor.array(), None, tensor.share_version()) if is_output else tensor),
+        _Alone(new_tensor(tensor._array(), None, tensor._share_version()) if is_output else tensor),
         "tensor",
     )
 

@@ -158,7 +158,7 @@ class CustomOpDef:
             names = list(bound.arguments) if isinstance(written, str) else list(written)
             for name in names:
                 value = bound.arguments.get(name)
-                if isinstance(value, TensorBase) and value.edge is not None:
+                if isinstance(value, TensorBase) and value._edge is not None:
                     raise RuntimeError(
                         f"{self._qualname} writes to its argument {name!r}, which requires a "
                         "gradient: pass it detached, or compute under no_grad()"

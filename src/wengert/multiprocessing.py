@@ -82,7 +82,7 @@ def _reduced(tensor: Any) -> Any:
             "does not support crossing process boundaries. If you just want to transfer the data, "
             "call detach() on the tensor before serializing (e.g., putting it on the queue)."
         )
-    array = tensor.payload
+    array = tensor._payload
     memory = shared_memory_of(array) if isinstance(array, np.ndarray) else None
     if memory is None or memory.descriptor is None:
         return tensor.__reduce_ex__(4)

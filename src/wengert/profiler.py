@@ -323,14 +323,14 @@ class _Clock(Dispatch):
         self.running = False
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        shapes = [list(tensor.payload.shape) for tensor in tensors] if self._shapes else None
+        shapes = [list(tensor._payload.shape) for tensor in tensors] if self._shapes else None
         event = self.begin(f"aten::{operation_name(prim)}", shapes)
         try:
             made = self.compute(mode, prim, tensors, params, outs)
         finally:
             self.finish(event)
         if event is not None:
-            node = (made[0] if isinstance(made, tuple) else made).edge
+            node = (made[0] if isinstance(made, tuple) else made)._edge
             node = getattr(node, "node", node)
             if isinstance(node, Node):
                 self._watch(node)

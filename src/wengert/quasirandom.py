@@ -62,8 +62,8 @@ class SobolEngine:
         """The directions times random triangular matrices of bits, and a random shift."""
         bits = self.MAXBIT
         generator = None if self.seed is None else Generator().manual_seed(self.seed)
-        shift = randint(2, (self.dimension, bits), generator=generator).payload
-        matrix = randint(2, (self.dimension, bits, bits), generator=generator).payload
+        shift = randint(2, (self.dimension, bits), generator=generator)._payload
+        matrix = randint(2, (self.dimension, bits, bits), generator=generator)._payload
         powers = 2 ** np.arange(bits)
         lower = np.tril(matrix)
         lower[:, range(bits), range(bits)] = 1
@@ -79,7 +79,7 @@ class SobolEngine:
         for row in range(n):
             if self.num_generated:
                 self._step()
-            points[row] = self.quasi.payload
+            points[row] = self.quasi._payload
             self.num_generated += 1
         result = made((points / 2.0**self.MAXBIT).astype(kind))
         return result if out is None else out.resize_as_(result).copy_(result)

@@ -213,7 +213,7 @@ def _of_arrays(actual: Any, expected: Any, settings: tuple[Any, ...], place: str
 
 
 def _payload(value: Any) -> Any:
-    return np.asarray(value.payload if isinstance(value, TensorBase) else value)
+    return np.asarray(value._payload if isinstance(value, TensorBase) else value)
 
 
 def _table(a: Any, b: Any, bad: Any, rtol: float, atol: float) -> str:

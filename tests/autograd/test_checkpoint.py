@@ -251,7 +251,7 @@ def arrays_saved(function, x, call):
     noted = []
 
     def note(tensor):
-        noted.append(weakref.ref(tensor.payload))
+        noted.append(weakref.ref(tensor._payload))
         return tensor
 
     out = call(functools.partial(function, note), x)
@@ -335,7 +335,7 @@ def test_recomputed_arrays_do_not_outlive_the_walk_that_left_some(x):
     def f(x):
         a = x.exp()
         b = (x * 2).exp()
-        noted.extend(weakref.ref(t.payload) for t in (a, b))
+        noted.extend(weakref.ref(t._payload) for t in (a, b))
         return a.sin(), b.sin()
 
     a, b = checkpoint(f, x, use_reentrant=False)

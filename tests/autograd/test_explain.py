@@ -636,7 +636,7 @@ def test_create_graph():
 
 def test_no_path():
     x, w = leaf((1.0, 2.0, 3.0)), leaf()
-    w.extra().name = "weight"
+    w._extra().name = "weight"
     why = explain((w * w).sum(), x)
     check(why, "no_path", "ends at: float64 [2] 'weight'", "allow_unused=True")
     assert why.path == ()
@@ -758,7 +758,7 @@ def test_notes_keep_nothing_alive():
         assert source() is None
     finally:
         gc.enable()
-    assert [cut.edge for cut in detachments.recent()] == [None] * 3
+    assert [cut._edge for cut in detachments.recent()] == [None] * 3
 
 
 def test_notes_are_the_last_sixteen():

@@ -66,7 +66,7 @@ def test_bad_arguments_of_a_multi_hook_leave_no_hook_behind(mode):
     with pytest.raises(TypeError, match="fn must be callable, not list"):
         register_multi_grad_hook((a,), seen, mode=mode)
     (a * 2).backward()
-    assert seen == [] and not a.ext.hooks
+    assert seen == [] and not a._ext.hooks
 
 
 def test_the_error_for_a_multi_hook_names_the_tensor():

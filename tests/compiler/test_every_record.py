@@ -36,8 +36,8 @@ def function_of(prim: Any, sample: Any) -> Any:
     def function(*tensors: Any) -> Any:
         found = run(prim, list(tensors), sample.params)
         outputs = list(found) if isinstance(found, tuple) else [found]
-        inputs = [t for t in tensors if t.edge is not None]
-        traced = [out for out in outputs if not is_leaf_edge(out.edge)]
+        inputs = [t for t in tensors if t._edge is not None]
+        traced = [out for out in outputs if not is_leaf_edge(out._edge)]
         if not inputs or not traced:
             return outputs
         grads = run_grad(traced, inputs, weights[: len(traced)], False, False)
@@ -73,7 +73,7 @@ def check(name: str, backend: str, dtype: Any, most: int | None = None) -> None:
             assert (ours is None) == (theirs is None)
             if ours is None:
                 continue
-            one, other = np.asarray(ours.payload), np.asarray(theirs.payload)
+            one, other = np.asarray(ours._payload), np.asarray(theirs._payload)
             assert one.shape == other.shape, f"{sample!r}"
             assert one.dtype == other.dtype, f"{sample!r}"
             tight = 200 * np.finfo(dtype).eps

@@ -96,7 +96,7 @@ HOLDERS: dict[str, Callable[[list[Any], Any, Any], Any]] = {
     "partial": lambda kept, v, t: kept.append(functools.partial(max, v, w=v)),
     "array of objects": lambda kept, v, t: kept.append(np.array([v, None], object)),
     "array": lambda kept, v, t: kept.append(np.array([v, 1.0])),
-    "payload": lambda kept, v, t: kept.append((t.payload, 1)),
+    "payload": lambda kept, v, t: kept.append((t._payload, 1)),
     "tensor": lambda kept, v, t: kept.append([t, {"a": t}]),
     "context": lambda kept, v, t: kept.append(Keeps.apply(t)),
 }

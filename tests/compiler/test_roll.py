@@ -33,7 +33,7 @@ def traced(function, *arrays, grad=True):
         trace.finish()
     assert trace.broken is None
     steps = [item for item in trace.items if isinstance(item, Step)]
-    program = Program([s.value for s in symbols], steps, [o.payload.value for o in outputs])
+    program = Program([s.value for s in symbols], steps, [o._payload.value for o in outputs])
     program.check()
     return program
 

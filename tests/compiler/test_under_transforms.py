@@ -423,7 +423,7 @@ def test_the_errors_are_those_of_the_functions() -> None:
             with pytest.raises(RuntimeError) as found:
                 vmap(made)(X)
             assert str(found.value) == str(expected.value)
-        assert isinstance(X.payload, np.ndarray)
+        assert isinstance(X._payload, np.ndarray)
         assert not wg.compiler.is_compiling()
 
 

@@ -26,7 +26,7 @@ def seen(leaf: Any) -> Any:
     """What can be told of a leaf."""
     if not isinstance(leaf, wg.Tensor):
         return leaf
-    gradient = None if leaf.ext is None else leaf.ext.grad
+    gradient = None if leaf._ext is None else leaf._ext.grad
     return (
         leaf.detach().numpy().copy(),
         None if gradient is None else gradient.detach().numpy().copy(),

@@ -19,11 +19,11 @@ class Net(nn.Module):
         super().__init__()
         self.scale = nn.Parameter(wg.rand(3, 4))
         self.linear = nn.Linear(4, 5)
-        self.seq = nn.Sequential(nn.Linear(5, 5), nn.ReLU())
+        self._seq = nn.Sequential(nn.Linear(5, 5), nn.ReLU())
         self.register_buffer("shift", wg.ones(5))
 
     def forward(self, x, y=2, *, z=None):
-        a, b = wg.split(self.seq(self.linear(x + self.scale)), 2, dim=0)
+        a, b = wg.split(self._seq(self.linear(x + self.scale)), 2, dim=0)
         count = a.shape[0]
         rows = wg.relu(a).view(count, -1).clamp(min=0.0, max=1.0)
         return rows, -x[:, 1:] * 3.5 + y, F.relu(gelu(b), inplace=False) + self.shift + wg.ones(5)
@@ -146,7 +146,7 @@ def test_operations_are_replaced():
             traced.graph.erase_node(node)
     traced.graph.lint()
     traced.recompile()
-    wanted = wg.split(net.seq(net.linear(X + net.scale)), 2, dim=0)[0].tanh().clamp(0.0, 1.0)
+    wanted = wg.split(net._seq(net.linear(X + net.scale)), 2, dim=0)[0].tanh().clamp(0.0, 1.0)
     assert wg.equal(traced(X)[0], wanted)
     used = next(iter(traced.graph.nodes))
     with pytest.raises(RuntimeError, match="Tried to erase Node x but it still had"):
@@ -196,7 +196,7 @@ def test_interpreters_and_transformers():
     shapes = {n.name: n.meta["tensor_meta"] for n in traced.graph.nodes if "tensor_meta" in n.meta}
     assert tuple(shapes["linear"].shape) == (3, 5) and shapes["linear"].dtype is wg.float32
     assert [tuple(part.shape) for part in shapes["split"]] == [(2, 5), (1, 5)]
-    rows = wg.split(net.seq(net.linear(X + net.scale)), 2, dim=0)[0]
+    rows = wg.split(net._seq(net.linear(X + net.scale)), 2, dim=0)[0]
     assert wg.equal(Smooth(traced).transform()(X)[0], rows.sigmoid().clamp(0.0, 1.0))
 
 

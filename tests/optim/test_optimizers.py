@@ -267,7 +267,7 @@ def test_a_step_that_cannot_write_a_parameter_changes_nothing(name):
     memory = np.ones((2, 2))
     params = [wg.ones(2, 2, dtype=wg.float64), wg.from_numpy(memory)]
     memory.flags.writeable = False
-    params[1].array().flags.writeable = False
+    params[1]._array().flags.writeable = False
     for param in params:
         param.requires_grad_()
         param.grad = wg.ones(2, 2, dtype=wg.float64)
@@ -320,7 +320,7 @@ def test_a_gradient_of_another_shape_is_refused_before_anything_is_written():
     a, b = leaves((3,), (4,))
     optimizer = wg.optim.Adam([{"params": [a]}, {"params": [b]}], lr=0.1)
     quadratic([a, b]).backward()
-    b.ext.grad = wg.ones(5)
+    b._ext.grad = wg.ones(5)
     before = values([a, b])
     with pytest.raises(RuntimeError, match="the gradient of a parameter"):
         optimizer.step()

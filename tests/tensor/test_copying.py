@@ -83,7 +83,7 @@ def test_memory_with_gaps_is_copied_by_value():
 
 def test_a_read_only_array_is_pickled():
     x = wg.from_numpy(np.arange(3.0))
-    x.payload.flags.writeable = False
+    x._payload.flags.writeable = False
     assert pickle.loads(pickle.dumps(x)).tolist() == [0.0, 1.0, 2.0]
 
 

@@ -240,10 +240,7 @@ def test_a_star_brings_what_is_public():
 
 
 def test_completion_of_tensors_shows_what_is_public():
-    kept = {"array", "edge", "ext", "extra", "level", "payload", "seq", "share_version", "vc"}
     x = wg.ones(2)
-    assert not kept & set(dir(wg.Tensor))
-    assert not kept & set(dir(x))
     assert {"sum", "shape", "sum_", "digamma_", "backward"} - set(dir(x)) == {"sum_"}
     assert set(dir(wg.nn.Parameter(x))) >= set(dir(wg.Tensor))
 

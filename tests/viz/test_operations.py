@@ -31,7 +31,7 @@ def results(prim, dtype, most):
                 out = getattr(T, prim.name)(*leaves, **sample.params)
             except (RuntimeError, ImportError, np.linalg.LinAlgError):
                 continue
-        outs = [o for o in (out if isinstance(out, tuple) else (out,)) if o.edge is not None]
+        outs = [o for o in (out if isinstance(out, tuple) else (out,)) if o._edge is not None]
         if outs:
             yield leaves, outs
 
@@ -45,15 +45,15 @@ def random_like(rng, payload):
 
 def check(prim, dtype, most):
     for leaves, outs in results(prim, dtype, most):
-        names = {f"x{i}": leaf for i, leaf in enumerate(leaves) if leaf.edge is not None}
+        names = {f"x{i}": leaf for i, leaf in enumerate(leaves) if leaf._edge is not None}
         for mode in ("backward", "double", "forward"):
             notes = draw(outs, names, show=ALL, mode=mode).picture.notes
             assert not [note for note in notes if " are shown" in note or "could not" in note]
         assert str(tree(outs, names)).startswith("y")
         # the transpose of the transpose: <u, J v> = <J^T u, v>
         graph, rng = Graph(outs), np.random.default_rng(1)
-        u = [random_like(rng, out.payload) for out in outs]
-        v = {graph.number[x]: random_like(rng, x.payload) for x in leaves if x in graph.number}
+        u = [random_like(rng, out._payload) for out in outs]
+        v = {graph.number[x]: random_like(rng, x._payload) for x in leaves if x in graph.number}
         swept = reverse_sweep(graph, u)
         metas = {key: (np.shape(g), g.dtype) for key, g in swept.adjoints.items()}
         found = tangents_of(graph, v, metas)

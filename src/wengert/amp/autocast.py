@@ -54,7 +54,7 @@ class _Casts(Dispatch):
         casts = CASTS[prim] if outs is None else ""
         if casts == "lower":
             tensors = [self._in(tensor, self.lower) for tensor in tensors]
-            kinds = {tensor.payload.dtype: None for tensor in tensors}
+            kinds = {tensor._payload.dtype: None for tensor in tensors}
             if len(kinds) > 1:
                 names = " != ".join(long_name(kind).lower() for kind in kinds)
                 raise RuntimeError(
@@ -67,10 +67,10 @@ class _Casts(Dispatch):
 
     def _in(self, tensor: Any, kind: np.dtype[Any]) -> Any:
         """`tensor` in another floating dtype; a parameter is cast once while nothing writes it."""
-        have = tensor.payload.dtype
+        have = tensor._payload.dtype
         if have == kind or category(have) != FLOATING or have == np.float64:
             return tensor
-        if not self._keeps or tensor.edge is not LEAF or kind != self.lower:
+        if not self._keeps or tensor._edge is not LEAF or kind != self.lower:
             return cast(tensor, kind)
         now = (version_of(tensor), is_recording())
         known = self._kept.get(id(tensor))

@@ -101,7 +101,7 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> An
 def _converted(value: Any, target: dtype) -> Any:
     """`value` with its floating tensors, float64 apart, in another dtype."""
     if isinstance(value, TensorBase):
-        have = value.payload.dtype
+        have = value._payload.dtype
         if category(have) != FLOATING or have.char == "d":
             return value
         return cast(value, target.dtype)

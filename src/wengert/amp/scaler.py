@@ -127,13 +127,13 @@ class GradScaler:
             for parameter in group["params"]
             if parameter.grad is not None
         ]
-        if any(gradient.payload.dtype == np.float16 for gradient in gradients):
+        if any(gradient._payload.dtype == np.float16 for gradient in gradients):
             raise ValueError("Attempting to unscale FP16 gradients.")
         inverse = 1.0 / self._scale
         if gradients:
             state.infinite = False
         for gradient in gradients:
-            values = gradient.array()
+            values = gradient._array()
             if not np.isfinite(values).all():
                 state.infinite = True
             gradient.detach().mul_(inverse)

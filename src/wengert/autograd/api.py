@@ -184,7 +184,7 @@ def _unused(source: Any, index: int, allow: bool, materialize: bool, vectors: Se
         shape, dtype = (
             (source.shape, source.np_dtype)
             if edge
-            else (source.payload.shape, source.payload.dtype)
+            else (source._payload.shape, source._payload.dtype)
         )
         if shape is None:
             raise RuntimeError(
@@ -195,7 +195,7 @@ def _unused(source: Any, index: int, allow: bool, materialize: bool, vectors: Se
         count = next((v.shape[:1] for v in vectors if v is not None), ())
         return PORTS.namespace.zeros(shape=(*count, *shape), dtype=dtype)
     if not allow:
-        what = source.node.name() if edge else errors.describe(source.payload)
+        what = source.node.name() if edge else errors.describe(source._payload)
         raise RuntimeError(
             f"The differentiated Tensor at index {index} appears to not have been used in the "
             "graph. Set allow_unused=True if this is the desired behavior. (It is "
@@ -247,9 +247,9 @@ class Variable(metaclass=_VariableMeta):
             raise TypeError("Variable(): argument 'data' must be a Tensor")
         if not isinstance(data, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        if data.edge is not None:
+        if data._edge is not None:
             note("Variable(t)", data)
-        tensor = new_tensor(data.array(), None, data.share_version())
+        tensor = new_tensor(data._array(), None, data._share_version())
         return tensor.requires_grad_(True) if requires_grad else tensor
 
 

@@ -32,21 +32,21 @@ def gradients_of_batch(
     vectors: For each output cotangents with a dimension in front that counts them, of equal sizes;
         None for ones.
     """
-    sizes = {tuple(v.payload.shape[:1]) for v in vectors if v is not None}
+    sizes = {tuple(v._payload.shape[:1]) for v in vectors if v is not None}
     if len(sizes) != 1 or () in sizes:
         raise RuntimeError(
             "is_grads_batched=True needs grad_outputs whose first dimensions are equal, but got "
-            f"{[list(v.payload.shape) for v in vectors if v is not None]}"
+            f"{[list(v._payload.shape) for v in vectors if v is not None]}"
         )
     ((size,),) = sizes
     for i, (output, vector) in enumerate(zip(outputs, vectors, strict=False)):
-        shape = getattr(output, "payload", output).shape
-        if vector is not None and shape is not None and vector.payload.shape[1:] != shape:
+        shape = getattr(output, "_payload", output).shape
+        if vector is not None and shape is not None and vector._payload.shape[1:] != shape:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
                 "as the batch dimension. The sizes of the remaining dimensions are expected to "
                 f"match the shape of corresponding output, but a mismatch was detected: "
-                f"grad_output[{i}] has a shape of torch.Size({list(vector.payload.shape)}) and "
+                f"grad_output[{i}] has a shape of torch.Size({list(vector._payload.shape)}) and "
                 f"output[{i}] has a shape of torch.Size({list(shape)})."
             )
     with Entered(size, NEVER) as level:
@@ -70,7 +70,7 @@ def tangents_of_batch(
     value: What `func` returned first.
     tangents: Those of the tensors, with the dimension in front.
     """
-    with Entered(directions[0].payload.shape[0], NEVER) as batch, Entered() as level:
+    with Entered(directions[0]._payload.shape[0], NEVER) as batch, Entered() as level:
         duals = [
             joined(tensor, move("wrap", direction, batch), level)
             for tensor, direction in zip(at, directions, strict=True)

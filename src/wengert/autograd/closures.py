@@ -24,7 +24,7 @@ def names_recorded(function: Any, edges: Sequence[Any]) -> bool:
     for value in _tensors(function):
         if value is None:
             return True
-        if value.edge is not None and not any(edge_of(value) is edge for edge in edges):
+        if value._edge is not None and not any(edge_of(value) is edge for edge in edges):
             return True
     return False
 
@@ -35,7 +35,7 @@ def levels_named(function: Any, known: Sequence[Level]) -> list[Level]:
     for value in _tensors(function):
         if value is None:
             return list(known)
-        found.update(levels_of(value.payload))
+        found.update(levels_of(value._payload))
     return [level for level in known if level.number in found]
 
 

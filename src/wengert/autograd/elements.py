@@ -23,20 +23,20 @@ from wengert.tape.record import T
 
 def followed(tensor: Any) -> bool:
     """Whether derivatives by `tensor` may be wanted: it has a history or a tangent."""
-    return tensor.edge is not None or bool(levels_of(tensor.payload))
+    return tensor._edge is not None or bool(levels_of(tensor._payload))
 
 
 def without_tangent(tensor: Any) -> Any:
     """`tensor` without history and tangents."""
-    payload = tensor.payload
+    payload = tensor._payload
     while isinstance(payload, Dual):
         payload = payload.primal
-    return tensor.detach() if payload is tensor.payload else new_tensor(payload)
+    return tensor.detach() if payload is tensor._payload else new_tensor(payload)
 
 
 def refuse_lifted(tensors: Sequence[Any], what: str) -> None:
     """Refuse a result that belongs to a transform, though all that it was given is plain."""
-    if not all(is_plain(tensor.payload) for tensor in tensors):
+    if not all(is_plain(tensor._payload) for tensor in tensors):
         raise RuntimeError(
             f"{what} closes over a tensor of an enclosing vmap or jvp: pass that as an argument, "
             "since a solver cannot follow it"
@@ -45,7 +45,7 @@ def refuse_lifted(tensors: Sequence[Any], what: str) -> None:
 
 def in_batch(tensors: Sequence[Any]) -> bool:
     """Whether any of `tensors` is an element of a batch."""
-    levels = levels_of(*[tensor.payload for tensor in tensors])
+    levels = levels_of(*[tensor._payload for tensor in tensors])
     return any(level.size is not None for level in levels.values())
 
 
@@ -56,14 +56,14 @@ def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[
     ----------
     run: Takes such tensors, and returns a list of tensors or None.
     """
-    levels = levels_of(*[tensor.payload for tensor in tensors])
+    levels = levels_of(*[tensor._payload for tensor in tensors])
     batches = [number for number, level in levels.items() if level.size is not None]
     if not batches:
         return run(list(tensors))
     level = levels[max(batches)]
     before = current_mode()
     below = tuple(one for one in before.levels if one is not level) if before else ()
-    belongs = [level.number in levels_of(tensor.payload) for tensor in tensors]
+    belongs = [level.number in levels_of(tensor._payload) for tensor in tensors]
     whole = [
         move("unwrap", t, level, True) if own else t
         for t, own in zip(tensors, belongs, strict=True)

@@ -60,11 +60,11 @@ def explain(output: Any, input: Any) -> Explanation:
     for name, value in (("output", output), ("input", input)):
         if not isinstance(value, TensorBase):
             raise TypeError(f"explain(): {name} must be a Tensor, not {type(value).__name__}")
-    if input.edge is None:
+    if input._edge is None:
         return _not_watched(output, input)
-    if input.edge.__class__ is Unrecorded:
+    if input._edge.__class__ is Unrecorded:
         return Explanation("no_grad", [*_UNRECORDED, CURES["no_grad"]])
-    if output.edge is None or output.edge.__class__ is Unrecorded:
+    if output._edge is None or output._edge.__class__ is Unrecorded:
         return without_graph(output, input)
     root, target = edge_of(output), edge_of(input)
     reach = Reach(root)
@@ -82,14 +82,14 @@ _UNRECORDED = (
 
 def _not_watched(output: Any, input: Any) -> Explanation:
     lines = [
-        f"No gradient: input ({describe(input.payload)}) does not require one, so what is computed "
-        "from it is not recorded."
+        f"No gradient: input ({describe(input._payload)}) does not require one, so what is "
+        "computed from it is not recorded."
     ]
-    if input.payload.dtype.kind in "iub":
+    if input._payload.dtype.kind in "iub":
         lines.append(
             "Integers and booleans cannot: convert it first, as in input.float().requires_grad_()."
         )
-    elif output.edge is not None and any(e is input for e in Reach(edge_of(output)).leaves):
+    elif output._edge is not None and any(e is input for e in Reach(edge_of(output)).leaves):
         lines.append("It did when output was computed: requires_grad was switched off since.")
     lines += [
         "Write requires_grad=True where input is made, or call input.requires_grad_(), before "
@@ -106,8 +106,8 @@ def _not_watched(output: Any, input: Any) -> Explanation:
 def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanation:
     nodes = paths.shortest(edge_of(output))
     path = (*[node.label for node in nodes], target_of(edge_of(input))[0].label)
-    what = "a leaf" if input.edge is LEAF else "not a leaf"
-    ends = f"output ({describe(output.payload)}) to input ({describe(input.payload)}, {what})"
+    what = "a leaf" if input._edge is LEAF else "not a leaf"
+    ends = f"output ({describe(output._payload)}) to input ({describe(input._payload)}, {what})"
     lines = [f"A gradient flows from {ends}.", f"  {_shortened(path)}"]
     for node in reach.nodes:
         found = _trouble(node) if node in paths.between else None
@@ -127,10 +127,10 @@ def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanati
         ]
         return Explanation("zero", lines, path=path)
     cause = "connected"
-    if input.edge is not LEAF and not input.retains_grad:
+    if input._edge is not LEAF and not input.retains_grad:
         cause = "not_a_leaf"
         lines += _not_a_leaf(input)
-    elif input.ext is not None and input.ext.grad is not None:
+    elif input._ext is not None and input._ext.grad is not None:
         lines.append("input.grad holds what the backward passes so far have added to it.")
     else:
         lines += [
@@ -138,11 +138,11 @@ def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanati
             "to None: call output.backward(). What autograd.grad() returns is not added to it, nor "
             "is anything by a backward(inputs=...) that does not name it.",
         ]
-        if input.ext is not None and input.ext.post_hooks:
+        if input._ext is not None and input._ext.post_hooks:
             lines.append("It has hooks that run after each pass, which may have taken it away.")
-    if output.payload.size != 1:
+    if output._payload.size != 1:
         lines.append(
-            f"output has {output.payload.size} elements: reduce it, as in output.sum(), or pass "
+            f"output has {output._payload.size} elements: reduce it, as in output.sum(), or pass "
             "backward() a gradient."
         )
     lines += _remarks(nodes, reach, paths)
@@ -171,7 +171,7 @@ def _trouble(node: Any) -> tuple[str, list[str]] | None:
 
 
 def _not_a_leaf(input: Any) -> list[str]:
-    node = target_of(input.edge)[0]
+    node = target_of(input._edge)[0]
     leaves = listed(Reach(edge_of(input)).leaves)
     return [
         f"input.grad is not kept, since input is not a leaf: {node.label} made it"

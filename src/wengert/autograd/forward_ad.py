@@ -201,43 +201,43 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     for value, what in ((tensor, "primal"), (tangent, "tangent")):
         if not isinstance(value, TensorBase):
             raise TypeError(f"make_dual(): {what} must be a Tensor, not {type(value).__name__}")
-        dtype = value.payload.dtype
+        dtype = value._payload.dtype
         if not is_differentiable(dtype):
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {dtype}")
-    if tangent.payload.dtype.kind == "c" and tensor.payload.dtype.kind != "c":
+    if tangent._payload.dtype.kind == "c" and tensor._payload.dtype.kind != "c":
         raise ValueError(
             f"Expected tangent to be real, as its primal of {tensor.dtype} is, but got: "
             f"{tangent.dtype}"
         )
-    if tuple(tensor.payload.shape) != tuple(tangent.payload.shape):
+    if tuple(tensor._payload.shape) != tuple(tangent._payload.shape):
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original "
-            f"Tensor, this is not supported. Tensor is of size {list(tensor.payload.shape)} while "
-            f"the given forward gradient is of size {list(tangent.payload.shape)}."
+            f"Tensor, this is not supported. Tensor is of size {list(tensor._payload.shape)} while "
+            f"the given forward gradient is of size {list(tangent._payload.shape)}."
         )
     tensor, tangent = settled(tensor), settled(tangent)
-    if _has_tangent(tensor.payload, place):
+    if _has_tangent(tensor._payload, place):
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
             "same level 0 is not supported."
         )
-    if _has_tangent(tangent.payload, place):
+    if _has_tangent(tangent._payload, place):
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level "
             "0 is not supported."
         )
     fitting = cast_tangent(tangent, tensor)
-    if fitting.edge is not None and not is_recording():
+    if fitting._edge is not None and not is_recording():
         # what is not recorded is the value; a tangent has the history that it has
         with enable_grad():
-            value = new_tensor(tensor.payload, None, tensor.share_version())
+            value = new_tensor(tensor._payload, None, tensor._share_version())
             dual = joined(value, fitting, place)
     else:
         dual = joined(tensor, fitting, place)
-    if fitting.edge is not None or isinstance(fitting.payload, Lifted):
+    if fitting._edge is not None or isinstance(fitting._payload, Lifted):
         note_tangent(dual, fitting)
-    elif not isinstance(tensor.payload, Lifted):
-        array, value = fitting.array(), tensor.array()
+    elif not isinstance(tensor._payload, Lifted):
+        array, value = fitting._array(), tensor._array()
         like = stored_as(array, value)
         # a write would reach the memory of both twice
         if like is not None and not np.may_share_memory(like, value):
@@ -271,14 +271,14 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     if place is None:
         return UnpackedDualTensor(tensor, None)
     primal = move("primal_of", tensor, place)
-    tangent = tangent_tensor(tensor, place) if _has_tangent(tensor.payload, place) else None
+    tangent = tangent_tensor(tensor, place) if _has_tangent(tensor._payload, place) else None
     if tangent is None:
         # another tensor, which gets no tangent when this one is written to
-        if primal.edge is not None:
-            aliased = primal if isinstance(primal.edge, Invalidated) else T.alias(primal)
+        if primal._edge is not None:
+            aliased = primal if isinstance(primal._edge, Invalidated) else T.alias(primal)
             return UnpackedDualTensor(aliased, None)
-        primal = new_tensor(primal.array(), None, primal.share_version())
-    primal.extra().no_write = PART
+        primal = new_tensor(primal._array(), None, primal._share_version())
+    primal._extra().no_write = PART
     link(tensor, primal)
     return UnpackedDualTensor(primal, tangent)
 

@@ -209,11 +209,11 @@ class Function:
     def _applied(cls, args: tuple[Any, ...]) -> tuple[Any, FunctionNode]:
         """The outputs, and the node that they are tied to if the call is recorded."""
         recording = is_recording()
-        needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
+        needs = tuple(isinstance(a, TensorBase) and a._edge is not None for a in args)
         recorded = recording and any(needs)
         for a in args if recorded else ():
-            if isinstance(a, TensorBase) and isinstance(a.edge, Invalidated):
-                raise RuntimeError(a.edge.message)
+            if isinstance(a, TensorBase) and isinstance(a._edge, Invalidated):
+                raise RuntimeError(a._edge.message)
         node = cls._node_class(needs)
         node._recorded = recorded
         if recorded:
@@ -224,7 +224,7 @@ class Function:
         known: dict[int, Level] = {}
         sheds = mode is not None and mode.levels and not cls._carries_closures
         if sheds:
-            known = levels_of(*[a.payload for a in args if isinstance(a, TensorBase)])
+            known = levels_of(*[a._payload for a in args if isinstance(a, TensorBase)])
         with no_grad():
             output = cls._call_forward(node, args)
         if sheds:

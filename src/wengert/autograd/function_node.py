@@ -60,7 +60,7 @@ class FunctionNode(Node):
     _watched: tuple[set[str], set[str]] | None
 
     def __init__(self, needs: tuple[bool, ...]) -> None:
-        self.ext = None
+        self._ext = None
         self.edges = ()
         self.needs_input_grad = needs
         # what is set on ctx, apart from the names of the node itself
@@ -155,14 +155,14 @@ class FunctionNode(Node):
             raise errors.modified_in_place(
                 payload,
                 "" if source is not None else f"output {index} of {self.label}",
-                source.vc if source is not None else cell,
+                source._vc if source is not None else cell,
                 version,
                 self.label,
                 f"saved_tensors[{position}]",
-                *sites_of(self, source.vc if source is not None else cell),
+                *sites_of(self, source._vc if source is not None else cell),
             )
         if refusal is not None:
-            return new_tensor(payload, refusal, source.vc)
+            return new_tensor(payload, refusal, source._vc)
         if source is not None:
             return source
         return new_tensor(payload, self._edge(index), cell)
@@ -190,7 +190,7 @@ class FunctionNode(Node):
         walk = CURRENT.get()
         for grad in grads if walk is not None else ():
             walk.lent.add(grad)
-        return tuple(None if grad is None else grad.payload for grad in grads)
+        return tuple(None if grad is None else grad._payload for grad in grads)
 
     def step(self, g: Any, keep: bool, edges: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
         """As `apply` or `apply_in`, also where no gradient arrived."""
@@ -278,7 +278,7 @@ class FunctionNode(Node):
         """A returned gradient in the shape and dtype of its input."""
         shape, dtype = meta
         name = self.function.__name__
-        have = grad.payload
+        have = grad._payload
         if have.shape != shape:
             if not _reduces_to(have.shape, shape):
                 raise RuntimeError(
@@ -366,7 +366,9 @@ class _WatchedContext(Context):
 
 def _has_grad_dtype(edge: Any) -> bool:
     """Whether `edge` leads to a leaf that casts its gradients itself, if they are to be cast."""
-    return isinstance(edge, TensorBase) and edge.ext is not None and edge.ext.grad_dtype is not OWN
+    return (
+        isinstance(edge, TensorBase) and edge._ext is not None and edge._ext.grad_dtype is not OWN
+    )
 
 
 def _reduces_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
@@ -376,7 +378,7 @@ def _reduces_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 def check_dirty(tensor: Any) -> None:
     """Refuse a tensor that a Function may not write to while it is recorded."""
-    if tensor.edge is LEAF and (tensor.ext is None or tensor.ext.base is None):
+    if tensor._edge is LEAF and (tensor._ext is None or tensor._ext.base is None):
         raise RuntimeError(
             "a leaf Variable that requires grad has been used in an in-place operation. Call the "
             "Function under no_grad(), or with a clone() of the leaf."

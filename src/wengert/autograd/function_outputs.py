@@ -69,16 +69,16 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
         dirty = any(out is d for d in node._dirty)
         if dirty:
             bump(out, name)
-            if out.ext is not None:
+            if out._ext is not None:
                 refresh_views(out, None)
             constant = any(out is t for t in node._constants)
             if (
                 (constant or not recorded)
-                and out.edge is not None
+                and out._edge is not None
                 and any(out is t for t in tensors)
             ):
                 # neither what is not recorded nor what has no derivative requires a gradient
-                out = new_tensor(out.array(), None, out.share_version())
+                out = new_tensor(out._array(), None, out._share_version())
                 if constant:
                     node._constants = (*node._constants, out)
         elif any(out is t for t in tensors):
@@ -88,12 +88,12 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
             constant = any(source is t for t in node._constants)
             if constant:
                 node._constants = (*node._constants, out)
-            if source.edge is None or (recorded and not constant):
+            if source._edge is None or (recorded and not constant):
                 attach_alias(source, out)
-        elif recorded and out.edge is not None and not _made_in_forward(out):
-            outputs[i] = out = new_tensor(out.array(), None, out.share_version())
-        elif not recorded and out.ext is not None and _made_in_forward(out):
-            out.ext.no_write = MADE_IN_FUNCTION
+        elif recorded and out._edge is not None and not _made_in_forward(out):
+            outputs[i] = out = new_tensor(out._array(), None, out._share_version())
+        elif not recorded and out._ext is not None and _made_in_forward(out):
+            out._ext.no_write = MADE_IN_FUNCTION
         made.append(out)
     if recorded:
         _attach(node, tensors, positions, made)
@@ -111,27 +111,27 @@ def _alias(source: Any) -> Any:
         with no_grad():
             alias = source.view_as(source)
         # a subclass may give anything
-        if isinstance(alias, TensorBase) and alias is not source and is_leaf_edge(alias.edge):
-            alias.edge = alias.ext = None
+        if isinstance(alias, TensorBase) and alias is not source and is_leaf_edge(alias._edge):
+            alias._edge = alias._ext = None
             return alias
-    return new_tensor(source.array(), None, source.share_version())
+    return new_tensor(source._array(), None, source._share_version())
 
 
 def _is_view(tensor: Any) -> bool:
-    return tensor.ext is not None and tensor.ext.base is not None
+    return tensor._ext is not None and tensor._ext.base is not None
 
 
 def _made_in_forward(tensor: Any) -> bool:
     """Whether `tensor` is a view made while nothing was recorded, as in `forward`."""
-    return tensor.ext is not None and tensor.ext.no_write == MADE_UNRECORDED
+    return tensor._ext is not None and tensor._ext.no_write == MADE_UNRECORDED
 
 
 def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]) -> None:
-    node.seq = next_sequence()
+    node._seq = next_sequence()
     mark(node)
     node._positions = tuple(positions)
-    node._inputs_meta = tuple((t.payload.shape, t.payload.dtype) for t in tensors)
-    node._inputs_levels = levels_of(*[t.payload for t in tensors]).values()
+    node._inputs_meta = tuple((t._payload.shape, t._payload.dtype) for t in tensors)
+    node._inputs_levels = levels_of(*[t._payload for t in tensors]).values()
     # backward gets a gradient for each output, None for what is not a tensor
     node.several = len(made) != 1
     constants = {id(t) for t in node._constants}
@@ -140,10 +140,10 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
         for out in made
         if isinstance(out, TensorBase)
         and id(out) not in constants
-        and is_differentiable(out.payload.dtype)
+        and is_differentiable(out._payload.dtype)
     ]
     node._outputs_meta = tuple(
-        (out.payload.shape, out.payload.dtype)
+        (out._payload.shape, out._payload.dtype)
         if isinstance(out, TensorBase)
         and (node._materialize_non_diff_grads or id(out) not in constants)
         else None
@@ -152,12 +152,12 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
     for i, out in enumerate(made):
         if not isinstance(out, TensorBase):
             continue
-        if id(out) in constants or not is_differentiable(out.payload.dtype):
-            if out.ext is not None and out.ext.base is not None:
-                out.ext.no_write = MADE_IN_FUNCTION
+        if id(out) in constants or not is_differentiable(out._payload.dtype):
+            if out._ext is not None and out._ext.base is not None:
+                out._ext.no_write = MADE_IN_FUNCTION
             continue
         edge = OutputEdge(node, i) if node.several else node
-        ext = out.ext
+        ext = out._ext
         viewed = ext is not None and ext.base is not None
         if ext is not None and _is_dirty(node, out):
             # as in PyTorch: the gradient was that of the value before
@@ -170,7 +170,7 @@ def _attach(node: Any, tensors: list[Any], positions: list[int], made: list[Any]
             # a view that forward made: writes through it would need the history of its base
             if node._is_pure_view:
                 # which its views have: the Function says that it is one of them
-                ext.no_write = None if tensors[0].ext is None else tensors[0].ext.no_write
+                ext.no_write = None if tensors[0]._ext is None else tensors[0]._ext.no_write
                 continue
             ext.no_write = ONE_OF_SEVERAL if len(smooth) > 1 else MADE_IN_FUNCTION
         elif ext is not None:
@@ -197,15 +197,15 @@ def _save(node: Any, made: list[Any]) -> None:
         entry: Any = None
         if tensor is not None:
             own = next(
-                (i for i, out in enumerate(made) if tensor is out and tensor.edge is not None),
+                (i for i, out in enumerate(made) if tensor is out and tensor._edge is not None),
                 None,
             )
             if aside:
                 entry = (stand_in(mode, tensor), own, None if own is not None else edge_of(tensor))
             elif own is None:
-                entry = (tensor, 0, tensor.payload, None, version_of(tensor))
+                entry = (tensor, 0, tensor._payload, None, version_of(tensor))
             else:
-                cell = tensor.share_version()
-                entry = (None, own, tensor.payload, cell, cell[0])
+                cell = tensor._share_version()
+                entry = (None, own, tensor._payload, cell, cell[0])
         entries.append(entry)
     node._saved = tuple(entries)

@@ -41,7 +41,7 @@ def refused(one: str, other: str) -> str:
 
 def _unit(like: Any, index: int) -> Any:
     """A tensor like `like` with one at `index` of its elements, and zero elsewhere."""
-    vector = np.zeros(like.shape, like.payload.dtype)
+    vector = np.zeros(like.shape, like._payload.dtype)
     vector.flat[index] = 1
     return new_tensor(vector)
 
@@ -60,7 +60,7 @@ def _construct_standard_basis_for(
     """
     total, parts, start = sum(tensor_numels), [], 0
     for tensor, count in zip(tensors, tensor_numels, strict=True):
-        parts.append(new_tensor(np.eye(total, count, -start, tensor.payload.dtype)))
+        parts.append(new_tensor(np.eye(total, count, -start, tensor._payload.dtype)))
         start += count
     return tuple(parts)
 

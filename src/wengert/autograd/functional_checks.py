@@ -114,10 +114,10 @@ def called(
     func: Callable[..., Any], inputs: tuple[Any, ...], function: str, strict: bool
 ) -> tuple[bool, tuple[Any, ...]]:
     """Whether `func` gives a tuple, and what it gives at `inputs`."""
-    before = [tensor.edge for tensor in inputs]
+    before = [tensor._edge for tensor in inputs]
     several, outputs = as_tuple(func(*inputs), "outputs of the user-provided function", function)
     for i, (tensor, edge) in enumerate(zip(inputs, before, strict=True)):
-        if tensor.edge is not edge and tensor.edge is not None:
+        if tensor._edge is not edge and tensor._edge is not None:
             # its gradient would now be that of the value after the write
             raise RuntimeError(
                 f"Input {i} of the function given to {function} was written to in place by the "

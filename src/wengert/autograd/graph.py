@@ -90,20 +90,20 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
     >>> wg.autograd.grad((y * y).sum(), edge)
     (tensor([6., 6.]),)
     """
-    if tensor.edge is None:
+    if tensor._edge is None:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require "
             "gradients"
         )
     _check_recorded(tensor)
     edge = GradientEdge(*target_of(edge_of(tensor)))
-    edge.shape, edge.np_dtype = tensor.payload.shape, tensor.payload.dtype
+    edge.shape, edge.np_dtype = tensor._payload.shape, tensor._payload.dtype
     return edge
 
 
 def _check_recorded(tensor: Any) -> None:
     """Refuse a view that was made while nothing was recorded: no gradient comes to it."""
-    if tensor.edge.__class__ is Unrecorded:
+    if tensor._edge.__class__ is Unrecorded:
         raise AssertionError(
             "Expected gradient function to be set: the view was made while nothing was recorded, "
             "so no gradient comes to it; make it where operations are recorded"
@@ -232,7 +232,7 @@ class _Stored:
     def __init__(self, tensor: Any, directory: Any) -> None:
         name = f"saved-{os.getpid()}-{next(self._numbers)}.npy"
         self.path = os.path.join(directory, name)
-        np.save(self.path, tensor.payload)
+        np.save(self.path, tensor._payload)
         weakref.finalize(self, _remove, self.path)
 
     def read(self) -> Any:
@@ -375,10 +375,10 @@ def register_multi_grad_hook(
                 f"register_multi_grad_hook(): tensors[{i}] must be a Tensor, not "
                 f"{type(tensor).__name__}"
             )
-        if tensor.edge is None and mode == "all":
+        if tensor._edge is None and mode == "all":
             raise errors.NoHistory(
                 "cannot register a hook on a tensor that doesn't require gradient: "
-                f"tensors[{i}], {errors.describe(tensor.payload)}"
+                f"tensors[{i}], {errors.describe(tensor._payload)}"
             )
         if mode == "all":
             _check_recorded(tensor)
@@ -396,7 +396,7 @@ def _register_any(tensors: Sequence[Any], fn: Callable[[Any], None]) -> list[Rem
             done.add(walk)
             fn(grad)
 
-    return [register_hook(tensor, hook) for tensor in tensors if tensor.edge is not None]
+    return [register_hook(tensor, hook) for tensor in tensors if tensor._edge is not None]
 
 
 def _target(tensor: Any) -> Any:

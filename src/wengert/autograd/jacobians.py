@@ -95,20 +95,20 @@ def get_analytical_jacobian(
 
 
 def _rows(wanted: Sequence[Any], output: Any) -> list[Any]:
-    shape, size = output.payload.shape, output.payload.size
-    jacobians = [_real(np.zeros((x.payload.size, size, 1), x.payload.dtype), x) for x in wanted]
+    shape, size = output._payload.shape, output._payload.size
+    jacobians = [_real(np.zeros((x._payload.size, size, 1), x._payload.dtype), x) for x in wanted]
     for i in range(size):
-        unit = np.zeros(size, output.payload.dtype)
+        unit = np.zeros(size, output._payload.dtype)
         unit[i] = 1
         grads = run_grad([output], wanted, [new_tensor(unit.reshape(shape))], True, False)
         for jacobian, grad in zip(jacobians, grads, strict=True):
             if grad is not None:
-                jacobian.payload[:, i] = grad.payload.reshape(-1)
-    return [jacobian.payload for jacobian in jacobians]
+                jacobian._payload[:, i] = grad._payload.reshape(-1)
+    return [jacobian._payload for jacobian in jacobians]
 
 
 def _real(jacobian: Any, tensor: Any) -> Any:
-    if jacobian is None or "c" in (jacobian.dtype.kind, tensor.payload.dtype.kind):
+    if jacobian is None or "c" in (jacobian.dtype.kind, tensor._payload.dtype.kind):
         raise NotImplementedError(
             "Jacobians as one matrix are known for real inputs and outputs alone: use "
             "autograd.functional.jacobian()"

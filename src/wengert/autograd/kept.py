@@ -57,8 +57,8 @@ class _Refusal(Node):
         self.edges = (*before, *node.edges)
         self.passed = len(before)
         self.message = message
-        self.seq = next_sequence()
-        self.ext = None
+        self._seq = next_sequence()
+        self._ext = None
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Pass `g` on along the first edges; refuse if another one is asked for."""
@@ -76,7 +76,7 @@ class Kept:
 
     def __init__(self, arguments: tuple[Any, ...], needs: tuple[bool, ...]) -> None:
         # no tensors, which would make a circle where forward wrote to them
-        self._arguments = [a.payload if isinstance(a, TensorBase) else a for a in arguments]
+        self._arguments = [a._payload if isinstance(a, TensorBase) else a for a in arguments]
         # None for what is not a tensor
         self._needs = [
             need if isinstance(a, TensorBase) else None
@@ -114,7 +114,7 @@ class Kept:
         return tuple(
             None
             if grad is None
-            else new_tensor(grad.payload, _Refusal(node, message, (edge_of(grad),)))
+            else new_tensor(grad._payload, _Refusal(node, message, (edge_of(grad),)))
             for grad in grads
         )
 
@@ -189,7 +189,7 @@ class _Found:
 
     def add(self, root: str, path: str, value: Any) -> None:
         """Note that `value`, reached by `path` from `root`, depends on the arguments."""
-        if isinstance(value, TensorBase) and value.edge is None:
+        if isinstance(value, TensorBase) and value._edge is None:
             self.tensors.append((value, path))
         elif root.startswith("ctx."):
             self.attributes.add(root)
@@ -209,7 +209,7 @@ class _Found:
         """
         read: set[str] = set()
         for tensor, path in self.tensors:
-            tensor.edge = _Refusal(node, _message(node, [path]))
+            tensor._edge = _Refusal(node, _message(node, [path]))
         node._refused = {
             i: _Refusal(node, _message(node, [f"ctx.saved_tensors[{i}]"])) for i in self.saved
         }
@@ -219,7 +219,7 @@ class _Found:
         finally:
             node._watched, node._refused = None, {}
             for tensor, _ in self.tensors:
-                tensor.edge = None
+                tensor._edge = None
 
 
 def _search(node: Any, arguments: list[Any], needs: list[bool | None]) -> _Found:
@@ -303,7 +303,7 @@ def _moved(payload: Any, need: bool, step: float) -> Any:
         parts = np.random.Generator(np.random.PCG64(0)).uniform(by, 2 * by, payload.shape)
         size = T.add(T.abs(tensor), new_tensor(np.asarray(by, real)))
         tensor = T.add(tensor, T.mul(size, new_tensor((step * parts).astype(real))))
-    tensor.edge = LEAF
+    tensor._edge = LEAF
     return tensor
 
 
@@ -335,4 +335,4 @@ def _is_constant(entry: Any) -> bool:
     """Whether something was saved that has no history."""
     if entry is None:
         return False
-    return entry[2] is None if len(entry) == 3 else entry[0] is not None and entry[0].edge is None
+    return entry[2] is None if len(entry) == 3 else entry[0] is not None and entry[0]._edge is None

@@ -54,7 +54,7 @@ def level_of(function: Any, args: tuple[Any, ...]) -> Level | None:
     found: dict[int, Level] = {}
     for arg in args:
         if isinstance(arg, TensorBase):
-            found.update(levels_of(arg.payload))
+            found.update(levels_of(arg._payload))
     for number in sorted(found, reverse=True):
         level = found[number]
         if level.size is None or _has_own(function, "vmap"):
@@ -70,9 +70,9 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     """The result of a Function whose arguments belong to `level`."""
     if level.size is not None:
         return _mapped(level, function, args)
-    found = levels_of(*[a.payload for a in args if isinstance(a, TensorBase)])
+    found = levels_of(*[a._payload for a in args if isinstance(a, TensorBase)])
     order = [found[number] for number in sorted(found)]
-    needs = tuple(isinstance(a, TensorBase) and a.edge is not None for a in args)
+    needs = tuple(isinstance(a, TensorBase) and a._edge is not None for a in args)
     recorded = is_recording() and any(needs)
     raised = tuple(
         brought(arg, order) if recorded and need else arg
@@ -99,7 +99,7 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         ends = output if several else (output,)
         if closing and _lead_outside(slopes, node):
             # cotangents reach what the rules close over by way of their values below the level
-            if level.number in levels_of(*[v.payload for v in (*ends, *slopes) if v is not None]):
+            if level.number in levels_of(*[v._payload for v in (*ends, *slopes) if v is not None]):
                 raise NotImplementedError(
                     f"the rules of {function.__name__} close over a tensor with a tangent and over "
                     "one that requires a gradient: pass them as arguments"
@@ -109,9 +109,9 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
         output, slopes = _divided(level, output, slopes, made)
         ends = output if several else (output,)
         outs = tuple(
-            _joined(new_tensor(end.payload), slope, level)
-            if isinstance(end, TensorBase) and is_differentiable(end.payload.dtype)
-            else new_tensor(end.payload, None, end.share_version())
+            _joined(new_tensor(end._payload), slope, level)
+            if isinstance(end, TensorBase) and is_differentiable(end._payload.dtype)
+            else new_tensor(end._payload, None, end._share_version())
             if isinstance(end, TensorBase)
             else end
             for end, slope in zip(ends, slopes, strict=True)
@@ -128,16 +128,16 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     result = finish(final, raised, outs if several else outs[0], True)
     for out, slope in zip(result if several else (result,), slopes, strict=True):
         # what is a view of a tangent without a history has none itself
-        base = None if slope is None or slope.ext is None else slope.ext.base
-        if base is not None and base.edge is None and any(base is t for t in tangents):
+        base = None if slope is None or slope._ext is None else slope._ext.base
+        if base is not None and base._edge is None and any(base is t for t in tangents):
             note_tangent(out, slope)
     return with_written(args, written(primals, made), result, slopes, level)
 
 
 def _recorded(tensor: Any) -> Any:
     """`tensor` as the result of an operation, which may be written to."""
-    alias = T.alias(new_tensor(tensor.payload, LEAF, tensor.share_version()))
-    return new_tensor(alias.payload, alias.edge, alias.vc)
+    alias = T.alias(new_tensor(tensor._payload, LEAF, tensor._share_version()))
+    return new_tensor(alias._payload, alias._edge, alias._vc)
 
 
 def _lead_outside(slopes: Iterable[Any], node: Any) -> bool:
@@ -146,12 +146,12 @@ def _lead_outside(slopes: Iterable[Any], node: Any) -> bool:
     leaves = []
     while own:
         edge = own.pop()
-        if edge.seq > 0:
+        if edge._seq > 0:
             leaves.append(edge)
         else:
-            own += [e for e in (edge.node if edge.seq == 0 else edge).edges if e is not None]
+            own += [e for e in (edge.node if edge._seq == 0 else edge).edges if e is not None]
     for leaf in leaves:
-        leaf.extra().ended = True
+        leaf._extra().ended = True
     return leads_outside([slope for slope in slopes if slope is not None], ())
 
 
@@ -177,24 +177,24 @@ def _around(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
 
 def _are_plain(out: Any, slope: Any) -> bool:
     """Whether neither is recorded, nor belongs to a transform."""
-    return out.edge is slope.edge is None and is_plain(out.payload) and is_plain(slope.payload)
+    return out._edge is slope._edge is None and is_plain(out._payload) and is_plain(slope._payload)
 
 
 def _tangents(level: Level, args: tuple[Any, ...], local: bool) -> list[Any]:
     return [
         _tangent(a, level, local)
-        if isinstance(a, TensorBase) and level.number in levels_of(a.payload)
+        if isinstance(a, TensorBase) and level.number in levels_of(a._payload)
         else None
         for a in args
     ]
 
 
 def _tangent(tensor: Any, level: Level, local: bool) -> Any:
-    if tensor.edge is None:
+    if tensor._edge is None:
         return tangent_tensor(tensor, level)
     tangent = None if local else noted_tangent(tensor)
     # one with a history has that of unpack_dual(), which leaves the level
-    if tangent is not None and tangent.edge is None:
+    if tangent is not None and tangent._edge is None:
         return tangent
     return move("tangent_of", tensor, level, local)
 
@@ -210,7 +210,7 @@ def _has_backward(function: Any) -> bool:
 
 
 def _joined(out: Any, slope: Any, level: Level) -> Any:
-    if level.number not in levels_of(out.payload):
+    if level.number not in levels_of(out._payload):
         out = move("constant", out, level, True)
     if slope is None:
         return out
@@ -262,23 +262,23 @@ def _with_tangents(
             )
         if not isinstance(out, TensorBase):
             continue
-        if not is_differentiable(out.payload.dtype) or any(out is t for t in node._constants):
+        if not is_differentiable(out._payload.dtype) or any(out is t for t in node._constants):
             raise RuntimeError(
                 f"Function's jvp returned a gradient at position {i}, but the corresponding "
                 "forward output is not a differentiable Tensor. You should return None at that "
                 "position instead."
             )
-        if tuple(slope.payload.shape) != tuple(out.payload.shape):
+        if tuple(slope._payload.shape) != tuple(out._payload.shape):
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the "
                 "original Tensor, this is not supported. Tensor is of size "
-                f"{list(out.payload.shape)} while the given forward gradient is of size "
-                f"{list(slope.payload.shape)}: it is what {function.__name__}.jvp returned."
+                f"{list(out._payload.shape)} while the given forward gradient is of size "
+                f"{list(slope._payload.shape)}: it is what {function.__name__}.jvp returned."
             )
-        if not is_differentiable(slope.payload.dtype):
+        if not is_differentiable(slope._payload.dtype):
             raise RuntimeError(
                 "Expected both tensor and its forward grad to be floating point or complex, but "
-                f"{function.__name__}.jvp returned {describe(slope.payload)} for output {i}"
+                f"{function.__name__}.jvp returned {describe(slope._payload)} for output {i}"
             )
         check_view(out, slope, primals, tangents, versions, args)
     return output, slopes, written(primals, output), made
@@ -294,12 +294,12 @@ def _divided(level: Level, output: Any, slopes: Any, made: Any) -> tuple[Any, tu
     outs, whole = [], []
     beside = made if several else (made,)
     for out, slope, own in zip(output if several else (output,), slopes, beside, strict=True):
-        if isinstance(out, TensorBase) and level.number in levels_of(out.payload):
+        if isinstance(out, TensorBase) and level.number in levels_of(out._payload):
             out = move("primal_of", out, level, True)
-        if slope is not None and level.number in levels_of(slope.payload):
+        if slope is not None and level.number in levels_of(slope._payload):
             slope = move("primal_of", slope, level, True)
-        if isinstance(own, TensorBase) and level.number in levels_of(own.payload):
-            of_closures = move("tangent_of", new_tensor(own.payload), level, True)
+        if isinstance(own, TensorBase) and level.number in levels_of(own._payload):
+            of_closures = move("tangent_of", new_tensor(own._payload), level, True)
             slope = of_closures if slope is None else T.add(slope, of_closures)
         outs.append(out)
         whole.append(slope)
@@ -308,7 +308,7 @@ def _divided(level: Level, output: Any, slopes: Any, made: Any) -> tuple[Any, tu
 
 def _given(primal: Any, tangent: Any, node: Any, arg: Any, dirty: bool) -> Any:
     """What `jvp` gets as the tangent of an argument, which `forward` wrote to if it is `dirty`."""
-    if not isinstance(primal, TensorBase) or not is_differentiable(primal.payload.dtype):
+    if not isinstance(primal, TensorBase) or not is_differentiable(primal._payload.dtype):
         return None
     if tangent is None:
         return zeros_like(primal).detach() if node._materialize else None
@@ -326,7 +326,7 @@ class _Known:
     def of(self, tensor: Any) -> Any:
         """What `tensor` stands for, itself if that is not known."""
         for one, other in self._pairs:
-            if one is tensor or one.payload is tensor.payload:
+            if one is tensor or one._payload is tensor._payload:
                 return other
         return tensor
 
@@ -371,18 +371,18 @@ def _transposed(
             made = function._applied(tuple(inside))[0] if function._carries_closures else output
         dirty = written(inside, output)
         ends = output if isinstance(output, tuple) else (output,)
-        smooth = [i for i, end in enumerate(ends) if getattr(end, "edge", None) is not None]
+        smooth = [i for i, end in enumerate(ends) if getattr(end, "_edge", None) is not None]
         # with all levels of the call, since what is recorded must not mix elements of a batch
-        have = levels_of(*[v.payload for v in (*primals, *tangents) if isinstance(v, TensorBase)])
+        have = levels_of(*[v._payload for v in (*primals, *tangents) if isinstance(v, TensorBase)])
         others = [have[number] for number in sorted(have) if number != level.number]
         zeros = [brought(zeros_like(ends[i]), others) for i in smooth]
-        unknown = [new_tensor(zero.payload, LEAF) for zero in zeros]
+        unknown = [new_tensor(zero._payload, LEAF) for zero in zeros]
         slopes: list[Any] = [None] * len(ends)
         wanted = [i for i, t in enumerate(tangents) if t is not None]
-        if applied or not any(isinstance(p, TensorBase) and p.edge is not None for p in primals):
+        if applied or not any(isinstance(p, TensorBase) and p._edge is not None for p in primals):
             # recorded for the tangents only
             ends = tuple(
-                new_tensor(e.payload, None, e.share_version()) if i in smooth else e
+                new_tensor(e._payload, None, e._share_version()) if i in smooth else e
                 for i, e in enumerate(ends)
             )
             recorded, output = output, ends if isinstance(output, tuple) else ends[0]
@@ -394,7 +394,7 @@ def _transposed(
         pairs = [
             (grad, tangents[i])
             for i, grad in zip(wanted, grads, strict=True)
-            if grad is not None and grad.edge is not None
+            if grad is not None and grad._edge is not None
         ]
         if pairs:
             outer = mode is None or mode.records
@@ -402,7 +402,7 @@ def _transposed(
             found = run_grad(sources, unknown, seeds, True, outer)
             leaves = [*unknown, *(own[i] for i in wanted)]
             if outer and not leads_outside(found, leaves):
-                found = [f if f is None else new_tensor(f.payload) for f in found]
+                found = [f if f is None else new_tensor(f._payload) for f in found]
             for i, slope in zip(smooth, found, strict=True):
                 slopes[i] = slope
     return output, slopes, dirty, made
@@ -412,17 +412,17 @@ def _inside(primal: Any, tangent: Any) -> tuple[Any, Any]:
     """What the derivative is taken by for an argument, and what `forward` gets: it may write."""
     if tangent is None:
         return primal, primal
-    if primal.edge is not None:
+    if primal._edge is not None:
         alias = T.alias(primal)
         return alias, alias
-    leaf = new_tensor(primal.payload, LEAF, primal.share_version())
+    leaf = new_tensor(primal._payload, LEAF, primal._share_version())
     alias = T.alias(leaf)
-    return leaf, new_tensor(alias.payload, alias.edge, alias.vc)
+    return leaf, new_tensor(alias._payload, alias._edge, alias._vc)
 
 
 def _at(edge: Any, tensor: Any) -> Any:
     """A tensor with the history that `edge` stands for."""
-    return edge if isinstance(edge, TensorBase) else new_tensor(tensor.payload, edge)
+    return edge if isinstance(edge, TensorBase) else new_tensor(tensor._payload, edge)
 
 
 @provides("lowered")
@@ -431,11 +431,11 @@ def lowered(grads: Any, cotangents: list[Any], levels: Iterable[Level]) -> tuple
 
     It gets them if it uses transforms itself; it is constant there.
     """
-    known = levels_of(*[g.payload for g in cotangents if g is not None])
+    known = levels_of(*[g._payload for g in cotangents if g is not None])
     known.update((level.number, level) for level in levels)
     made = []
     for grad in grads:
-        extra = levels_of(grad.payload) if isinstance(grad, TensorBase) else {}
+        extra = levels_of(grad._payload) if isinstance(grad, TensorBase) else {}
         for number in sorted(extra.keys() - known.keys(), reverse=True):
             level = extra[number]
             if level.size is None:
@@ -450,7 +450,7 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
     """The result of the Function's own `vmap`."""
     dims, whole = [], []
     for arg in args:
-        batched = isinstance(arg, TensorBase) and level.number in levels_of(arg.payload)
+        batched = isinstance(arg, TensorBase) and level.number in levels_of(arg._payload)
         dims.append(0 if batched else None)
         whole.append(move("unwrap", arg, level, True) if batched else arg)
     before = current_mode()
@@ -489,7 +489,7 @@ def shed(output: Any, args: tuple[Any, ...], known: dict[int, Level]) -> Any:
     """What `forward` gave, without tangents at other levels than those of what it was given."""
 
     def alone(out: Any) -> Any:
-        extra = levels_of(out.payload) if isinstance(out, TensorBase) else {}
+        extra = levels_of(out._payload) if isinstance(out, TensorBase) else {}
         for number in sorted(extra.keys() - known.keys(), reverse=True):
             if extra[number].size is None:
                 if any(out is arg for arg in args):

@@ -50,15 +50,15 @@ class Gates:
 
     def before(self, tensors: Iterable[Any]) -> list[Any]:
         """Copies of `tensors` behind gates; those without history as they are."""
-        return [t if t.edge is None else self._gated(t) for t in tensors]
+        return [t if t._edge is None else self._gated(t) for t in tensors]
 
     def _gated(self, tensor: Any) -> Any:
         gate: Any = Gate.__new__(Gate)
         gate.edges = (None,)
-        gate.seq = next_sequence()
-        gate.ext = None
+        gate._seq = next_sequence()
+        gate._ext = None
         self._shut.append((gate, edge_of(tensor)))
-        return new_tensor(tensor.array(), gate, tensor.share_version())
+        return new_tensor(tensor._array(), gate, tensor._share_version())
 
     def open(self) -> None:
         """Let gradients pass from now on."""
@@ -69,9 +69,9 @@ class Gates:
 
 def leaf(tensor: Any, wanted: bool = True) -> Any:
     """A new leaf over the memory of `tensor`, which requires a gradient if it is `wanted`."""
-    made = new_tensor(tensor.array(), None, tensor.share_version())
+    made = new_tensor(tensor._array(), None, tensor._share_version())
     if wanted:
-        made.edge = LEAF
+        made._edge = LEAF
     return made
 
 
@@ -85,13 +85,13 @@ def products(
 
     Outputs without history contribute nothing, inputs without one get None. The graph is kept.
     """
-    pairs = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o.edge is not None]
-    wanted = [t for t in inputs if t.edge is not None]
+    pairs = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o._edge is not None]
+    wanted = [t for t in inputs if t._edge is not None]
     if not pairs or not wanted:
         return [None] * len(inputs)
     sources, seeds = zip(*pairs, strict=True)
     grads = iter(run_grad(sources, wanted, seeds, True, create_graph))
-    return [None if t.edge is None else next(grads) for t in inputs]
+    return [None if t._edge is None else next(grads) for t in inputs]
 
 
 def rows(outputs: Sequence[Any], inputs: Sequence[Any], vectors: Sequence[Any]) -> list[Any]:
@@ -112,22 +112,22 @@ def rows(outputs: Sequence[Any], inputs: Sequence[Any], vectors: Sequence[Any]) 
         for i, grad in enumerate(grads):
             if grad is not None:
                 if found[i] is None:
-                    found[i] = np.zeros((count, *grad.payload.shape), grad.payload.dtype)
-                found[i][row] = grad.payload
+                    found[i] = np.zeros((count, *grad._payload.shape), grad._payload.dtype)
+                found[i][row] = grad._payload
     return found
 
 
 def _in_one(outputs: Sequence[Any], inputs: Sequence[Any], vectors: Sequence[Any]) -> list[Any]:
     pairs = [
-        (o, new_tensor(v)) for o, v in zip(outputs, vectors, strict=True) if o.edge is not None
+        (o, new_tensor(v)) for o, v in zip(outputs, vectors, strict=True) if o._edge is not None
     ]
-    wanted = [t for t in inputs if t.edge is not None]
+    wanted = [t for t in inputs if t._edge is not None]
     if not pairs or not wanted:
         return [None] * len(inputs)
     sources, seeds = zip(*pairs, strict=True)
     grads = iter(gradients_of_batch(sources, wanted, seeds, True, False))
-    found = [None if t.edge is None else next(grads) for t in inputs]
-    return [None if g is None else g.payload for g in found]
+    found = [None if t._edge is None else next(grads) for t in inputs]
+    return [None if g is None else g._payload for g in found]
 
 
 def closed_over(outputs: Iterable[Any], own: Iterable[Any]) -> list[Any]:

@@ -19,7 +19,7 @@ from wengert.tape.sites import line_of
 
 _ROLES = ("parameters", "gradients", "saved", "tensors")
 # of a node itself, or seen as edges and sizes
-_OWN = frozenset({"__weakref__", "__dict__", "edges", "ext", "seq", "shapes", "site", "versions"})
+_OWN = frozenset({"__weakref__", "__dict__", "_ext", "_seq", "edges", "shapes", "site", "versions"})
 
 
 class _Memory(NamedTuple):
@@ -178,10 +178,10 @@ def memory_report(*tensors: TensorBase) -> MemoryReport:
         del alive
         inner = {_node_of(edge) for node in nodes for edge in node.edges}
         reached = _reached(node for node in nodes if node not in inner)
-    nodes = sorted({node for kept in reached.values() for node in kept}, key=lambda n: -n.seq)
+    nodes = sorted({node for kept in reached.values() for node in kept}, key=lambda n: -n._seq)
     leaves = [e for node in nodes for e in node.edges if isinstance(e, TensorBase)]
     found = list(dict.fromkeys([*found, *leaves]))
-    grads = [t.ext.grad for t in found if t.ext is not None and t.ext.grad is not None]
+    grads = [t._ext.grad for t in found if t._ext is not None and t._ext.grad is not None]
     memories = list(_memories(found, grads, nodes).values())
     return MemoryReport(memories, nodes, len({*found, *grads}), reached)
 
@@ -195,7 +195,7 @@ def _reached(roots: Iterable[Any]) -> dict[Any, list[Any]]:
     seen: set[Any] = set()
     reached: dict[Any, list[Any]] = {}
     nodes = {root for root in roots if isinstance(root, Node)}
-    for root in sorted(nodes, key=lambda node: node.seq):
+    for root in sorted(nodes, key=lambda node: node._seq):
         stack: list[Any] = [root]
         kept = []
         while stack:
@@ -222,7 +222,7 @@ def _memories(tensors: list[Any], grads: list[Any], nodes: list[Any]) -> dict[in
             known.setdefault(id(owner), _Memory(whole, role, holder))
 
     for tensor in tensors:
-        if tensor.edge is LEAF:
+        if tensor._edge is LEAF:
             learn(_arrays(tensor), "parameters")
     for grad in grads:
         learn(_arrays(grad), "gradients")
@@ -268,7 +268,7 @@ def _arrays(*values: Any) -> Iterator[Any]:
         elif id(value) in seen:
             continue
         elif isinstance(value, TensorBase):
-            stack.append(value.payload)
+            stack.append(value._payload)
         elif isinstance(value, Packed):
             stack.append(value.packed)
         elif isinstance(value, Guarded):

@@ -38,8 +38,8 @@ def evaluator(func: Callable[..., Any], inputs: Sequence[Any], eps: float) -> Ev
 
     def evaluate() -> list[Any]:
         outputs = [
-            np.array(out.payload)
-            if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype)
+            np.array(out._payload)
+            if isinstance(out, TensorBase) and is_differentiable(out._payload.dtype)
             else None
             for out in as_tuple(func(*inputs))
         ]
@@ -71,17 +71,17 @@ def _changed(before: list[Any], after: list[Any], eps: float) -> str:
 @contextmanager
 def _holding(tensor: Any, value: Any) -> Iterator[None]:
     """Let `tensor` have another value for a while (see NOTE [perturbing an input])."""
-    original = tensor.payload
-    tensor.payload = value
+    original = tensor._payload
+    tensor._payload = value
     try:
         yield
     finally:
-        tensor.payload = original
+        tensor._payload = original
 
 
 def along(evaluate: Evaluator, tensor: Any, direction: Any, eps: float) -> list[Any]:
     """The derivative of every output along `direction`, by central differences, flattened."""
-    original = tensor.payload
+    original = tensor._payload
     step = (direction * eps).astype(original.dtype)
     with _holding(tensor, original - step):
         below = evaluate()
@@ -103,7 +103,7 @@ def one_sided(
     step: float,
 ) -> tuple[float, float]:
     """The slopes of one element of an output by one of `tensor`, below and above its value."""
-    original = tensor.payload
+    original = tensor._payload
     values = []
     for move in (-step, 0.0, step):
         moved = original.copy().reshape(-1)
@@ -123,9 +123,9 @@ def columns(
     For a complex tensor the row of ``x + iy`` is the pair of the derivatives by ``x`` and ``y``:
     the result has another, last dimension of size 2.
     """
-    shape, size = tensor.payload.shape, tensor.payload.size
-    units = (1, 1j) if tensor.payload.dtype.kind == "c" else (1,)
-    direction = np.zeros(size, tensor.payload.dtype)
+    shape, size = tensor._payload.shape, tensor._payload.size
+    units = (1, 1j) if tensor._payload.dtype.kind == "c" else (1,)
+    direction = np.zeros(size, tensor._payload.dtype)
     rows: list[list[Any]] = []
     for i in range(size):
         for unit in units:

@@ -26,8 +26,8 @@ class Error(Node):
         """A node that refuses to be walked to `edges`, of which it shows the first ones."""
         node = cls.__new__(cls)
         node.edges = edges
-        node.seq = next_sequence()
-        node.ext = None
+        node._seq = next_sequence()
+        node._ext = None
         node.message = message
         node.shown = len(edges) if shown is None else shown
         return node
@@ -84,13 +84,13 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         places = [edges.get(i) for i in range(len(given))]
         guarded = []
         for out in given:
-            if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
+            if isinstance(out, TensorBase) and is_differentiable(out._payload.dtype):
                 message = (
                     "trying to differentiate twice a function that was marked with "
                     f"@once_differentiable ({ctx._node.label})"
                 )
                 node = Error.before((*places, *behind), message, len(places))
-                out = new_tensor(out.payload, node)
+                out = new_tensor(out._payload, node)
             guarded.append(out)
         return guarded[0] if single else tuple(guarded)
 

@@ -29,9 +29,9 @@ _ROUNDING = 1e-9
 
 def signs(rng: np.random.Generator, tensor: Any) -> Any:
     """A weight for each element of `tensor`; complex ones for a complex tensor."""
-    size = tensor.payload.size
+    size = tensor._payload.size
     weights = rng.choice((-1.0, 1.0), size) * rng.uniform(0.5, 1.5, size)
-    if tensor.payload.dtype.kind == "c":
+    if tensor._payload.dtype.kind == "c":
         weights = weights + 1j * rng.choice((-1.0, 1.0), size) * rng.uniform(0.5, 1.5, size)
     return weights
 

@@ -41,7 +41,7 @@ def may_hold(value: Any) -> bool:
         return False
     if isinstance(value, TensorBase):
         # the history of a parameter is in the graph
-        return value.edge is not LEAF and is_differentiable(value.payload.dtype)
+        return value._edge is not LEAF and is_differentiable(value._payload.dtype)
     if isinstance(value, np.ndarray | np.generic):
         return is_differentiable(value.dtype) or value.dtype == object
     return True
@@ -139,7 +139,7 @@ def held_outside(functions: Any, arguments: Any, tensors: dict[int, Any]) -> lis
     while waiting and len(met) < _MOST:
         for _, _, value in islice(walk(waiting.popleft(), is_open), _MOST):
             if isinstance(value, TensorBase):
-                base = value if value.ext is None or value.ext.base is None else value.ext.base
+                base = value if value._ext is None or value._ext.base is None else value._ext.base
                 if id(base) in tensors and id(base) not in found:
                     found.append(id(base))
             elif isinstance(value, types.FunctionType):
@@ -211,7 +211,7 @@ def _held(cell: Any) -> tuple[str, Any]:
 
 def arrays_of(value: Any) -> list[Any]:
     """The arrays that a tensor, an array or a number consists of."""
-    value = getattr(value, "payload", value)
+    value = getattr(value, "_payload", value)
     if isinstance(value, Lifted):
         return [array for part in value.contents() for array in arrays_of(part)]
     return [np.asarray(value)]
@@ -232,7 +232,7 @@ def _undoing(value: Any) -> list[Callable[[], Any]]:
         return [value.clear, functools.partial(value.extend, list(value))]
     if isinstance(value, set):
         return [value.clear, functools.partial(value.update, set(value))]
-    array = getattr(value, "payload", value)
+    array = getattr(value, "_payload", value)
     if isinstance(array, np.ndarray):
         if array.nbytes > _SMALL or not array.flags.writeable or array.dtype == object:
             return []

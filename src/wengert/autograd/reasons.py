@@ -93,8 +93,8 @@ def listed(leaves: list[Any]) -> str:
     """A few tensors by shape, dtype and name."""
     shown = []
     for leaf in leaves[:4]:
-        name = None if leaf.ext is None else leaf.ext.name
-        shown.append(describe(leaf.payload) + (f" '{name}'" if name else ""))
+        name = None if leaf._ext is None else leaf._ext.name
+        shown.append(describe(leaf._payload) + (f" '{name}'" if name else ""))
     if len(leaves) > 4:
         shown.append(f"{len(leaves) - 4} more")
     return ", ".join(shown)
@@ -122,11 +122,11 @@ class _Evidence:
         self.unknown: list[Detachment] = []
         target = edge_of(input)
         root = None if reach is None else edge_of(output)
-        held = [output.payload] if reach is None else _held(reach)
+        held = [output._payload] if reach is None else _held(reach)
         later: set[Any] = set()
         unrelated: set[Any] = set()
         for cut in recent():
-            edge = cut.edge
+            edge = cut._edge
             if edge is None:
                 self.unknown.append(cut)
                 continue
@@ -187,7 +187,7 @@ def _cause(cut: Detachment) -> str:
 
 def _held(reach: Reach) -> list[Any]:
     """The arrays outside of any graph, or at its ends, that a graph holds."""
-    held = [leaf.payload for leaf in reach.leaves]
+    held = [leaf._payload for leaf in reach.leaves]
     for node in reach.nodes:
         prim = getattr(type(node), "prim", None)
         if prim is None:
@@ -195,8 +195,8 @@ def _held(reach: Reach) -> list[Any]:
         for name in prim.saved_args:
             saved = getattr(node, f"s_{name}", None)
             for one in saved if prim.variadic and isinstance(saved, tuple) else (saved,):
-                if isinstance(one, TensorBase) and one.edge is None:
-                    held.append(one.payload)
+                if isinstance(one, TensorBase) and one._edge is None:
+                    held.append(one._payload)
     return held
 
 
@@ -233,10 +233,10 @@ CURES = {
 
 def without_graph(output: Any, input: Any) -> Explanation:
     """Why `output` has no history at all."""
-    what = f"No gradient: output ({describe(output.payload)})"
+    what = f"No gradient: output ({describe(output._payload)})"
     evidence = _Evidence(output, input, None)
-    if output.payload.dtype.kind in "iub":
-        kind = "boolean" if output.payload.dtype.kind == "b" else "integer"
+    if output._payload.dtype.kind in "iub":
+        kind = "boolean" if output._payload.dtype.kind == "b" else "integer"
         lines = [f"{what} is {kind}: no operation that gives such values is differentiable."]
         casts = [cut for cut in evidence.dependent if _cause(cut) == "cast"]
         if casts:
@@ -246,7 +246,7 @@ def without_graph(output: Any, input: Any) -> Explanation:
             ]
         sites = _sites(casts)
         return Explanation("cast", [*lines, CURES["cast"]], sites=sites if len(sites) == 1 else ())
-    if input.ext is not None and input.ext.grad is output:
+    if input._ext is not None and input._ext.grad is output:
         return Explanation(
             "create_graph",
             [
@@ -264,10 +264,10 @@ def without_graph(output: Any, input: Any) -> Explanation:
         ]
         sites = _sites(switches)
         return Explanation("no_grad", lines, sites=sites if len(sites) == 1 else ())
-    if output.edge is not None and _is_of(output.edge, input):
+    if output._edge is not None and _is_of(output._edge, input):
         # its requires_grad is True all the same, as in PyTorch
         lines.append("It is a view that was made while nothing was recorded:")
-        return _unrecorded([output.edge], lines)
+        return _unrecorded([output._edge], lines)
     if not evidence.proven and _shares_memory(output, input):
         lines += [
             "It shares the memory of input, but was taken out of its graph (detach() or .data).",
@@ -302,19 +302,19 @@ def _unrecorded(ends: list[Any], lines: list[str], certain: bool = True) -> Expl
 
 
 def _shares_memory(one: Any, other: Any) -> bool:
-    return one.payload is other.payload or (one.vc is not None and one.vc is other.vc)
+    return one._payload is other._payload or (one._vc is not None and one._vc is other._vc)
 
 
 def without_path(output: Any, input: Any, reach: Reach) -> Explanation:
     """Why the history of `output`, which `reach` holds, does not lead to `input`."""
     depends = listed([leaf for leaf in reach.leaves if leaf is not output])
     lines = [
-        f"No gradient: no path leads from output ({describe(output.payload)}) to input "
-        f"({describe(input.payload)})."
+        f"No gradient: no path leads from output ({describe(output._payload)}) to input "
+        f"({describe(input._payload)})."
     ]
     if depends:
         lines.append(f"The graph of output ends at: {depends}.")
-    if output.edge is LEAF:
+    if output._edge is LEAF:
         lines.append(
             "output is a leaf: a graph starts with it. If it was computed, requires_grad=True was "
             "set on a tensor whose graph had been cut, which trains nothing."
@@ -331,7 +331,7 @@ def without_path(output: Any, input: Any, reach: Reach) -> Explanation:
     earlier = None if evidence.blamed() else _earlier(output, input, reach)
     if earlier is not None:
         lines += [
-            f"But there is a path to {describe(earlier.payload)}, from which input was made: if a "
+            f"But there is a path to {describe(earlier._payload)}, from which input was made: if a "
             "line such as x = x * 0.1, or a step of an optimizer, gave its name to another tensor, "
             "output was computed from the one that had it before.",
             "Compute output again from input; or keep the earlier tensor and ask for its gradient. "
@@ -344,7 +344,7 @@ def without_path(output: Any, input: Any, reach: Reach) -> Explanation:
             "to require a gradient, only afterwards, or the path was cut. (With allow_unused=True, "
             "autograd.grad gives None; with materialize_grads=True, zeros.)"
         )
-        if any(leaf.payload.shape == input.payload.shape for leaf in reach.leaves):
+        if any(leaf._payload.shape == input._payload.shape for leaf in reach.leaves):
             lines.append(
                 "A leaf of the shape of input is among them: is it an earlier one of its name?"
             )
@@ -353,10 +353,10 @@ def without_path(output: Any, input: Any, reach: Reach) -> Explanation:
 
 def _earlier(output: Any, input: Any, reach: Reach) -> Any:
     """A tensor that `output` was computed from, and `input` later, if that is certain."""
-    alike = [leaf for leaf in reach.leaves if leaf.payload.shape == input.payload.shape]
-    if input.edge is LEAF:
+    alike = [leaf for leaf in reach.leaves if leaf._payload.shape == input._payload.shape]
+    if input._edge is LEAF:
         made = [leaf for leaf in alike if leaf is not output and _shares_memory(leaf, input)]
-    elif node_of(edge_of(input)).seq > node_of(edge_of(output)).seq:
+    elif node_of(edge_of(input))._seq > node_of(edge_of(output))._seq:
         return None
     else:
         below = set(Reach(edge_of(input)).leaves)

@@ -24,18 +24,20 @@ def check_view(
                 "If the forward is modifying an input inplace, then the jvp function must modify "
                 "the corresponding gradient inplace."
             )
-    base = None if out.ext is None else out.ext.base
+    base = None if out._ext is None else out._ext.base
     for primal, tangent, arg in zip(primals, tangents, args, strict=True):
         if base is None or tangent is None or base not in _roots(primal):
             continue
-        lies = None if slope.ext is None else slope.ext.base
+        lies = None if slope._ext is None else slope._ext.base
         if lies is None:
             raise RuntimeError(
                 "A custom Function's forward is returning a view (or an input as-is) but the jvp "
                 "is not returning a view."
             )
         if lies not in _roots(tangent):
-            which = "given" if arg.ext is None or arg.ext.base is None else "same base as the given"
+            which = (
+                "given" if arg._ext is None or arg._ext.base is None else "same base as the given"
+            )
             raise RuntimeError(
                 "A custom Function is returning a view but the jvp is not returning a view of the "
                 f"{which} grad input."
@@ -44,7 +46,7 @@ def check_view(
 
 def _roots(tensor: Any) -> _Same:
     """The tensor itself and its base."""
-    return _Same((tensor, None if tensor.ext is None else tensor.ext.base))
+    return _Same((tensor, None if tensor._ext is None else tensor._ext.base))
 
 
 class _Same(tuple[Any, ...]):

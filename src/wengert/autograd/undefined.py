@@ -47,12 +47,12 @@ def undefined_gradients(
         made = outputs()
         which = "all outputs" if len(undefined) == count else f"output {undefined[0]}"
         roots = [UndefinedGrad.apply(o) if i in undefined else o for i, o in enumerate(made)]
-        zeros = [new_tensor(np.zeros_like(out.payload)) for out in made]
+        zeros = [new_tensor(np.zeros_like(out._payload)) for out in made]
         grads = _attempt(roots, inputs, zeros)
         if isinstance(grads, Exception):
             return _failing(which, grads)
         for k, grad in enumerate(grads):
-            if grad is not None and np.any(grad.payload != 0):
+            if grad is not None and np.any(grad._payload != 0):
                 return (
                     "Expected all input grads to be undefined or zero when all output grads are "
                     f"undefined or zero, but {name(k)} gets a gradient where {which} got none and "
@@ -61,14 +61,14 @@ def undefined_gradients(
                 )
     for i in range(count if count > 1 else 0):
         made = outputs()
-        seeds = [new_tensor(np.zeros_like(out.payload)) for out in made]
-        seeds[i] = new_tensor(np.ones_like(made[i].payload))
+        seeds = [new_tensor(np.zeros_like(out._payload)) for out in made]
+        seeds[i] = new_tensor(np.ones_like(made[i]._payload))
         defined = _attempt(made, inputs, seeds)
         alone = _attempt([made[i]], inputs, [seeds[i]])
         if isinstance(alone, Exception) or isinstance(defined, Exception):
             return _failing(f"all outputs but {i}", alone)
         for k, pair in enumerate(zip(alone, defined, strict=True)):
-            a, b = (0 if grad is None else grad.payload for grad in pair)
+            a, b = (0 if grad is None else grad._payload for grad in pair)
             if not np.allclose(a, b, rtol, atol, equal_nan=True):
                 return (
                     f"Expected undefined output grads to count as zero: the gradient of output {i} "

@@ -29,7 +29,7 @@ class GradcheckError(RuntimeError):
 
 def requires_grad(value: Any) -> bool:
     """Whether `value` is a tensor that a gradient can be asked for."""
-    return isinstance(value, TensorBase) and value.edge is not None
+    return isinstance(value, TensorBase) and value._edge is not None
 
 
 def argument_names(func: Callable[..., Any], count: int) -> list[str | None]:
@@ -59,7 +59,7 @@ class _Part:
 
     def cotangent(self, values: Any) -> Any:
         """The output's cotangent that weighs this part with real `values`, as a tensor."""
-        payload = self.tensor.payload
+        payload = self.tensor._payload
         return new_tensor((values * self.unit).reshape(payload.shape).astype(payload.dtype))
 
 
@@ -115,11 +115,11 @@ class Check:
         grads = run_grad([part.tensor], self.watched, [part.cotangent(values)], True, False)
         pulled = []
         for k, (grad, tensor) in enumerate(zip(grads, self.watched, strict=True)):
-            like = tensor.payload
+            like = tensor._payload
             if grad is None:
                 pulled.append(np.zeros(like.size, like.dtype))
                 continue
-            have = grad.payload
+            have = grad._payload
             if have.shape != like.shape:
                 raise GradcheckError(
                     f"Analytical gradient has incorrect size: {list(have.shape)} for "
@@ -163,8 +163,8 @@ class Check:
 
     def _jacobian(self, part: _Part) -> list[Any]:
         """The analytical Jacobian of `part` by every watched input, a row for each element."""
-        size = part.tensor.payload.size
-        result = [np.zeros((tensor.payload.size, size), _of(tensor)) for tensor in self.watched]
+        size = part.tensor._payload.size
+        result = [np.zeros((tensor._payload.size, size), _of(tensor)) for tensor in self.watched]
         for i in range(size):
             row = np.zeros(size)
             row[i] = 1
@@ -191,7 +191,7 @@ class Check:
 
     def _expect_linear(self, part: _Part) -> None:
         """Unit vectors do not tell a backward from one that squares or clamps what it gets."""
-        a, b = 4 * self.rng.standard_normal((2, part.tensor.payload.size))
+        a, b = 4 * self.rng.standard_normal((2, part.tensor._payload.size))
         b = -np.sign(a) * np.abs(b)  # of the other sign: abs() is linear on each side of 0
         pulled = zip(*[self._pull(part, values) for values in (a, b, a + b)], strict=True)
         for k, (of_a, of_b, of_both) in enumerate(pulled):
@@ -207,9 +207,9 @@ class Check:
     def is_large(self, parts: Sequence[_Part]) -> bool:
         """Whether projections come first (see NOTE [projections before entries])."""
         tensors = [*self.watched, *[part.tensor for part in parts]]
-        if any(tensor.payload.dtype.name not in _DOUBLE for tensor in tensors):
+        if any(tensor._payload.dtype.name not in _DOUBLE for tensor in tensors):
             return False
-        return sum(tensor.payload.size for tensor in tensors) > _MANY
+        return sum(tensor._payload.size for tensor in tensors) > _MANY
 
     def _differ_in_projections(self, evaluate: Evaluator, parts: Sequence[_Part]) -> bool:
         for turn in range(times):
@@ -218,7 +218,7 @@ class Check:
             pulled = [pull(p, v) for p, v in zip(parts, weights, strict=True)]
             for k, tensor in enumerate(self.watched):
                 u = signs(self.rng, tensor)
-                pushed = along(evaluate, tensor, u.reshape(tensor.payload.shape), self.eps)
+                pushed = along(evaluate, tensor, u.reshape(tensor._payload.shape), self.eps)
                 for part, v, gradients in zip(parts, weights, pulled, strict=True):
                     terms = v * part.of(pushed[part.index])
                     numerical, found = float(terms.sum()), _real_dot(gradients[k], u)
@@ -231,10 +231,10 @@ class Check:
 
     def _compare_projections(self, evaluate: Evaluator, parts: Sequence[_Part]) -> None:
         directions = [self._direction(tensor) for tensor in self.watched]
-        weights = [self._unit(part.tensor.payload.size) for part in parts]
+        weights = [self._unit(part.tensor._payload.size) for part in parts]
         pulled = [self._pull_twice(p, v) for p, v in zip(parts, weights, strict=True)]
         for k, (tensor, u) in enumerate(zip(self.watched, directions, strict=True)):
-            pushed = along(evaluate, tensor, u.reshape(tensor.payload.shape), self.eps)
+            pushed = along(evaluate, tensor, u.reshape(tensor._payload.shape), self.eps)
             for part, v, gradients in zip(parts, weights, pulled, strict=True):
                 numerical = float(v @ part.of(pushed[part.index]))
                 analytical = _real_dot(gradients[k], u)
@@ -249,9 +249,9 @@ class Check:
         return values / (np.linalg.norm(values) or 1)
 
     def _direction(self, tensor: Any) -> Any:
-        size = tensor.payload.size
+        size = tensor._payload.size
         values = self._unit(size)
-        return values + 1j * self._unit(size) if tensor.payload.dtype.kind == "c" else values
+        return values + 1j * self._unit(size) if tensor._payload.dtype.kind == "c" else values
 
     def _localise(
         self, evaluate: Evaluator, part: _Part, k: int, u: Any, v: Any, apart: float, number: float
@@ -261,7 +261,7 @@ class Check:
         The projections cancel errors less than they add them up, so their tolerance is that of one
         element; what exceeds it may still be right element by element.
         """
-        tensor, size = self.watched[k], part.tensor.payload.size
+        tensor, size = self.watched[k], part.tensor._payload.size
         if u.size * size <= _SMALL:
             expected = one_number(part.of(columns(evaluate, tensor, self.eps)[part.index]), tensor)
             self._compare(part, k, self._jacobian(part)[k], expected)
@@ -271,7 +271,7 @@ class Check:
         def by_input(chosen: Any) -> float:
             some = np.zeros_like(u)
             some[chosen] = u[chosen]
-            pushed = along(evaluate, tensor, some.reshape(tensor.payload.shape), self.eps)
+            pushed = along(evaluate, tensor, some.reshape(tensor._payload.shape), self.eps)
             return _real_dot(gradient, some) - float(v @ part.of(pushed[part.index]))
 
         row = bisect(by_input, u.size)
@@ -301,8 +301,8 @@ class Check:
 
     def _row(self, evaluate: Evaluator, part: _Part, tensor: Any, unit: Any) -> Any:
         """The numerical derivatives of all of `part` by one element of an input."""
-        shape = tensor.payload.shape
-        units = (1, 1j) if tensor.payload.dtype.kind == "c" else (1,)
+        shape = tensor._payload.shape
+        units = (1, 1j) if tensor._payload.dtype.kind == "c" else (1,)
         return sum(
             u * part.of(along(evaluate, tensor, (unit * u).reshape(shape), self.eps)[part.index])
             for u in units
@@ -313,7 +313,7 @@ class Check:
     def _expect_constant(self, evaluate: Evaluator, fast: bool) -> None:
         for k, tensor in enumerate(self.watched):
             if fast:
-                direction = self._direction(tensor).reshape(tensor.payload.shape)
+                direction = self._direction(tensor).reshape(tensor._payload.shape)
                 found = along(evaluate, tensor, direction, self.eps)
             else:
                 found = columns(evaluate, tensor, self.eps)
@@ -329,9 +329,9 @@ class Check:
         """Zero cotangents must give zero gradients."""
         if not outputs:
             return
-        zeros = [new_tensor(np.zeros_like(out.payload)) for out in outputs]
+        zeros = [new_tensor(np.zeros_like(out._payload)) for out in outputs]
         for k, grad in enumerate(run_grad(outputs, self.watched, zeros, True, False)):
-            if grad is not None and np.any(grad.payload != 0):
+            if grad is not None and np.any(grad._payload != 0):
                 raise GradcheckError(
                     f"backward not multiplied by grad_output: {self._argument(k)} gets a gradient "
                     "that is not zero when grad_output is"
@@ -370,7 +370,7 @@ class Check:
     def _slopes(self, part: _Part, k: int, row: int, column: int) -> str:
         """What differences to both sides of an element say about its derivative."""
         tensor = self.watched[k]
-        if tensor.payload.dtype.kind == "c":
+        if tensor._payload.dtype.kind == "c":
             return ""
 
         def slopes(step: float) -> tuple[float, float]:
@@ -397,8 +397,8 @@ class Check:
     def _mismatch(
         self, part: _Part, k: int, row: int, column: int, found: Any, expected: Any
     ) -> str:
-        of = _element(f"output {part.position}", column, part.tensor.payload.shape)
-        by = _element(self._argument(k), row, self.watched[k].payload.shape)
+        of = _element(f"output {part.position}", column, part.tensor._payload.shape)
+        by = _element(self._argument(k), row, self.watched[k]._payload.shape)
         apart = abs(found - expected)
         relative = apart / abs(expected) if expected else np.inf
         return (
@@ -417,7 +417,7 @@ def _checked_inputs(inputs: Sequence[Any]) -> list[int]:
     for i, value in enumerate(inputs):
         if not requires_grad(value):
             continue
-        payload = value.payload
+        payload = value._payload
         if payload.dtype.name not in _DOUBLE:
             warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or "
@@ -448,9 +448,9 @@ def parts_of(outputs: Sequence[Any]) -> list[_Part]:
     parts: list[_Part] = []
     position = 0
     for i, out in enumerate(outputs):
-        if not requires_grad(out) or not is_differentiable(out.payload.dtype):
+        if not requires_grad(out) or not is_differentiable(out._payload.dtype):
             continue
-        if out.payload.dtype.kind == "c":
+        if out._payload.dtype.kind == "c":
             parts.append(_Part(position, i, out, 1j, "imaginary"))
             parts.append(_Part(position, i, out, 1, "real"))
         else:
@@ -460,12 +460,14 @@ def parts_of(outputs: Sequence[Any]) -> list[_Part]:
 
 
 def _of(tensor: Any) -> Any:
-    return np.complex128 if tensor.payload.dtype.kind == "c" else np.float64
+    return np.complex128 if tensor._payload.dtype.kind == "c" else np.float64
 
 
 def one_number(pairs: Any, tensor: Any) -> Any:
     """The derivatives by ``x`` and ``y`` as the gradient by ``x + iy``: their complex sum."""
-    return pairs[..., 0] + 1j * pairs[..., 1] if tensor.payload.dtype.kind == "c" else pairs[..., 0]
+    return (
+        pairs[..., 0] + 1j * pairs[..., 1] if tensor._payload.dtype.kind == "c" else pairs[..., 0]
+    )
 
 
 def _real_dot(gradient: Any, direction: Any) -> float:

@@ -48,9 +48,9 @@ class ForwardCheck(Check):
         """What gives the derivatives of all outputs along a direction, as `along` does."""
 
         def push(evaluate: Any, tensor: Any, direction: Any, eps: float) -> list[Any]:
-            tangent = new_tensor(np.asarray(direction, tensor.payload.dtype))
+            tangent = new_tensor(np.asarray(direction, tensor._payload.dtype))
             return [
-                None if slope is None else np.array(slope.payload).reshape(-1)
+                None if slope is None else np.array(slope._payload).reshape(-1)
                 for slope in self.tangents(k, tangent, True)
             ]
 
@@ -80,7 +80,7 @@ class ForwardCheck(Check):
             duals = list(inputs)
             for position in self.positions:
                 direction = signs(self.rng, inputs[position]).reshape(inputs[position].shape)
-                direction = direction.astype(inputs[position].payload.dtype)
+                direction = direction.astype(inputs[position]._payload.dtype)
                 duals[position] = make_dual(inputs[position], new_tensor(direction))
             for k, position in enumerate(self.positions):
                 alone = inputs[position]
@@ -90,7 +90,7 @@ class ForwardCheck(Check):
                     for value in (zero, alone)
                 )
                 for i, (a, b) in enumerate(zip(defined, undefined, strict=True)):
-                    if a is not None and not self._close(a.payload, b.payload):
+                    if a is not None and not self._close(a._payload, b._payload):
                         raise GradcheckError(
                             f"Mismatch in tangent values for output with index: {i}: it changes "
                             f"when the tangent of {self._argument(k)} is undefined, not zeros"
@@ -103,7 +103,7 @@ class ForwardCheck(Check):
         """Whether derivatives along random directions show no difference."""
         tensor = self.watched[k]
         for _ in range(times):
-            direction = signs(self.rng, tensor).reshape(tensor.payload.shape)
+            direction = signs(self.rng, tensor).reshape(tensor._payload.shape)
             numerical = along(evaluate, tensor, direction, self.eps)
             analytical = self._push(k)(evaluate, tensor, direction, self.eps)
             for part in parts:
@@ -126,7 +126,7 @@ def _tangents(result: Any) -> list[Any]:
     found = []
     for out in as_tuple(result):
         slope = None
-        if isinstance(out, TensorBase) and is_differentiable(out.payload.dtype):
+        if isinstance(out, TensorBase) and is_differentiable(out._payload.dtype):
             primal, slope = unpack_dual(out)
             slope = zeros_like(primal) if slope is None else slope
         found.append(slope)
@@ -149,7 +149,7 @@ def check_batched_backward(check: Check) -> None:
     """Compare backward passes with a batch of cotangents with one for each."""
     outputs = as_tuple(check.func(*check.inputs))
     for part in parts_of(outputs):
-        shape, dtype = part.tensor.payload.shape, part.tensor.payload.dtype
+        shape, dtype = part.tensor._payload.shape, part.tensor._payload.dtype
         values = check.rng.standard_normal((2, *shape)).astype(dtype)
         with _computing_batches("check_batched_grad"):
             batch = gradients_of_batch(
@@ -160,19 +160,21 @@ def check_batched_backward(check: Check) -> None:
                 [part.tensor], check.watched, [new_tensor(np.asarray(value))], True, False
             )
             for k, (many, one) in enumerate(zip(batch, alone, strict=True)):
-                of_row = None if many is None else many.payload[row]
+                of_row = None if many is None else many._payload[row]
                 _expect_equal(check, of_row, one, part.position, k, "gradients")
 
 
 def check_batched_forward(check: ForwardCheck) -> None:
     """Compare a forward pass with a batch of tangents with one for each."""
     for k, tensor in enumerate(check.watched):
-        values = check.rng.standard_normal((2, *tensor.payload.shape)).astype(tensor.payload.dtype)
+        values = check.rng.standard_normal((2, *tensor._payload.shape)).astype(
+            tensor._payload.dtype
+        )
         alone = [check.tangents(k, new_tensor(np.asarray(value)), False) for value in values]
         with _computing_batches("check_batched_forward_grad"), Entered(2, NEVER) as level:
             tangent = move("wrap", new_tensor(values), level)
             found = check.tangents(k, tangent, False)
-            many = [None if s is None else move("unwrap", s, level).payload for s in found]
+            many = [None if s is None else move("unwrap", s, level)._payload for s in found]
         for row, slopes in enumerate(alone):
             for i, (batch, one) in enumerate(zip(many, slopes, strict=True)):
                 of_row = None if batch is None else batch[row]
@@ -181,7 +183,7 @@ def check_batched_forward(check: ForwardCheck) -> None:
 
 def _expect_equal(check: Check, many: Any, one: Any, i: int, k: int, what: str) -> None:
     a = 0 if many is None else np.asarray(many)
-    b = 0 if one is None else one.payload
+    b = 0 if one is None else one._payload
     if not np.allclose(a, b, check.rtol, check.atol, equal_nan=True):
         raise GradcheckError(
             f"While testing batched {what}: under vmap those of output {i} by "

@@ -25,7 +25,7 @@ def function_of_gradients(
     watched = [i for i, value in enumerate(tensors) if requires_grad(value)]
     if grad_outputs is None:
         cotangents = tuple(
-            _random_cotangent(out.payload, strided)
+            _random_cotangent(out._payload, strided)
             for out in as_tuple(func(*tensors))
             if requires_grad(out)
         )

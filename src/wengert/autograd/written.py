@@ -39,25 +39,25 @@ def with_written(
 
 def shows(tensor: Any, tangent: Any) -> bool:
     """Whether a tensor has the memory of `tangent` for its tangent."""
-    payload = tensor.payload
-    return isinstance(payload, Dual) and payload.own and payload.tangent is tangent.payload
+    payload = tensor._payload
+    return isinstance(payload, Dual) and payload.own and payload.tangent is tangent._payload
 
 
 def _overwrite(tensor: Any, result: Any, slope: Any, level: Level) -> None:
     """Let a tensor that `forward` wrote to be the result that stands for it."""
     if slope is not None and shows(tensor, slope):
         # both have been written to; what follows is their history
-        if tensor.edge is not result.edge:
-            move_edge(tensor, result.edge)
-            if tensor.ext is not None:
-                refresh_views(tensor, result.edge)
-            slope.edge = move("tangent_of", tensor, level).edge
+        if tensor._edge is not result._edge:
+            move_edge(tensor, result._edge)
+            if tensor._ext is not None:
+                refresh_views(tensor, result._edge)
+            slope._edge = move("tangent_of", tensor, level)._edge
         note_tangent(tensor, slope)
         return
-    if tensor.ext is not None and (tensor.ext.base is not None or tensor.ext.views):
+    if tensor._ext is not None and (tensor._ext.base is not None or tensor._ext.views):
         raise NotImplementedError(
             "a Function that writes to a view, or to a tensor with views, that carries a tangent: "
             "let it write to a clone()"
         )
-    tensor.payload = result.payload
-    move_edge(tensor, result.edge)
+    tensor._payload = result._payload
+    move_edge(tensor, result._edge)

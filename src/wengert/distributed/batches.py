@@ -68,7 +68,7 @@ def _seen(leaf: Any) -> Any:
     if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biufc" and leaf.dtype.isnative:
         return new_tensor(read_only(leaf.view(np.ndarray)))
     if isinstance(leaf, TensorBase):
-        return new_tensor(read_only(leaf.array()))
+        return new_tensor(read_only(leaf._array()))
     return leaf
 
 

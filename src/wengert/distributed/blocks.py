@@ -87,7 +87,7 @@ def _outline(program: Program, sent: Any, block: Any, rows: Any, options: Held) 
     function, tensors = _function_of(program, sent)
     with no_grad():
         leaves, rebuild = flatten(function(*tensors))
-    return rebuild([Held((leaf.payload.shape, leaf.payload.dtype)) for leaf in leaves])
+    return rebuild([Held((leaf._payload.shape, leaf._payload.dtype)) for leaf in leaves])
 
 
 def _rows(program: Program, sent: Any, span: range, rows: Any, options: Held) -> list[Any]:
@@ -105,7 +105,7 @@ def _rows(program: Program, sent: Any, span: range, rows: Any, options: Held) ->
         units.append(new_tensor(unit.reshape(len(span), *shape)))
         first += size
     grads = vmap_here(lambda *unit: pull(tuple(unit)))(*units)
-    return [grad.array() for grad in grads]
+    return [grad._array() for grad in grads]
 
 
 def _rows_of_data(program: Program, sent: Any, batch: Any, rows: int, options: Held) -> Any:
@@ -125,7 +125,7 @@ def _rows_of_data(program: Program, sent: Any, batch: Any, rows: int, options: H
         nonlocal structure
         leaves, again = flatten(function(rebuild(list(values)), data))
         structure = again(list(range(len(leaves))))
-        if any(isinstance(leaf, TensorBase) and leaf.payload.ndim == 0 for leaf in leaves):
+        if any(isinstance(leaf, TensorBase) and leaf._payload.ndim == 0 for leaf in leaves):
             raise ValueError(
                 f"{program.name}() must return results with a dimension 0, for the rows of the "
                 "batch, but returned a number"
@@ -133,7 +133,7 @@ def _rows_of_data(program: Program, sent: Any, batch: Any, rows: int, options: H
         return tuple(leaves)
 
     made = jacobian_here(flat, tuple(range(len(tensors))))(*tensors)
-    return structure, [[block.array() for block in blocks] for blocks in made]
+    return structure, [[block._array() for block in blocks] for blocks in made]
 
 
 def jacobian(
@@ -237,7 +237,7 @@ def _chunk(program: Program, sent: Any, batch: Any, rows: int, options: Held) ->
     made = vmap_here(function, in_dims, out_dims, randomness)(*_filled(rebuild, leaves))
     results, again = flatten(made)
     places = list(dims_of(out_dims, made, "vmap"))
-    return again([Held((r.array(), place)) for r, place in zip(results, places, strict=True)])
+    return again([Held((r._array(), place)) for r, place in zip(results, places, strict=True)])
 
 
 def _filled(structure: Any, leaves: list[Any]) -> Any:
@@ -292,7 +292,7 @@ def vmap(
 
     def mapped(*args: Any) -> Any:
         leaves, dims, size = mapped_leaves(args, in_dims, name)
-        arrays = [leaf.array() if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
+        arrays = [leaf._array() if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
         shared = [array for array, dim in zip(arrays, dims, strict=True) if dim is None]
         moving = [(array, dim) for array, dim in zip(arrays, dims, strict=True) if dim is not None]
         chunks = [

@@ -48,7 +48,7 @@ class Nested:
         self.arrays = []
         for i, leaf in enumerate(self.leaves):
             if isinstance(leaf, TensorBase):
-                array = leaf.array()
+                array = leaf._array()
             elif isinstance(leaf, np.ndarray | np.generic | int | float | complex):
                 array = np.asarray(leaf)
             else:
@@ -150,9 +150,9 @@ class OfModule:
     def sent(self) -> Any:
         """What travels to the workers."""
         return _Module(
-            [tensor.array() for tensor in self.all],
+            [tensor._array() for tensor in self.all],
             [tensor.requires_grad for tensor in self.all],
-            [tensor.array() for tensor in self.buffers],
+            [tensor._array() for tensor in self.buffers],
             [part.training for part in self.module.modules()],
         )
 
@@ -177,7 +177,7 @@ class OfModule:
 
     def wanted(self) -> list[Any]:
         """The arrays to differentiate by."""
-        return [tensor.array() for _, tensor in self.named]
+        return [tensor._array() for _, tensor in self.named]
 
     def flat(self, gradients: Any) -> list[Any]:
         """The gradients in the order of the parameters."""

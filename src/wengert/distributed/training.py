@@ -193,7 +193,7 @@ class _Loop:
             )
         # what it computed may have a history, which would grow from step to step
         return known.rebuild(
-            [new_tensor(x.array()) if isinstance(x, TensorBase) else x for x in leaves]
+            [new_tensor(x._array()) if isinstance(x, TensorBase) else x for x in leaves]
         )
 
 

@@ -165,18 +165,18 @@ def differentiate(program: Program, sent: Any, batch: Any, rows: int) -> Partial
             f"the loss must be a tensor of one number, computed from the parameters, but "
             f"{program.name} returned {_kind(value)}"
         )
-    payload = value.array()
+    payload = value._array()
     if payload.size != 1:
         raise ValueError(
             f"the loss must be one number for a partition, but {program.name} returned "
             f"{describe(payload)}: return its .mean() or .sum()"
         )
     found: list[Any] = [None] * len(function.leaves)
-    if value.edge is not None:
+    if value._edge is not None:
         found = run_grad([value], function.leaves, [None], False, False)
-    gradients = [None if grad is None else grad.array() for grad in found]
+    gradients = [None if grad is None else grad._array() for grad in found]
     odd = None if np.isfinite(payload).all() else _CURRENT.get().partition  # type: ignore[union-attr]
-    buffers = [buffer.array() for buffer in function.buffers]
+    buffers = [buffer._array() for buffer in function.buffers]
     return Partial(payload.reshape(()).copy(), gradients, rows, buffers, odd)
 
 

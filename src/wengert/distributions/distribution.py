@@ -24,7 +24,7 @@ __all__ = ["Distribution", "ExponentialFamily"]
 
 def _shown(value: Any) -> str:
     """A tensor as text: a single number as such, unless it is one of a batch under `vmap`."""
-    return repr(value) if isinstance(value.payload, Lifted) else f"{value}"
+    return repr(value) if isinstance(value._payload, Lifted) else f"{value}"
 
 
 def _not_there(self: Any) -> Any:

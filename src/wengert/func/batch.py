@@ -75,14 +75,14 @@ def mapped_leaves(
                 f"{name}: Got in_dim={dim} for an input but the input is of type {type(leaf)}. We "
                 "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
             )
-        ndim = leaf.payload.ndim
+        ndim = leaf._payload.ndim
         if not -ndim <= dim < ndim:
             raise ValueError(
                 f"{name}: Got in_dim={dim} for some input, but that input is a Tensor of "
                 f"dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
             )
         dims[i] = dim % ndim
-        sizes.append(leaf.payload.shape[dims[i]])
+        sizes.append(leaf._payload.shape[dims[i]])
     if not sizes:
         raise ValueError(
             f"{name}: at least one input must be mapped, but in_dims names no dimension of any"
@@ -223,20 +223,20 @@ def _within(
             raise ValueError(
                 f"{name}: `f` must only return Tensors, got type {type(out)} as a return."
             )
-        check_levels([out.payload])
+        check_levels([out._payload])
         if place is None:
-            if level.number in levels_of(out.payload):
+            if level.number in levels_of(out._payload):
                 raise ValueError(
                     f"{name}: `f` can not return a BatchedTensor when out_dim is None: the "
                     "result differs from one element to the next"
                 )
             made.append(out)
             continue
-        shared = out.vc is not None
+        shared = out._vc is not None
         whole = move("unwrap", out, level)
         if shared:
             link(out, whole)
-        ndim = whole.payload.ndim
+        ndim = whole._payload.ndim
         if not -ndim <= place < ndim:
             raise ValueError(f"{name}: out_dims={place} is not a dimension of a result with {ndim}")
         made.append(movedim(whole, 0, place) if place else whole)

@@ -60,7 +60,7 @@ def _is_linear(tensors: Sequence[Any]) -> bool:
 
 def _detached(tensor: Any) -> Any:
     """Another tensor over the same memory, without history."""
-    return new_tensor(tensor.payload, None, tensor.share_version())
+    return new_tensor(tensor._payload, None, tensor._share_version())
 
 
 def _beside(rules: tuple[Any, ...], call: _Call) -> list[Any]:
@@ -111,8 +111,8 @@ class _Call:
 
         Of several runs, at fewer and fewer levels, the last counts: the rule has the others.
         """
-        closed = [leaf if getattr(leaf, "edge", None) is not None else None for leaf in leaves]
-        count = len(levels_of(*[leaf.payload for leaf in leaves if isinstance(leaf, TensorBase)]))
+        closed = [leaf if getattr(leaf, "_edge", None) is not None else None for leaf in leaves]
+        count = len(levels_of(*[leaf._payload for leaf in leaves if isinstance(leaf, TensorBase)]))
         if not self.closed or count <= self._count:
             self.closed, self._count = closed, count
 
@@ -122,7 +122,7 @@ class _Call:
             [
                 out
                 if closed is None
-                else _Tied.apply(out, closed, levels_of(closed.payload).keys(), *self.tensors)
+                else _Tied.apply(out, closed, levels_of(closed._payload).keys(), *self.tensors)
                 for out, closed in zip(made, self.closed or [None] * len(made), strict=True)
             ]
         )
@@ -180,7 +180,7 @@ class _Tied(Function):
         if ctx.asks_for(1):
             sides = full_mode().sides
             outside = () if sides is None else sides.outside
-            for number, level in levels_of(*[arg.payload for arg in args]).items():
+            for number, level in levels_of(*[arg._payload for arg in args]).items():
                 if level.size is None and (number not in outside or number in ctx.of_other):
                     raise RuntimeError(_NO_SECOND)
             other = _Last.apply(g, *args)
@@ -243,7 +243,7 @@ class _Reverse(Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
         call = ctx.call
-        if is_recording() or levels_of(*[tensor.payload for tensor in ctx.saved_tensors]):
+        if is_recording() or levels_of(*[tensor._payload for tensor in ctx.saved_tensors]):
             # again, since derivatives go through what the rule needs, too
             call = _Call(call.arguments(ctx.saved_tensors), call.fixed)
             ctx.owner.compute(call, call.args)
@@ -279,7 +279,7 @@ class _Forward(_Reverse):
         ]
         made = ctx.owner.pushed(ctx.call, tensors, directions)
         # an output that has no derivative may get a tangent of zeros, which is none here
-        return tuple([t if is_differentiable(t.payload.dtype) else None for t in made])
+        return tuple([t if is_differentiable(t._payload.dtype) else None for t in made])
 
 
 class custom_vjp:

@@ -23,15 +23,15 @@ from wengert.tape.views import link
 
 def joined(primal: Any, tangent: Any, level: Level) -> Any:
     """A tensor of a value and its tangent."""
-    if is_recording() and (primal.edge is not None or tangent.edge is not None):
+    if is_recording() and (primal._edge is not None or tangent._edge is not None):
         return T.add(move("constant", primal, level), move("infinitesimal", tangent, level))
-    dual = new_tensor(Dual(primal.array(), tangent.payload, level), None, primal.share_version())
+    dual = new_tensor(Dual(primal._array(), tangent._payload, level), None, primal._share_version())
     link(primal, dual)
     return dual
 
 
 def _check_pair(primal: Any, tangent: Any, name: str) -> None:
-    p, t = primal.payload, tangent.payload
+    p, t = primal._payload, tangent._payload
     if not is_differentiable(p.dtype):
         raise RuntimeError(
             f"{name}: a primal must be of a floating or complex dtype, not {p.dtype}: it has no "
@@ -123,7 +123,7 @@ def jvp(
                     f"{name}: The output of f is independent of the inputs. This is not allowed "
                     "with strict=True."
                 )
-        shared = [out.vc is not None for out in outputs]
+        shared = [out._vc is not None for out in outputs]
         made = [move("primal_of", out, level) for out in outputs]
         for out, value, shares in zip(outputs, made, shared, strict=True):
             if shares:
@@ -137,13 +137,13 @@ def jvp(
 
 def cast_tangent(tangent: Any, primal: Any) -> Any:
     """`tangent` in the dtype of its primal."""
-    if tangent.payload.dtype == primal.payload.dtype:
+    if tangent._payload.dtype == primal._payload.dtype:
         return tangent
-    return T.to_copy(tangent, dtype=primal.payload.dtype)
+    return T.to_copy(tangent, dtype=primal._payload.dtype)
 
 
 def _depends(out: Any, level: Level) -> bool:
-    payload = out.payload
+    payload = out._payload
     return isinstance(payload, Dual) and payload.owner is level and payload.tangent is not None
 
 
@@ -177,7 +177,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         mode = current_mode()
         levels = () if mode is None else mode.levels
         zeros = [brought(zeros_like(out), levels) for out in outputs]
-        unknown = [new_tensor(zero.payload, LEAF) for zero in zeros]
+        unknown = [new_tensor(zero._payload, LEAF) for zero in zeros]
         grads, _ = flatten(pull(rebuild(unknown), create_graph=True))
 
     def pushed(*tangents: Any) -> Any:
@@ -196,12 +196,12 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                         f"tangent:{i} with {what} {have} in flattened pytree doesn't match the "
                         f"{what} {wanted} of the corresponding primal."
                     )
-        pairs = [(g, t) for g, t in zip(grads, directions, strict=True) if g.edge is not None]
+        pairs = [(g, t) for g, t in zip(grads, directions, strict=True) if g._edge is not None]
         if not pairs:
             return rebuild([zeros_like(out) for out in outputs])
         ends, seeds = zip(*pairs, strict=True)
         graph = is_recording() and (
-            any(t.edge is not None for t in seeds) or leads_outside(ends, [*unknown, *inputs])
+            any(t._edge is not None for t in seeds) or leads_outside(ends, [*unknown, *inputs])
         )
         found = run_grad(ends, unknown, seeds, True, graph)
         made = [zeros_like(o) if f is None else f for o, f in zip(outputs, found, strict=True)]

@@ -198,17 +198,17 @@ def fresh(tensor: Any, function: str, differentiable: bool = True) -> Any:
 
     It has all levels that are under way, so that what is recorded from it does.
     """
-    if differentiable and not is_differentiable(tensor.payload.dtype):
+    if differentiable and not is_differentiable(tensor._payload.dtype):
         raise RuntimeError(
             f"{function}: only Tensors of floating point and complex dtype can require gradients, "
-            f"but an input has dtype {tensor.payload.dtype}: convert it, for example with .float()"
+            f"but an input has dtype {tensor._payload.dtype}: convert it, for example with .float()"
         )
     mode = current_mode()
     if mode is not None and mode.levels:
         tensor = brought(tensor, mode.levels)
-    if tensor.edge is not None:
+    if tensor._edge is not None:
         return T.alias(tensor)
-    return new_tensor(tensor.payload, LEAF, tensor.share_version())
+    return new_tensor(tensor._payload, LEAF, tensor._share_version())
 
 
 def shown(value: Any, keep: bool) -> Any:
@@ -216,18 +216,18 @@ def shown(value: Any, keep: bool) -> Any:
     if keep:
         return value
     if isinstance(value, TensorBase):
-        return value if value.edge is None else _cut(value)
+        return value if value._edge is None else _cut(value)
     leaves, rebuild = flatten(value)
     return rebuild(
         [
-            _cut(leaf) if isinstance(leaf, TensorBase) and leaf.edge is not None else leaf
+            _cut(leaf) if isinstance(leaf, TensorBase) and leaf._edge is not None else leaf
             for leaf in leaves
         ]
     )
 
 
 def _cut(tensor: Any) -> Any:
-    return new_tensor(tensor.payload, None, tensor.share_version())
+    return new_tensor(tensor._payload, None, tensor._share_version())
 
 
 def with_aux(output: Any, has_aux: bool, function: str) -> tuple[Any, Any]:

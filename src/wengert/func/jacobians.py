@@ -23,13 +23,13 @@ P = ParamSpec("P")
 
 def units_of(tensors: Sequence[Any]) -> list[Any]:
     """For each tensor the unit vectors of the space of all: a row for each element of any."""
-    total = sum(tensor.payload.size for tensor in tensors)
+    total = sum(tensor._payload.size for tensor in tensors)
     units, start = [], 0
     for tensor in tensors:
-        count = tensor.payload.size
-        rows = np.zeros((total, count), tensor.payload.dtype)
+        count = tensor._payload.size
+        rows = np.zeros((total, count), tensor._payload.dtype)
         rows[start : start + count] = np.eye(count, dtype=rows.dtype)
-        units.append(fixed(sent_to(tensor, rows.reshape(total, *tensor.payload.shape))))
+        units.append(fixed(sent_to(tensor, rows.reshape(total, *tensor._payload.shape))))
         start += count
     return units
 
@@ -38,12 +38,12 @@ def _rows(tensor: Any, like: list[Any], by_output: bool) -> list[Any]:
     """A batch over the elements of all tensors of `like`, parted into blocks of a Jacobian."""
     blocks, start = [], 0
     for other in like:
-        count = other.payload.size
+        count = other._payload.size
         part = T.slice(tensor, dim=0, start=start, end=start + count, step=1)
-        shape = tuple(tensor.payload.shape[1:])
-        block = T.unsafe_view(part, shape=(*other.payload.shape, *shape))
+        shape = tuple(tensor._payload.shape[1:])
+        block = T.unsafe_view(part, shape=(*other._payload.shape, *shape))
         if not by_output:
-            ndim = other.payload.ndim
+            ndim = other._payload.ndim
             block = movedim(block, tuple(range(ndim)), tuple(range(len(shape), len(shape) + ndim)))
         blocks.append(block)
         start += count
@@ -208,7 +208,7 @@ def jacfwd(
             _, slopes, others = jvp(partial, tuple(inputs), directions, has_aux=True)
             return slopes, others
 
-        if sum(tensor.payload.size for tensor in inputs) == 1:
+        if sum(tensor._payload.size for tensor in inputs) == 1:
             # one direction needs no batch, in which no value could decide anything
             parts = column(*[T.select(unit, dim=0, index=0) for unit in units_of(inputs)])
             slopes, others = ([T.unsqueeze(p, dim=0) for p in part] for part in parts)
@@ -318,9 +318,9 @@ def jacobian(
             return (rows if mode == "reverse" else columns)(*args, **kwargs)
         numbers, _ = chosen(args, argnums, "jacobian")
         inputs, _ = tensors_of(tuple(args[n] for n in numbers), "jacobian", "inputs")
-        width = sum(tensor.payload.size for tensor in inputs)
+        width = sum(tensor._payload.size for tensor in inputs)
         output, _ = with_aux(func(*args, **kwargs), has_aux, "jacobian")
-        height = sum(out.payload.size for out in flatten(output)[0])
+        height = sum(out._payload.size for out in flatten(output)[0])
         return (rows if height <= width else columns)(*args, **kwargs)
 
     return Transformed(

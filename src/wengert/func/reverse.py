@@ -42,10 +42,10 @@ def _value_and_grad(
             raise RuntimeError(
                 f"{name}: Expected f(*args) to return a tensor, got {type(output).__name__}"
             )
-        if output.payload.ndim:
+        if output._payload.ndim:
             raise RuntimeError(
                 f"{name}: Expected f(*args) to return a scalar tensor, got tensor with "
-                f"{output.payload.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
+                f"{output._payload.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
                 "instead?"
             )
         flat = [tensor for own in inputs for tensor in own]
@@ -53,7 +53,7 @@ def _value_and_grad(
         graph = outside and leads_outside([output], flat, True)
         keep = graph and leads_outside([output], flat)
         found: list[Any] = [None] * len(flat)
-        if output.edge is not None:
+        if output._edge is not None:
             closed = outside and not graph
             found = run_grad([output], flat, [None], graph, graph, closed=closed)
     keeps_aux = keep or (has_aux and outside and _leads(aux, flat))
@@ -75,8 +75,8 @@ def _value_and_grad(
 def _end(inputs: list[Any]) -> None:
     """Let the inputs of a transform lead nowhere, for those further out."""
     for tensor in inputs:
-        if tensor.edge is LEAF:
-            tensor.extra().ended = True
+        if tensor._edge is LEAF:
+            tensor._extra().ended = True
 
 
 def _leads(value: Any, inputs: list[Any]) -> bool:
@@ -266,9 +266,9 @@ def pullback(
             )
         graph = create_graph
         if graph is None:
-            graph = is_recording() and (rules or any(g.edge is not None for g in grads))
+            graph = is_recording() and (rules or any(g._edge is not None for g in grads))
         pairs = [
-            (out, grad) for out, grad in zip(outputs, grads, strict=True) if out.edge is not None
+            (out, grad) for out, grad in zip(outputs, grads, strict=True) if out._edge is not None
         ]
         found: list[Any] = [None] * len(flat)
         if pairs:

@@ -192,7 +192,7 @@ def argmin(
                     else type(value).__name__
                 )
                 raise ValueError(f"{name} must give one real number in a tensor, but gave {shown}")
-            one = new_tensor(np.ones(value.payload.shape, value.payload.dtype))
+            one = new_tensor(np.ones(value._payload.shape, value._payload.dtype))
             grads = products([value], unknowns, [one], create_graph)
         return [
             t.new_zeros(t.shape) if g is None else g for g, t in zip(grads, before, strict=True)
@@ -323,7 +323,7 @@ def _solution(solver: Any, found: Any) -> tuple[list[Any], Any]:
     leaves, rebuild = flatten(found)
     arrays = []
     for path, item in zip(paths(found, "the solution"), leaves, strict=True):
-        array = item.detach().array() if isinstance(item, Tensor) else np.asarray(item)
+        array = item.detach()._array() if isinstance(item, Tensor) else np.asarray(item)
         if array.dtype.kind in "OSU" or not is_differentiable(array.dtype):
             raise TypeError(
                 f"{_name(solver)} must return floating numbers, but {path} is "

@@ -101,14 +101,14 @@ class Equation:
         value = self.function(self._rebuild(unknowns), *self._rebuild_parameters(leaves))
         results = tensors_of(value, self.name)
         for result in results:
-            if not is_differentiable(result.payload.dtype):
+            if not is_differentiable(result._payload.dtype):
                 raise TypeError(f"{self.name} must give floating numbers, but gave {result.dtype}")
         size = sum(r.numel() * (2 if r.is_complex() else 1) for r in results)
         if size != self.unknowns.size:
             raise ValueError(
                 f"{self.name} must give as many numbers as there are unknowns. The solution has "
                 f"{self.unknowns.size} ({_shapes(self.solution)}), the result has {size} "
-                f"({_shapes([r.payload for r in results])})."
+                f"({_shapes([r._payload for r in results])})."
             )
         return results
 
@@ -121,7 +121,7 @@ class Equation:
                 results = self.residual(unknowns, parameters)
             refuse_lifted(results, self.name)
             self.closures = closed_over(results, [*unknowns, *parameters])
-            self.equations = Layout([r.payload for r in results])
+            self.equations = Layout([r._payload for r in results])
             self._graph = unknowns, parameters, results
         return self._graph[2]
 
@@ -146,7 +146,7 @@ class Equation:
         """The product of a vector with the Jacobian by z, from the left."""
         unknowns, _, results = self._graph
         grads = products(results, unknowns, self.equations.tensors(vector))
-        return self.unknowns.vector([None if g is None else g.payload for g in grads])
+        return self.unknowns.vector([None if g is None else g._payload for g in grads])
 
     def push(self, vector: Any) -> Any:
         """The product of the Jacobian by z with a vector."""
@@ -160,7 +160,7 @@ class Equation:
         parts = self.unknowns.tensors(vector)
         pairs = [(g, part) for g, part in zip(grads, parts, strict=True) if g is not None]
         pushed = products([g for g, _ in pairs], dummies, [part for _, part in pairs])
-        return self.equations.vector([None if p is None else p.payload for p in pushed])
+        return self.equations.vector([None if p is None else p._payload for p in pushed])
 
     def pull_parameters(self, tensors: list[Any]) -> list[Any]:
         """The products of a vector with the Jacobians by parameters and closed-over tensors."""
@@ -173,7 +173,7 @@ class Equation:
         before, after = self.equations, self.unknowns
         if transpose:
             before, after = after, before
-        b = before.vector([t.payload for t in tensors])
+        b = before.vector([t._payload for t in tensors])
         return after.tensors(self._solved(b, transpose))
 
     @property
@@ -230,7 +230,7 @@ class Equation:
             np.eye(self.equations.size), range(_AT_ONCE, self.equations.size, _AT_ONCE)
         ):
             if len(units):
-                parts = [[t.array() for t in self.equations.tensors(unit)] for unit in units]
+                parts = [[t._array() for t in self.equations.tensors(unit)] for unit in units]
                 yield [np.stack(part) for part in zip(*parts, strict=True)]
 
     def _rows(self, vectors: list[Any]) -> Any:
@@ -243,10 +243,10 @@ class Equation:
     def excess(self, results: list[Any], tol: float | None) -> tuple[float, float]:
         """The largest residual, and how large it may be."""
         if tol is None:
-            arrays = (*self.solution, *[r.payload for r in results])
+            arrays = (*self.solution, *[r._payload for r in results])
             tol = max((precision(a.dtype) for a in arrays), default=0.0) ** 0.25
         size = max((_largest(array) for array in self.solution), default=0.0)
-        residual = max((_largest(r.payload) for r in results), default=0.0)
+        residual = max((_largest(r._payload) for r in results), default=0.0)
         return residual, tol * max(1.0, size if math.isfinite(size) else 0.0)
 
 

@@ -46,7 +46,7 @@ class ImplicitSolution(Function):
         equation: Equation = ctx.equation
         saved = ctx.saved_tensors
         count = len(equation.solution)
-        if not is_grad_enabled() and not levels_of(*[t.payload for t in (*saved, *grads)]):
+        if not is_grad_enabled() and not levels_of(*[t._payload for t in (*saved, *grads)]):
             us = LinearSolution.apply(equation, True, *saved, *grads)
             return equation.pull_parameters([-u for u in us])
         solution, inputs = saved[:count], saved[count:]
@@ -59,7 +59,7 @@ class ImplicitSolution(Function):
             if not recording:
                 # values of transforms, which the equation's own graph does not hold
                 parameters = [
-                    leaf(p, n.edge is not None) for p, n in zip(parameters, own, strict=True)
+                    leaf(p, n._edge is not None) for p, n in zip(parameters, own, strict=True)
                 ]
             values = equation.residual(gates.before(solution), parameters)
             targets = [*parameters, *equation.closures]
@@ -117,7 +117,7 @@ class LinearSolution(Function):
             gates = Gates()
             behind = gates.before(known[: count + len(equation.parameters)])
             # products by what has no history need an edge, too
-            unknowns = [leaf(t) if t.edge is None else t for t in behind[:count]]
+            unknowns = [leaf(t) if t._edge is None else t for t in behind[:count]]
             values = equation.residual(unknowns, behind[count:])
             pulled = products(values, unknowns, gates.before(left), create_graph=True)
             pairs = [(p, r) for p, r in zip(pulled, right, strict=True) if p is not None]

@@ -97,13 +97,13 @@ class AdjointSolution(Function):
         states, *inputs = ctx.saved_tensors
         course: Course = ctx.course
         recording = is_grad_enabled()
-        if recording or not is_plain(grad.payload):
+        if recording or not is_plain(grad._payload):
             with enable_grad():
                 results = _recorded(course, states, inputs, grad)
             if recording:
                 return results
-            return [None if r is None else new_tensor(r.payload) for r in results]
-        arrays = _backwards(course, grad.payload, any(ctx.needs_input_grad[3:]))
+            return [None if r is None else new_tensor(r._payload) for r in results]
+        arrays = _backwards(course, grad._payload, any(ctx.needs_input_grad[3:]))
         return [gradient_of(a, like) for a, like in zip(arrays, inputs, strict=True)]
 
 
@@ -236,7 +236,7 @@ def _recorded(course: Course, states: Any, inputs: list[Any], grad: Any) -> list
     """The gradients as functions on the tape."""
     field = course.field
     count = len(field.parameters)
-    followed = [i for i, t in enumerate(inputs[1:]) if t.edge is not None]
+    followed = [i for i, t in enumerate(inputs[1:]) if t._edge is not None]
 
     def slopes(t: Any, both: Any, *given: Any) -> Any:
         y, a, *_ = both
@@ -245,9 +245,10 @@ def _recorded(course: Course, states: Any, inputs: list[Any], grad: Any) -> list
             gates = Gates()
             y, *parameters = gates.before([y, *given])
             # products by what has no history need an edge, too
-            y = leaf(y) if y.edge is None else y
+            y = leaf(y) if y._edge is None else y
             parameters = [
-                leaf(p) if p.edge is None and i in followed else p for i, p in enumerate(parameters)
+                leaf(p) if p._edge is None and i in followed else p
+                for i, p in enumerate(parameters)
             ]
             value = field(t, y, parameters)
             by = [*parameters, *field.closures]

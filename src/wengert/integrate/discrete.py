@@ -60,7 +60,7 @@ class Steps:
         if self.first is None:
             self.first = pair
         self._recent.append(pair)
-        return pair[1].payload
+        return pair[1]._payload
 
     def accept(self, before: float, after: float, count: int, proposal: float) -> None:
         """Keep the last `count` evaluations as those of a step; others were of rejected ones."""
@@ -130,8 +130,8 @@ class DiscreteSolution(Function):
         steps: Steps = ctx.steps
         tableau = recording_method(ctx.method)
         recording = is_grad_enabled()
-        if not recording and is_plain(grad.payload):
-            results = _backwards(steps, tableau, ctx.times, grad.payload)
+        if not recording and is_plain(grad._payload):
+            results = _backwards(steps, tableau, ctx.times, grad._payload)
             return [gradient_of(a, like) for a, like in zip(results, inputs, strict=True)]
         count = 1 + len(steps.field.parameters)
         gates = Gates()
@@ -225,7 +225,7 @@ def _again(steps: Steps, tableau: Any, times: Any, y: Any, parameters: list[Any]
 def _combined(weights: Any, slopes: list[Any]) -> Any:
     """The sum of `slopes` with these weights."""
     stages = stack(slopes)
-    return new_tensor(np.asarray(weights, dtype=stages.payload.dtype)) @ stages
+    return new_tensor(np.asarray(weights, dtype=stages._payload.dtype)) @ stages
 
 
 fill_sections(globals())

@@ -36,7 +36,7 @@ class State:
             value = as_tensor(np.asarray(value, dtype=np.result_type(np.float64, value)))
         leaves, self.rebuild = flatten(value)
         parts = [item if isinstance(item, Tensor) else as_tensor(item) for item in leaves]
-        dtypes = {part.payload.dtype for part in parts}
+        dtypes = {part._payload.dtype for part in parts}
         if len(dtypes) != 1 or not is_differentiable(next(iter(dtypes))):
             raise TypeError(
                 f"{name} must hold floating numbers of one dtype, but has "
@@ -137,7 +137,7 @@ class Field:
         self.complex = state.dtype.kind == "c"
         self.work = np.dtype(np.complex128 if self.complex else np.float64)
         if is_recording():
-            y, value = self.recorded(time, without_tangent(state.initial).array())
+            y, value = self.recorded(time, without_tangent(state.initial)._array())
             refuse_lifted([value], name)
             self.closures = closed_over([value], [y, *self.own])
 
@@ -181,7 +181,7 @@ class Field:
         """dy/dt as an array."""
         with no_grad():
             value = self(self.time(t), new_tensor(self.vector(y)), self.plain)
-        return value.payload
+        return value._payload
 
     def recorded(self, t: float, y: Any) -> tuple[Any, Any]:
         """The state as a leaf, and dy/dt with its history from there and from `wanted`."""
@@ -191,13 +191,13 @@ class Field:
 
     def pulled(self, value: Any, inputs: list[Any], vector: Any) -> list[Any]:
         """The products of an array with the Jacobians of a recorded evaluation, None for zeros."""
-        seed = new_tensor(np.asarray(vector, dtype=value.payload.dtype))
-        return [None if g is None else g.payload for g in products([value], inputs, [seed])]
+        seed = new_tensor(np.asarray(vector, dtype=value._payload.dtype))
+        return [None if g is None else g._payload for g in products([value], inputs, [seed])]
 
     def jacobian(self, t: float, y: Any) -> Any:
         """The Jacobian by the state, as a matrix; it is real, or that of a holomorphic function."""
         state, value = self.recorded(t, y)
-        (found,) = rows([value], [state], [np.eye(self.state.size, dtype=value.payload.dtype)])
+        (found,) = rows([value], [state], [np.eye(self.state.size, dtype=value._payload.dtype)])
         if found is None:
             return np.zeros((self.state.size, self.state.size), self.work)
         return np.conjugate(found).astype(self.work)
@@ -207,9 +207,9 @@ def gradient_of(array: Any, like: Any) -> Any:
     """A gradient as a tensor of the dtype of `like`, which it belongs to; None stays None."""
     if array is None:
         return None
-    if like.payload.dtype.kind != "c":
+    if like._payload.dtype.kind != "c":
         array = np.real(array)
-    return new_tensor(np.array(array, dtype=like.payload.dtype))
+    return new_tensor(np.array(array, dtype=like._payload.dtype))
 
 
 fill_sections(globals())

@@ -100,7 +100,7 @@ class Flow:
         if events:
             self._common["events"] = events
         self._span = span
-        start = np.array(without_tangent(field.state.initial).array(), dtype=field.work)
+        start = np.array(without_tangent(field.state.initial)._array(), dtype=field.work)
         self.states: Any = getattr(self, f"_{sensitivity}")(start)
 
     def _solved(self, function: Any, start: Any, method: Any, **more: Any) -> Any:

@@ -51,8 +51,8 @@ class Variations:
     def __init__(self, field: Field) -> None:
         self.field = field
         self.initial = followed(field.state.initial)
-        self.wanted = [t for t in field.wanted if t.edge is not None]
-        self.layout = Layout([t.payload for t in self.wanted])
+        self.wanted = [t for t in field.wanted if t._edge is not None]
+        self.layout = Layout([t._payload for t in self.wanted])
         self.size = self.layout.size + (field.state.size if self.initial else 0)
 
     def start(self, y: Any) -> Any:
@@ -70,12 +70,12 @@ class Variations:
         state, value = self.field.recorded(t, y)
         by_rows = n <= 2 * self.size
         moved = (self._by_rows if by_rows else self._by_columns)(state, value, columns)
-        return np.concatenate([value.payload, moved.reshape(-1)])
+        return np.concatenate([value._payload, moved.reshape(-1)])
 
     def _by_rows(self, state: Any, value: Any, columns: Any) -> Any:
         """From the rows of the Jacobians, one backward pass each."""
         n = len(columns[0])
-        units = np.eye(n, dtype=value.payload.dtype)
+        units = np.eye(n, dtype=value._payload.dtype)
         by_state, *others = rows([value], [state, *self.wanted], [units])
         moved = np.zeros_like(columns) if by_state is None else columns @ by_state.T
         moved[self.size - self.layout.size :] += self.layout.matrix(others, n).T
@@ -83,7 +83,7 @@ class Variations:
 
     def _by_columns(self, state: Any, value: Any, columns: Any) -> Any:
         """From the products with each column, by differentiating one recorded backward pass."""
-        dummy = leaf(new_tensor(np.zeros_like(value.payload)))
+        dummy = leaf(new_tensor(np.zeros_like(value._payload)))
         with enable_grad():
             pulled = products([value], [state, *self.wanted], [dummy], create_graph=True)
         moved = np.zeros_like(columns)
@@ -93,13 +93,13 @@ class Variations:
             if i >= offset:
                 unit[i - offset] = 1.0
             seeds = [
-                new_tensor(column.astype(state.payload.dtype)),
+                new_tensor(column.astype(state._payload.dtype)),
                 *self.layout.tensors(unit),
             ]
             pairs = [(p, s) for p, s in zip(pulled, seeds, strict=True) if p is not None]
             (push,) = products([p for p, _ in pairs], [dummy], [s for _, s in pairs])
             if push is not None:
-                moved[i] = push.payload
+                moved[i] = push._payload
         return moved
 
     def jacobian(self, t: float, both: Any) -> Any:
@@ -134,7 +134,7 @@ class ForwardSolution(Function):
         """The columns, added up."""
         variations: Variations = ctx.variations
         initial, *others = tangents[2:]
-        parts = [t for t, own in zip(others, variations.field.wanted, strict=True) if own.edge]
+        parts = [t for t, own in zip(others, variations.field.wanted, strict=True) if own._edge]
         followed = [initial, *parts] if variations.initial else parts
         sizes = [variations.field.state.size] * variations.initial + variations.layout.sizes
         weights = cat(
@@ -144,7 +144,7 @@ class ForwardSolution(Function):
             ]
         )
         slope = (weights[:, None] * as_tensor(ctx.columns)).sum(1)
-        edges = tuple(edge_of(t) for t in ctx.saved_tensors if t.edge is not None)
+        edges = tuple(edge_of(t) for t in ctx.saved_tensors if t._edge is not None)
         if edges and is_grad_enabled():
             # the columns, too, depend on what the solution does
             slope = slope + _final(zeros_like(slope), edges)
@@ -154,15 +154,15 @@ class ForwardSolution(Function):
     def _pulled(ctx: Any, grad: Any) -> list[Any]:
         initial, *others = ctx.saved_tensors
         variations: Variations = ctx.variations
-        sums = np.einsum("tmn,tn->m", ctx.columns, grad.payload)
+        sums = np.einsum("tmn,tn->m", ctx.columns, grad._payload)
         results: list[Any] = [None] * (1 + len(others))
         if variations.initial:
             n = variations.field.state.size
-            results[0] = new_tensor(sums[:n].astype(initial.payload.dtype))
+            results[0] = new_tensor(sums[:n].astype(initial._payload.dtype))
             sums = sums[n:]
         parts = iter(variations.layout.tensors(sums))
         for i, tensor in enumerate(variations.field.wanted):
-            if tensor.edge is not None:
+            if tensor._edge is not None:
                 results[1 + i] = next(parts)
         if is_grad_enabled():
             results = [
@@ -177,4 +177,4 @@ ForwardSolution.backward.once = True  # type: ignore[attr-defined]  # a mark
 
 def _final(tensor: Any, edges: tuple[Any, ...]) -> Any:
     """A derivative that raises when it is differentiated."""
-    return new_tensor(tensor.payload, Error.before(edges, _TWICE))
+    return new_tensor(tensor._payload, Error.before(edges, _TWICE))

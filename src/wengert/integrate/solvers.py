@@ -313,9 +313,9 @@ def _swapped(function: Callable[..., Any]) -> Callable[..., Any]:
 def _times(value: Any, name: str) -> Any:
     """Times as an array of doubles."""
     if isinstance(value, Tensor):
-        value = without_tangent(value).array()
+        value = without_tangent(value)._array()
     elif isinstance(value, list | tuple):
-        value = [without_tangent(v).array() if isinstance(v, Tensor) else v for v in value]
+        value = [without_tangent(v)._array() if isinstance(v, Tensor) else v for v in value]
     times = np.asarray(value)
     if times.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be real, but is {times.dtype}")

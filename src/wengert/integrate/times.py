@@ -52,7 +52,7 @@ def at_event(
         return value.reshape(())
 
     def found(init: Any, *known: Any) -> Any:
-        return new_tensor(at.payload)
+        return new_tensor(at._payload)
 
     t = root(condition, tol=float("inf"))(found)(None, y, *parameters)
     return t, moved(field, at, y, t - at, parameters)

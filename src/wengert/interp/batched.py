@@ -30,7 +30,7 @@ class Batched(Lifted):
     """A batch of values that a function under `vmap` sees as one."""
 
     __slots__ = ("shape", "value")
-    namespace: Any
+    _namespace: Any
 
     def __init__(self, value: Any, owner: Level) -> None:
         self.value = value
@@ -390,4 +390,4 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 B: Any = Interpreter(run)
 """Every primitive as a function of batched values."""
 
-Batched.namespace = B
+Batched._namespace = B

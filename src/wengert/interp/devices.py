@@ -54,7 +54,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
         self.device = device
 
     @property
-    def namespace(self) -> Any:
+    def _namespace(self) -> Any:
         """What computes on the device."""
         return _namespace(self.device)
 
@@ -180,7 +180,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
     @property
     def real(self) -> Any:
         """The real part."""
-        return self.namespace.real(self) if self.dtype.kind == "c" else self
+        return self._namespace.real(self) if self.dtype.kind == "c" else self
 
     __hash__ = object.__hash__
 

@@ -44,7 +44,7 @@ class Dual(Lifted):
     """
 
     __slots__ = ("given", "own", "primal", "tangent")
-    namespace: Any
+    _namespace: Any
 
     def __init__(
         self, primal: Any, tangent: Any, owner: Level, own: bool = False, given: Any = None
@@ -443,4 +443,4 @@ def _contents(params: dict[str, Any]) -> list[Any]:
 D: Any = Interpreter(run)
 """Every primitive as a function of values with tangents."""
 
-Dual.namespace = D
+Dual._namespace = D

@@ -3,9 +3,9 @@
 NOTE [choice of F]
 A namespace gives every primitive a meaning: K computes on raw arrays, T records on the tape, B maps
 over a batch and D carries tangents along. Each kind of value but the raw array carries its
-namespace (``value.namespace``) and its level (``value.level``). A rule runs in the namespace of the
-highest-levelled value among its cotangent *and everything saved*, since any of them may be the one
-that a transform follows. At one level a tensor stands above the payload that it wraps. Every
+namespace (``value._namespace``) and its level (``value._level``). A rule runs in the namespace of
+the highest-levelled value among its cotangent *and everything saved*, since any of them may be the
+one that a transform follows. At one level a tensor stands above the payload that it wraps. Every
 namespace takes the values of every lower one.
 
 NOTE [levels]
@@ -39,9 +39,9 @@ def namespace_of(*values: Any) -> Any:
     best = K
     height = -1
     for value in values:
-        own = getattr(value, "namespace", None)
+        own = getattr(value, "_namespace", None)
         if own is not None:
-            rank = 2 * value.level + value.wraps
+            rank = 2 * value._level + value._wraps
             if rank > height:
                 best, height = own, rank
     return best
@@ -110,7 +110,7 @@ class Lifted:
     def __init__(self, value: Any, owner: Level) -> None:
         raise NotImplementedError
 
-    wraps = False
+    _wraps = False
     traced = False
     """Whether it is an array that belongs to no level: a value of a trace (see
     `wengert.compiler.tracing.sym`), or one of another device (`wengert.interp.devices`)."""
@@ -120,7 +120,7 @@ class Lifted:
     shape: tuple[int, ...]
 
     @property
-    def level(self) -> int:
+    def _level(self) -> int:
         """The number of the level."""
         return self.owner.number
 
@@ -210,22 +210,22 @@ class Lifted:
 
     def astype(self, dtype: Any, order: str = "K", copy: bool = True) -> Any:
         """The values in another dtype; in which order they lie no level can tell."""
-        F: Any = self.namespace
+        F: Any = self._namespace
         return F.to_copy(self, dtype=np.dtype(dtype))
 
     def copy(self) -> Any:
         """The values in memory of their own."""
-        F: Any = self.namespace
+        F: Any = self._namespace
         return F.clone(self)
 
     def transpose(self, axes: Any) -> Any:
         """The values with their dimensions in another order."""
-        F: Any = self.namespace
+        F: Any = self._namespace
         return F.permute(self, dims=tuple(axes))
 
     def reshape(self, *shape: Any) -> Any:
         """The values in another shape."""
-        F: Any = self.namespace
+        F: Any = self._namespace
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
         if -1 in sizes:
             known = 1
@@ -234,7 +234,7 @@ class Lifted:
             sizes = tuple(self.size // max(known, 1) if size < 0 else size for size in sizes)
         return F.unsafe_view(self, shape=tuple(sizes))
 
-    namespace: Any
+    _namespace: Any
 
 
 class LiftedArray(Lifted):

@@ -95,8 +95,8 @@ class ndarray(Tensor):
         return tensor_repr(self, "tensor")
 
     def __format__(self, spec: str) -> str:
-        if not self.payload.ndim:
-            return format(self.payload.item(), spec)
+        if not self._payload.ndim:
+            return format(self._payload.item(), spec)
         return object.__format__(self, spec)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -119,9 +119,9 @@ class ndarray(Tensor):
         """The elements that an index of NumPy's names."""
         if index.__class__ is int:
             result = getitem(self, index)
-            return made(result) if result.payload.ndim else _element(result)
+            return made(result) if result._payload.ndim else _element(result)
         result = read(self, index)
-        if not result.payload.ndim and not _keeps_dimensions(index):
+        if not result._payload.ndim and not _keeps_dimensions(index):
             return _element(result)
         return made(result, (self,))
 
@@ -130,15 +130,15 @@ class ndarray(Tensor):
         write(self, index, value)
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.payload.ndim:
+        if not self._payload.ndim:
             raise TypeError("iteration over a 0-d array")
         parts = T.unbind(self, dim=0)
-        return map(_element if self.payload.ndim == 1 else made, parts)
+        return map(_element if self._payload.ndim == 1 else made, parts)
 
     def __bool__(self) -> bool:
-        if self.payload.size != 1:
+        if self._payload.size != 1:
             raise ValueError(
-                f"The truth value of an array of {self.payload.size} elements is ambiguous. "
+                f"The truth value of an array of {self._payload.size} elements is ambiguous. "
                 "Use a.any() or a.all(); array.size > 0 to check that an array is not empty."
             )
         return super().__bool__()
@@ -150,7 +150,7 @@ class ndarray(Tensor):
 
     def __neg__(self) -> Any:
         (x,) = lasting((self,))
-        if x.payload.dtype.kind == "f":
+        if x._payload.dtype.kind == "f":
             return made(T.neg(x))
         return made(numpy_ufuncs.call(np.negative, x))
 
@@ -199,18 +199,18 @@ VIEWS = WRITERS.union(*[names.split() for _, names in NUMPY_VIEWS.items()])
 
 def _written(value: Any) -> bool:
     """Whether `value` must be copied before anything is kept of it (NOTE [written arrays])."""
-    if not isinstance(value, ndarray) or value.vc.__class__ is not list or not value.vc[0]:
+    if not isinstance(value, ndarray) or value._vc.__class__ is not list or not value._vc[0]:
         return False
-    base = None if value.ext is None else value.ext.base
+    base = None if value._ext is None else value._ext.base
     if base is None:
-        return value.edge is not None and value.edge is not LEAF
-    return base.edge is not LEAF
+        return value._edge is not None and value._edge is not LEAF
+    return base._edge is not LEAF
 
 
 def _follows(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_follows, value))
-    return isinstance(value, TensorBase) and value.edge is not None
+    return isinstance(value, TensorBase) and value._edge is not None
 
 
 def lasting(given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -228,15 +228,15 @@ def lasting(given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def fillable(made_: Any, name: str) -> Any:
     """A new array, as one that is there to be written to: it counts as written by `name`."""
-    if made_.__class__ is ndarray and made_.edge is None and made_.vc is None:
-        made_.vc = [1, name]
+    if made_.__class__ is ndarray and made_._edge is None and made_._vc is None:
+        made_._vc = [1, name]
     return made_
 
 
 def copied(made_: Any, name: str = "copy") -> Any:
     """A copy, which programs make to write to it: it counts as written by `name`."""
-    if made_.__class__ is ndarray and made_.vc is None and made_.edge is not LEAF:
-        made_.vc = [1, name]
+    if made_.__class__ is ndarray and made_._vc is None and made_._edge is not LEAF:
+        made_._vc = [1, name]
     return made_
 
 
@@ -250,11 +250,11 @@ def _keeps_dimensions(index: Any) -> bool:
 
 def _element(view: Any) -> Any:
     """An element that has been read: the same number, of the same history, in its own memory."""
-    payload: Any = view.payload
+    payload: Any = view._payload
     if not isinstance(payload, np.ndarray | np.generic):
         return made(T.clone(view))
     number: Any = payload[()]  # type: ignore[index]
-    return made(new_tensor(number, view.edge))
+    return made(new_tensor(number, view._edge))
 
 
 # -- operators -------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def _same(kind: Any, other: Any) -> Any:
     if cls is float or cls is int:
         return other
     if isinstance(other, TensorBase):
-        return other if other.payload.dtype is kind else None
+        return other if other._payload.dtype is kind else None
     if cls is np.ndarray:
         return new_tensor(other) if other.dtype is kind else None
     if cls is np.float64 and kind.itemsize == 8:
@@ -303,8 +303,8 @@ def _install(symbol: str, ufunc: Any) -> None:
 
     def operator(self: Any, other: Any) -> Any:
         if prim is not None:
-            kind = self.payload.dtype
-            if kind.kind == "f" and (self.vc is None or not _written(self)):
+            kind = self._payload.dtype
+            if kind.kind == "f" and (self._vc is None or not _written(self)):
                 same = _same(kind, other)
                 if same is not None and not _written(same):
                     try:
@@ -328,9 +328,9 @@ def _install_reflected(symbol: str, ufunc: Any) -> None:
 
     def operator(self: Any, other: Any) -> Any:
         if prim is not None:
-            kind = self.payload.dtype
+            kind = self._payload.dtype
             number = other.__class__ is float or other.__class__ is int
-            if number and kind.kind == "f" and (self.vc is None or not _written(self)):
+            if number and kind.kind == "f" and (self._vc is None or not _written(self)):
                 # not PyTorch's, which divides by way of the reciprocal
                 result = getattr(T, prim)(new_tensor(kind.type(other)), self)
                 result.__class__ = ndarray
@@ -353,13 +353,13 @@ def _install_in_place(symbol: str, ufunc: Any) -> None:
             other = column(other)
             if not _operand(other):
                 return NotImplemented
-        if self.edge is not None:
+        if self._edge is not None:
             released(self)
-        if _written(other) and is_recording() and not (self.edge is other.edge is None):
+        if _written(other) and is_recording() and not (self._edge is other._edge is None):
             other = made(T.clone(other))
         try:
-            if symbol in _QUICK and self.payload.dtype.kind == "f":
-                same = _same(self.payload.dtype, other)
+            if symbol in _QUICK and self._payload.dtype.kind == "f":
+                same = _same(self._payload.dtype, other)
                 if same is not None:
                     return getattr(Tensor, name)(self, same)
             return numpy_ufuncs.call(ufunc, self, other, out=self)
@@ -387,8 +387,8 @@ def _product(a: Any, b: Any) -> Any:
         a, b = column(a), column(b)
         return _computed(np.matmul, *lasting((a, b))) if _operand(a) and _operand(b) else None
     a, b = lasting((array_of(a), array_of(b)))
-    kind = a.payload.dtype
-    if kind.kind == "f" and b.payload.dtype is kind and a.payload.ndim and b.payload.ndim:
+    kind = a._payload.dtype
+    if kind.kind == "f" and b._payload.dtype is kind and a._payload.ndim and b._payload.ndim:
         try:
             return made(matmul(a, b))
         except RuntimeError as error:
@@ -422,7 +422,7 @@ def _quickly(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         if ufunc is np.matmul:
             return _product(a, b)
         if name is not None and (a.__class__ is np.ndarray or a.__class__ is np.float64):
-            if b.payload.dtype is a.dtype and a.dtype.kind == "f":
+            if b._payload.dtype is a.dtype and a.dtype.kind == "f":
                 return getattr(made(new_tensor(a)), name)(b)
         elif name is not None and a.__class__ is ndarray:
             return getattr(a, name)(b)
@@ -430,7 +430,7 @@ def _quickly(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
     if len(inputs) != 1:
         return None
     (x,) = inputs
-    if x.payload.dtype.kind != "f":
+    if x._payload.dtype.kind != "f":
         return None
     if ufunc not in _PRIMITIVE_OF:
         _PRIMITIVE_OF[ufunc] = numpy_ufuncs.one_primitive(ufunc)

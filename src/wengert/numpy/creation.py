@@ -104,7 +104,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     tensor([1., 2.], dtype=torch.float64)
     """
     made_ = asarray(a, dtype)
-    if made_.payload.dtype.kind in "fc" and not np.isfinite(made_.payload).all():
+    if made_._payload.dtype.kind in "fc" and not np.isfinite(made_._payload).all():
         raise ValueError("array must not contain infs or NaNs")
     return made_
 
@@ -175,8 +175,8 @@ class vectorize:
         given = [*args, *kwargs.values()]
         over = [i for i, name in enumerate(names) if name not in self.excluded]
         arrays = [array_of(given[i]) for i in over]
-        shape_ = np.broadcast_shapes(*[a.payload.shape for a in arrays])
-        wide = [a if a.payload.shape == shape_ else np.broadcast_to(a, shape_) for a in arrays]
+        shape_ = np.broadcast_shapes(*[a._payload.shape for a in arrays])
+        wide = [a if a._payload.shape == shape_ else np.broadcast_to(a, shape_) for a in arrays]
         results = []
         for place in np.ndindex(*shape_):
             for i, a in zip(over, wide, strict=True):

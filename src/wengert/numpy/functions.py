@@ -38,10 +38,10 @@ _TEXTS = {
 def _alike(args: tuple[Any, ...]) -> bool:
     """Whether all are arrays of one floating dtype."""
     x = args[0] if args else None
-    if x.__class__ is not ndarray or x.payload.dtype.kind != "f":
+    if x.__class__ is not ndarray or x._payload.dtype.kind != "f":
         return False
-    kind = x.payload.dtype
-    return all(y.__class__ is ndarray and y.payload.dtype is kind for y in args[1:])
+    kind = x._payload.dtype
+    return all(y.__class__ is ndarray and y._payload.dtype is kind for y in args[1:])
 
 
 _ON_ALL: dict[str, Callable[..., Any]] = {"mean": reductions.mean, "sum": reductions.sum}

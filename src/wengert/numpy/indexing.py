@@ -25,7 +25,7 @@ def _plain(index: Any) -> Any:
     if index.__class__ in _SIMPLE or isinstance(index, slice):
         return index
     if isinstance(index, TensorBase):
-        index = index.payload
+        index = index._payload
     elif hasattr(index, "__array__"):
         index = np.asarray(index)  # pandas' columns, say
     if isinstance(index, list | tuple | range | np.ndarray | np.generic):
@@ -73,7 +73,7 @@ def _reversed(x: Any, parts: tuple[Any, ...]) -> Any:
     """``x[parts]``, where some slices go backwards."""
     taken: list[Any] = []
     flips: list[int] = []
-    sizes = x.payload.shape
+    sizes = x._payload.shape
     dim = out = 0
     count = sum(part is not None and part is not Ellipsis for part in parts)
     for part in parts:
@@ -95,8 +95,8 @@ def _reversed(x: Any, parts: tuple[Any, ...]) -> Any:
 
 def _coordinates(x: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
     """The positions that an index names, an array for each dimension."""
-    shape = x.payload.shape
-    places = np.arange(x.payload.size).reshape(shape)[parts]
+    shape = x._payload.shape
+    places = np.arange(x._payload.size).reshape(shape)[parts]
     return tuple(np.asarray(at) for at in np.unravel_index(places, shape))
 
 
@@ -109,25 +109,25 @@ def released(x: Any) -> None:
 
     See NOTE [written arrays].
     """
-    owner = x if x.ext is None or x.ext.base is None else x.ext.base
-    node = owner.edge
+    owner = x if x._ext is None or x._ext.base is None else x._ext.base
+    node = owner._edge
     kept: Any = None if node is None else getattr(node, "result", None)
-    if kept is owner.payload and isinstance(kept, np.ndarray | np.generic):
+    if kept is owner._payload and isinstance(kept, np.ndarray | np.generic):
         node.result, node.result_vc, node.result_at = kept.copy(), [0], 0
 
 
 def write(x: Any, index: Any, value: Any) -> None:
     """``x[index] = value``."""
-    if x.edge is not None:
+    if x._edge is not None:
         released(x)
-    if value.__class__ is float and index.__class__ is int and x.payload.dtype.kind == "f":
+    if value.__class__ is float and index.__class__ is int and x._payload.dtype.kind == "f":
         assign.setitem(x, index, value)
         return
     parts = _parts(index)
-    value = cast(tensor(value), x.payload.dtype)
+    value = cast(tensor(value), x._payload.dtype)
     backwards, mixed = _differs(parts)
     if backwards or mixed:
-        if not x.payload.ndim:
+        if not x._payload.ndim:
             raise IndexError("too many indices for array: array is 0-dimensional")
         assign.put_last(x, _coordinates(x, parts), value)
     else:

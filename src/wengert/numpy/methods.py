@@ -49,35 +49,35 @@ def _sizes(given: tuple[Any, ...]) -> Any:
 class ArrayMethods:
     """What is put on the class."""
 
-    payload: Any
-    ext: Any
-    edge: Any
-    array: Callable[[], Any]
+    _payload: Any
+    _ext: Any
+    _edge: Any
+    _array: Callable[[], Any]
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(self.payload.size)
+        return int(self._payload.size)
 
     @property
     def dtype(self) -> Any:
         """NumPy's dtype of the elements."""
-        return self.payload.dtype
+        return self._payload.dtype
 
     @property
     def strides(self) -> tuple[int, ...]:
         """The bytes from one element to the next, for each dimension."""
-        return tuple(self.array().strides)
+        return tuple(self._array().strides)
 
     @property
     def flags(self) -> Any:
         """How the elements lie in memory (see `numpy.ndarray.flags`)."""
-        return self.array().flags
+        return self._array().flags
 
     @property
     def base(self) -> Any:
         """The array whose memory this one shows, or None."""
-        return None if self.ext is None else self.ext.base
+        return None if self._ext is None else self._ext.base
 
     @property
     def T(self) -> Any:
@@ -96,7 +96,7 @@ class ArrayMethods:
 
     @real.setter
     def real(self, value: Any) -> None:
-        if self.payload.dtype.kind != "c":
+        if self._payload.dtype.kind != "c":
             self[...] = value  # type: ignore[index]
             return
         made(recorded.view_as_real(self))[..., 0] = value
@@ -108,7 +108,7 @@ class ArrayMethods:
 
     @imag.setter
     def imag(self, value: Any) -> None:
-        if self.payload.dtype.kind != "c":
+        if self._payload.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
         made(recorded.view_as_real(self))[..., 1] = value
 
@@ -119,8 +119,8 @@ class ArrayMethods:
 
     @flat.setter
     def flat(self, value: Any) -> None:
-        value = _function("resize")(value, self.payload.size)
-        self[...] = value.reshape(self.payload.shape)  # type: ignore[index]
+        value = _function("resize")(value, self._payload.size)
+        self[...] = value.reshape(self._payload.shape)  # type: ignore[index]
 
     def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
         """The elements in another shape (see `numpy.reshape`)."""
@@ -153,13 +153,13 @@ class ArrayMethods:
         """The array in another dtype: differentiable between floating and complex ones."""
         converted = as_dtype(self, dtype)
         allowed: Any = np.can_cast
-        if not allowed(self.payload.dtype, converted.payload.dtype, casting):
+        if not allowed(self._payload.dtype, converted._payload.dtype, casting):
             raise TypeError(
-                f"Cannot cast array data from {self.payload.dtype!r} to "
-                f"{converted.payload.dtype!r} according to the rule '{casting}'"
+                f"Cannot cast array data from {self._payload.dtype!r} to "
+                f"{converted._payload.dtype!r} according to the rule '{casting}'"
             )
-        if converted.edge is None and self.edge is not None:
-            note(f".astype({converted.payload.dtype})", self)
+        if converted._edge is None and self._edge is not None:
+            note(f".astype({converted._payload.dtype})", self)
         return made(_function("copy")(self) if copy and converted is self else converted)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
@@ -201,9 +201,9 @@ class ArrayMethods:
         """
         if args:
             index = _sizes(args)
-            at = index if isinstance(index, tuple) else np.unravel_index(index, self.payload.shape)
+            at = index if isinstance(index, tuple) else np.unravel_index(index, self._payload.shape)
             return Tensor.item(self[at])  # type: ignore[index]
-        if self.payload.size != 1:
+        if self._payload.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return Tensor.item(self)  # type: ignore[arg-type]
 
@@ -233,14 +233,14 @@ _type = type  # which is the name of an argument above
 
 
 def _reversed(x: Any) -> Any:
-    return TensorMethods.T.__get__(x) if x.payload.ndim == 2 else _function("transpose")(x)
+    return TensorMethods.T.__get__(x) if x._payload.ndim == 2 else _function("transpose")(x)
 
 
 def _apart(x: Any, name: str) -> Any:
     """The values of `x` for a use by which the gradient is lost."""
-    if x.edge is not None:
+    if x._edge is not None:
         note(f".{name}()", x)
-    return x.array()
+    return x._array()
 
 
 class _Lazy:

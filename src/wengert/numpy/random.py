@@ -74,7 +74,7 @@ class _Source:
         """The numbers below `x` in random order, or the rows of an array."""
         if not isinstance(x, TensorBase):
             return made(wrapped(self._source.permutation(x)))
-        order = self._source.permutation(x.payload.shape[axis])
+        order = self._source.permutation(x._payload.shape[axis])
         return made(np.take(array_of(x), order, axis=axis))
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
@@ -82,7 +82,7 @@ class _Source:
         if not isinstance(x, TensorBase):
             self._source.shuffle(x)
             return
-        order = self._source.permutation(x.payload.shape[axis])
+        order = self._source.permutation(x._payload.shape[axis])
         array = array_of(x)
         array[...] = np.take(array, order, axis=axis)
 
@@ -90,15 +90,15 @@ class _Source:
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **more: Any
     ) -> Any:
         """Elements of `a`, or numbers below it, at random; differentiable by the elements."""
-        count = a.payload.shape[more.get("axis", 0)] if isinstance(a, TensorBase) else a
-        if np.ndim(count) == 0 and isinstance(a, TensorBase) and not a.payload.ndim:
-            count = int(a.payload)
+        count = a._payload.shape[more.get("axis", 0)] if isinstance(a, TensorBase) else a
+        if np.ndim(count) == 0 and isinstance(a, TensorBase) and not a._payload.ndim:
+            count = int(a._payload)
         if isinstance(a, list | tuple | str) and np.asarray(a).dtype.kind not in "biufc":
             return self._source.choice(a, size, replace, values(p), **more)
         if numpy_boundary.loses(p):
             raise numpy_boundary.function_lost("numpy.random.choice", _CHOICE)
         places = self._source.choice(count, size, replace, values(p), **more)
-        if not isinstance(a, TensorBase) or not a.payload.ndim:
+        if not isinstance(a, TensorBase) or not a._payload.ndim:
             return made(wrapped(np.asarray(places)))
         return made(np.take(array_of(a), places, axis=more.get("axis", 0)))
 
@@ -167,7 +167,7 @@ def _stretched(name: str, method: Callable[..., Any], *args: Any, **kwargs: Any)
     parameters = [tensor(given.get(n, d)) for n, d in zip(names, defaults, strict=True)]
     size = given.get("size")
     if size is None:
-        size = np.broadcast_shapes(*[p.payload.shape for p in parameters])
+        size = np.broadcast_shapes(*[p._payload.shape for p in parameters])
     return made(stretch(tensor(np.asarray(method(*defaults, size=size))), *parameters))
 
 

@@ -81,7 +81,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     max_val = real_number(max_val, input, "hardtanh", "max_val")
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    if input.payload.dtype.kind in "iu":
+    if input._payload.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
     bounds = {"min_val": min_val, "max_val": max_val}
     if inplace:
@@ -220,7 +220,7 @@ def silu(input: Any, inplace: bool = False) -> Any:
     tensor([-0.2689,  1.7616])
     """
     input = operand(input, "silu")
-    if input.payload.dtype.kind == "c":
+    if input._payload.dtype.kind == "c":
         return write(TABLE["silu"], input, (), {}, "silu_") if inplace else T.silu(input)
     return _activation("silu", "silu_cpu", input, inplace)
 

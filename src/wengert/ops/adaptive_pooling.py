@@ -127,12 +127,12 @@ def _prepared(name: str, input: Any, output_size: Any) -> tuple[Any, Shape]:
             output_size = (None,) * int(name[-2])
         else:
             output_size = several(output_size, name, "output_size", 2)
-    sizes = _sizes(name, x.payload.shape, output_size)
-    if x.payload.dtype.kind in "iu":
+    sizes = _sizes(name, x._payload.shape, output_size)
+    if x._payload.dtype.kind in "iu":
         d = name[-2:]
         words = f"{name[:-2]}{'3d_cpu' if d == '3d' else '2d'}"
         raise NotImplementedError(
-            f"\"{words}\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
+            f"\"{words}\" not implemented for '{dtype_name(x._payload)}': convert the input to a "
             "floating dtype"
         )
     return x, sizes
@@ -143,7 +143,7 @@ def _avg_pool(d: int) -> Callable[..., Any]:
     scales = (None,) * d
 
     def function(input: Any, output_size: Any) -> Any:
-        ndim = operand(input, name).payload.ndim
+        ndim = operand(input, name)._payload.ndim
         if output_size == 1 and d > 1 and ndim >= d and ndim not in (d + 1, d + 2):
             # one mean has no need for channels, in PyTorch neither
             return T.mean_dim(input, dim=tuple(range(ndim - d, ndim)), keepdim=True)

@@ -27,19 +27,19 @@ from wengert.tape.write_checks import check_shape
 
 
 def _check_added(x: Any, product: Any, shape: tuple[int, ...]) -> None:
-    a = x.payload
+    a = x._payload
     if a.shape != shape and a.shape != shape[-1:]:
         expanded(a.shape, shape)
-    if a.dtype != product.payload.dtype:
+    if a.dtype != product._payload.dtype:
         check_dtypes(
-            a, product.payload, "self and mat2 must have the same dtype, but got {0} and {1}"
+            a, product._payload, "self and mat2 must have the same dtype, but got {0} and {1}"
         )
 
 
 def _factors(op: str, x: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
     """The factors as they multiply `x`: integers, with integers."""
     beta, alpha = real_number(beta, x, op, "beta"), real_number(alpha, x, op, "alpha")
-    return (int(beta), int(alpha)) if x.payload.dtype.kind in "biu" else (beta, alpha)
+    return (int(beta), int(alpha)) if x._payload.dtype.kind in "biu" else (beta, alpha)
 
 
 @export("wengert", "Tensor", "Tensor_")
@@ -68,7 +68,7 @@ def addmm(
     """
     x = operand(input, "addmm", "self")
     y, z = operand(mat1, "addmm", "mat1", 2), operand(mat2, "addmm", "mat2", 3)
-    a, b = y.payload, z.payload
+    a, b = y._payload, z._payload
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError(
             "mat1 and mat2 must be matrices, but the shapes are "
@@ -110,13 +110,13 @@ def addmv(
         operand(mat, "addmv", "mat", 2),
         operand(vec, "addmv", "vec", 3),
     )
-    if y.payload.ndim != 2 or z.payload.ndim != 1:
+    if y._payload.ndim != 2 or z._payload.ndim != 1:
         raise RuntimeError(
-            f"vector + matrix @ vector expected, got {x.payload.ndim}, {y.payload.ndim}, "
-            f"{z.payload.ndim}"
+            f"vector + matrix @ vector expected, got {x._payload.ndim}, {y._payload.ndim}, "
+            f"{z._payload.ndim}"
         )
-    check_matrix_vector(y.payload, z.payload)
-    _check_added(x, y, y.payload.shape[:1])
+    check_matrix_vector(y._payload, z._payload)
+    _check_added(x, y, y._payload.shape[:1])
     beta, alpha = _factors("addmv", x, beta, alpha)
     result = T.addmv(x, y, z, beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addmv")
@@ -148,7 +148,7 @@ def baddbmm(
     x = operand(input, "baddbmm", "self")
     y, z = operand(batch1, "baddbmm", "batch1", 2), operand(batch2, "baddbmm", "batch2", 3)
     # what is added is looked at first
-    shape = size_of(y.payload, 0), size_of(y.payload, 1), size_of(z.payload, 2)
+    shape = size_of(y._payload, 0), size_of(y._payload, 1), size_of(z._payload, 2)
     check_batches(y, z)
     _check_added(x, y, shape)
     beta, alpha = _factors("baddbmm", x, beta, alpha)
@@ -180,11 +180,11 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
     """
     x, y = operand(input, "outer", "self"), operand(vec2, "outer", "vec2", 2)
     for arg, value in (("self", x), ("vec2", y)):
-        if value.payload.ndim != 1:
+        if value._payload.ndim != 1:
             raise RuntimeError(
-                f"outer: Expected 1-D argument {arg}, but got {value.payload.ndim}-D"
+                f"outer: Expected 1-D argument {arg}, but got {value._payload.ndim}-D"
             )
-    result = T.mul(T.view(x, shape=(x.payload.size, 1)), y)
+    result = T.mul(T.view(x, shape=(x._payload.size, 1)), y)
     return result if out is None else into(out, result, "outer")
 
 
@@ -211,7 +211,7 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
     tensor([21., 43.])
     """
     x, y = operand(input, "inner", "self"), operand(other, "inner", "other", 2)
-    a, b = x.payload.shape, y.payload.shape
+    a, b = x._payload.shape, y._payload.shape
     if not a or not b:
         result = T.mul(x, y)
     elif a[-1] != b[-1]:
@@ -255,22 +255,22 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     torch.Size([2, 4])
     """
     x, w = operand(input, "linear"), operand(weight, "linear", "weight", 2)
-    if w.payload.ndim > 2:
+    if w._payload.ndim > 2:
         raise RuntimeError(
-            f"t() expects a tensor with <= 2 dimensions, but self is {w.payload.ndim}D: weight of "
+            f"t() expects a tensor with <= 2 dimensions, but self is {w._payload.ndim}D: weight of "
             "linear() is a matrix, or a vector"
         )
-    if not x.payload.ndim or not w.payload.ndim:
+    if not x._payload.ndim or not w._payload.ndim:
         raise RuntimeError(
             "both arguments to linear need to be at least 1D, but they are "
-            f"{x.payload.ndim}D and {w.payload.ndim}D"
+            f"{x._payload.ndim}D and {w._payload.ndim}D"
         )
     if bias is None:
         return matmul(x, T.t(w))
     bias = operand(bias, "linear", "bias", 3)
-    shape = x.payload.shape
-    if w.payload.ndim != 2:
-        if len(shape) != 1 or bias.payload.ndim:
+    shape = x._payload.shape
+    if w._payload.ndim != 2:
+        if len(shape) != 1 or bias._payload.ndim:
             raise RuntimeError(
                 "mat2 must be a matrix, got 1-D tensor: a vector goes with a vector, and with a "
                 "number for its bias"
@@ -278,15 +278,15 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return T.add(matmul(x, w), bias)
     if len(shape) == 2:
         return addmm(bias, x, T.t(w))
-    own, added = (getattr(y.payload, "array", y.payload) for y in (x, bias))
-    long = [n for n in bias.payload.shape if n != 1]
-    if (bias.payload.ndim == 1 or len(long) == 1) and (
+    own, added = (getattr(y._payload, "array", y._payload) for y in (x, bias))
+    long = [n for n in bias._payload.shape if n != 1]
+    if (bias._payload.ndim == 1 or len(long) == 1) and (
         own.flags.c_contiguous and added.flags.c_contiguous
     ):
         rows = T.view(x, shape=(math.prod(shape[:-1]), shape[-1]))
-        return T.view(addmm(bias, rows, T.t(w)), shape=(*shape[:-1], w.payload.shape[0]))
+        return T.view(addmm(bias, rows, T.t(w)), shape=(*shape[:-1], w._payload.shape[0]))
     product = matmul(x, T.t(w))
-    check_shape(product.payload, [bias.payload])
+    check_shape(product._payload, [bias._payload])
     return T.add(product, bias)
 
 

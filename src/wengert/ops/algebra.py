@@ -93,7 +93,7 @@ def logdet(input: Any) -> Any:
     x = square_of(operand(input, "logdet"), "logdet", "logdet", "input")
     check_floating(x, "logdet")
     sign, logabsdet = T.linalg_slogdet(x)
-    if sign.payload.dtype.kind == "c":
+    if sign._payload.dtype.kind == "c":
         return T.add(T.log(sign), logabsdet)
     return T.where(T.eq(sign, -1), np.nan, logabsdet)
 
@@ -157,7 +157,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = N
 def _right_side(b: Any, A: Any, op: str, arg: str, name: str, prefix: str) -> tuple[Any, Any]:
     """The arguments of the older solvers, whose right-hand side comes first, checked."""
     y, x = operand(b, op), operand(A, op, arg, 2)
-    right, matrix = y.payload, x.payload
+    right, matrix = y._payload, x._payload
     for value, letter in ((right, name), (matrix, "u" if name == "b" and not prefix else "A")):
         if value.ndim < 2:
             words = f"Expected {letter} to have" if prefix else f"{letter} should have"
@@ -256,7 +256,7 @@ def triangular_solve(
         left=True,
         unitriangular=bool(unitriangular),
     )
-    batch = solution.payload.shape[:-2]
+    batch = solution._payload.shape[:-2]
     results = _solved((solution, T.clone(expand_batch(x, batch))))
     return results if out is None else into_several(out, results, "triangular_solve")
 
@@ -350,7 +350,7 @@ def lu_unpack(
             [0., 1.]])
     """
     x, p = operand(LU_data, "lu_unpack", "LU_data"), operand(LU_pivots, "lu_unpack", "LU_pivots", 2)
-    a, pivots = x.payload, p.payload
+    a, pivots = x._payload, p._payload
     if unpack_pivots and pivots.dtype != np.int32:
         raise RuntimeError(
             "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."

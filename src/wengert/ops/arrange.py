@@ -39,7 +39,7 @@ def flip(input: Any, *sizes: Any, dims: Any = None) -> Any:
     if not sizes and dims is None:
         raise TypeError('flip() missing 1 required positional argument: "dims"')
     given = sizes_of(sizes if dims is None else (dims,), "flip", "dims")
-    return T.flip(x, dims=normal_dims(given, x.payload.ndim))
+    return T.flip(x, dims=normal_dims(given, x._payload.ndim))
 
 
 @export("wengert", "Tensor")
@@ -58,7 +58,7 @@ def fliplr(input: Any) -> Any:
     tensor([[2, 1]])
     """
     x = operand(input, "fliplr")
-    if x.payload.ndim < 2:
+    if x._payload.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return T.flip(x, dims=(1,))
 
@@ -83,7 +83,7 @@ def flipud(input: Any) -> Any:
     tensor([2, 1])
     """
     x = operand(input, "flipud")
-    if x.payload.ndim < 1:
+    if x._payload.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return T.flip(x, dims=(0,))
 
@@ -120,12 +120,12 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(axes)}"
         )
-    if not x.payload.size:
+    if not x._payload.size:
         # nothing moves, whatever the dimensions are, as in PyTorch
         return T.clone(x)
-    if axes and not x.payload.ndim:
+    if axes and not x._payload.ndim:
         raise IndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions")
-    return T.roll(x, shifts=steps, dims=tuple([normal_dim(d, x.payload.ndim) for d in axes]))
+    return T.roll(x, shifts=steps, dims=tuple([normal_dim(d, x._payload.ndim) for d in axes]))
 
 
 @export("Tensor")
@@ -152,7 +152,7 @@ def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
     """
     x = operand(input, "repeat")
     counts = sizes_of(sizes if repeats is None else (repeats,), "repeat", "repeats")
-    shape = x.payload.shape
+    shape = x._payload.shape
     lead = len(counts) - len(shape)
     if lead < 0:
         raise RuntimeError(
@@ -189,7 +189,7 @@ def tile(input: Any, *sizes: Any, dims: Any = None) -> Any:
     """
     x = operand(input, "tile")
     counts = sizes_of(sizes if dims is None else (dims,), "tile", "dims")
-    return repeat(x, (1,) * (x.payload.ndim - len(counts)) + counts)
+    return repeat(x, (1,) * (x._payload.ndim - len(counts)) + counts)
 
 
 @export("wengert", "Tensor")
@@ -226,30 +226,30 @@ def repeat_interleave(
         dim = axis
     x = operand(input, "repeat_interleave")
     if repeats is None:
-        x, repeats = fixed(np.arange(len(x.payload))), x
+        x, repeats = fixed(np.arange(len(x._payload))), x
     if dim is None:
         x, dim = reshape(x, -1), 0
-    elif not x.payload.ndim:
+    elif not x._payload.ndim:
         raise IndexError(
             "Dimension out of range: repeat_interleave() of a tensor without any takes no dim"
         )
-    shape = x.payload.shape
+    shape = x._payload.shape
     axis = normal_dim(integer(dim, "repeat_interleave", "dim"), len(shape))
-    if isinstance(repeats, TensorBase) and repeats.payload.size != 1:
-        return _repeated(x, repeats.payload, axis)
+    if isinstance(repeats, TensorBase) and repeats._payload.size != 1:
+        return _repeated(x, repeats._payload, axis)
     if isinstance(repeats, TensorBase):
-        repeats = repeats.payload.item()
+        repeats = repeats._payload.item()
     count = integer(repeats, "repeat_interleave", "repeats")
     if count < 0:
         raise RuntimeError(f"Repeats must be non-negative, but got {count}")
     wide = (*shape[: axis + 1], count, *shape[axis + 1 :])
     spread = T.expand(T.unsqueeze(x, dim=axis + 1), shape=wide)
-    copies = clone(spread) if count == 1 or not spread.payload.size else contiguous(spread)
+    copies = clone(spread) if count == 1 or not spread._payload.size else contiguous(spread)
     return T.view(copies, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
 
 
 def _repeated(x: Any, counts: Any, axis: int) -> Any:
-    size = x.payload.shape[axis]
+    size = x._payload.shape[axis]
     if counts.ndim > 1:
         raise RuntimeError("repeat_interleave only accept 0D or 1D vector as repeat")
     if counts.dtype.kind not in "iu":
@@ -267,7 +267,7 @@ def _repeated(x: Any, counts: Any, axis: int) -> Any:
 
 def _triangle(input: Any, diagonal: int, op: str) -> Any:
     x = operand(input, op)
-    if x.payload.ndim < 2:
+    if x._payload.ndim < 2:
         raise RuntimeError(f"{op}: input tensor must have at least 2 dimensions")
     return getattr(T, op)(x, diagonal=integer(diagonal, op, "diagonal"))
 
@@ -332,7 +332,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     tensor([1, 4])
     """
     x = operand(input, "diagonal")
-    first, second = normal_dim(dim1, x.payload.ndim), normal_dim(dim2, x.payload.ndim)
+    first, second = normal_dim(dim1, x._payload.ndim), normal_dim(dim2, x._payload.ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     return T.diagonal(x, offset=integer(offset, "diagonal", "offset"), dim1=first, dim2=second)
@@ -361,7 +361,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
             [0, 2]])
     """
     x = operand(input, "diag_embed")
-    ndim = x.payload.ndim + 1
+    ndim = x._payload.ndim + 1
     first, second = normal_dim(dim1, ndim), normal_dim(dim2, ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -391,7 +391,7 @@ def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     tensor([1, 4])
     """
     x = operand(input, "diag")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
     offset = integer(diagonal, "diag", "diagonal")

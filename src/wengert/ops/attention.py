@@ -80,17 +80,18 @@ def scaled_dot_product_attention(
         operand(key, op, "key", 2),
         operand(value, op, "value", 3),
     )
-    kinds = [t.payload.dtype for t in (q, k, v)]
+    kinds = [t._payload.dtype for t in (q, k, v)]
     if len(set(kinds)) > 1 and not mixes_dtypes():
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
-            f"{dtype_name(q.payload)} key.dtype: {dtype_name(k.payload)} and value.dtype: "
-            f"{dtype_name(v.payload)} instead."
+            f"{dtype_name(q._payload)} key.dtype: {dtype_name(k._payload)} and value.dtype: "
+            f"{dtype_name(v._payload)} instead."
         )
-    if min(t.payload.ndim for t in (q, k, v)) < 2:
+    if min(t._payload.ndim for t in (q, k, v)) < 2:
         raise RuntimeError(
-            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
-            f"{q.payload.ndim}, key.dim: {k.payload.ndim} and value.dim: {v.payload.ndim} instead."
+            "Expected query, key, and value to all be  at least 2 dimensional, but got "
+            f"query.dim: {q._payload.ndim}, key.dim: {k._payload.ndim} and "
+            f"value.dim: {v._payload.ndim} instead."
         )
     if is_causal and attn_mask is not None:
         raise RuntimeError(
@@ -99,49 +100,49 @@ def scaled_dot_product_attention(
         )
     if enable_gqa:
         k, v = (
-            repeat_interleave(t, q.payload.shape[-3] // t.payload.shape[-3], -3) for t in (k, v)
+            repeat_interleave(t, q._payload.shape[-3] // t._payload.shape[-3], -3) for t in (k, v)
         )
     if kinds[0].itemsize == 2:
         # in half precision products and sums would lose digits that the result has
         q, k, v = (cast(t, np.dtype(np.float32)) for t in (q, k, v))
-    lead = q.payload.shape[:-2]
-    together = attn_mask is None and k.payload.shape[:-2] == lead and v.payload.shape[:-2] == lead
+    lead = q._payload.shape[:-2]
+    together = attn_mask is None and k._payload.shape[:-2] == lead and v._payload.shape[:-2] == lead
     if together and len(lead) > 1:
         # one list of matrices, for which there is less to be said
-        q, k, v = (in_shape(t, (math.prod(lead), *t.payload.shape[-2:])) for t in (q, k, v))
+        q, k, v = (in_shape(t, (math.prod(lead), *t._payload.shape[-2:])) for t in (q, k, v))
     multiply = bmm if together and lead else matmul
     factor = number(scale, op, "scale")
     if factor is None:
-        factor = 1 / math.sqrt(max(q.payload.shape[-1], 1))
+        factor = 1 / math.sqrt(max(q._payload.shape[-1], 1))
     scores = multiply(T.mul_scalar(q, other=factor), transpose(k, -2, -1))
     hidden = None
     if is_causal:
-        rows, columns = scores.payload.shape[-2:]
+        rows, columns = scores._payload.shape[-2:]
         hidden = new_tensor(sent_to(scores, np.arange(rows)[:, None] < np.arange(columns)))
     elif attn_mask is not None:
         mask = operand(attn_mask, op, "attn_mask", 4)
-        if mask.payload.dtype.kind == "b":
+        if mask._payload.dtype.kind == "b":
             hidden = T.logical_not(mask)
         else:
-            if mask.payload.dtype != kinds[0]:
+            if mask._payload.dtype != kinds[0]:
                 raise RuntimeError(
                     "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
-                    f"attn_mask.dtype: {dtype_name(mask.payload)} and  query.dtype: "
-                    f"{dtype_name(q.payload)} instead."
+                    f"attn_mask.dtype: {dtype_name(mask._payload)} and  query.dtype: "
+                    f"{dtype_name(q._payload)} instead."
                 )
             scores = scores + mask
-            hidden = T.isneginf(scores) if T.isneginf(mask).payload.any() else None
+            hidden = T.isneginf(scores) if T.isneginf(mask)._payload.any() else None
     if hidden is None:
         weights = softmax(scores, -1)
     else:
         weights = softmax(masked_fill(scores, hidden, -math.inf), -1)
         # each row of a causal mask shows its first column
-        blind = None if is_causal else T.all(hidden, dim=(hidden.payload.ndim - 1,), keepdim=True)
-        if blind is not None and blind.payload.any():
+        blind = None if is_causal else T.all(hidden, dim=(hidden._payload.ndim - 1,), keepdim=True)
+        if blind is not None and blind._payload.any():
             weights = masked_fill(weights, blind, 0.0)
     result = multiply(dropout(weights, dropout_p) if dropout_p else weights, v)
     if together and len(lead) > 1:
-        result = T.unsafe_view(result, shape=(*lead, *result.payload.shape[-2:]))
+        result = T.unsafe_view(result, shape=(*lead, *result._payload.shape[-2:]))
     return cast(result, kinds[0])
 
 
@@ -171,7 +172,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     tensor(0.9600)
     """
     a, b = operand(x1, "cosine_similarity", "x1"), operand(x2, "cosine_similarity", "x2", 2)
-    kind = joined(a.payload.dtype, b.payload.dtype)
+    kind = joined(a._payload.dtype, b._payload.dtype)
     if not is_differentiable(kind):
         raise RuntimeError(
             "expected common dtype to be floating point, yet common dtype is "
@@ -185,7 +186,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     parts = []
     for x in (a, b):
         norm = vector_norm(x, 2, dim, True)
-        least = new_tensor(norm.payload)
+        least = new_tensor(norm._payload)
         parts.append(x / (norm + (clamp(least, min=eps) - least)))
     return sum(parts[0] * parts[1], dim)
 
@@ -243,12 +244,12 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     x, y = operand(input1, "bilinear", "input1"), operand(input2, "bilinear", "input2", 2)
     w = operand(weight, "bilinear", "weight", 3)
     given = {"input1": x, "input2": y, "weight": w} | ({} if bias is None else {"bias": bias})
-    if len({t.payload.dtype for t in given.values()}) > 1 and not mixes_dtypes():
-        told = ", ".join(f"{key}: {dtype_name(t.payload).lower()}" for key, t in given.items())
+    if len({t._payload.dtype for t in given.values()}) > 1 and not mixes_dtypes():
+        told = ", ".join(f"{key}: {dtype_name(t._payload).lower()}" for key, t in given.items())
         raise RuntimeError(
             f"All tensors must have the same dtype, got {told}: convert with .to(dtype)"
         )
-    a, b, shape = x.payload.shape, y.payload.shape, w.payload.shape
+    a, b, shape = x._payload.shape, y._payload.shape, w._payload.shape
     if len(a) != len(b):
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {len(a)} and {len(b)}")
     for d, (m, n) in enumerate(zip(a[:-1], b[:-1], strict=True)):
@@ -257,14 +258,14 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
                 f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}"
             )
     for name, size, place in (("input1", a[-1], 1), ("input2", b[-1], 2)):
-        if size != size_of(w.payload, place):
+        if size != size_of(w._payload, place):
             raise RuntimeError(
                 f"bilinear(): {name} size does not match weight size: got {size} but expected "
                 f"{shape[place]}"
             )
-    if bias is not None and bias.payload.shape[0] != shape[0]:
+    if bias is not None and bias._payload.shape[0] != shape[0]:
         raise RuntimeError(
-            f"bilinear(): bias size does not match weight size: got {bias.payload.shape[0]} but "
+            f"bilinear(): bias size does not match weight size: got {bias._payload.shape[0]} but "
             f"expected {shape[0]}"
         )
     rows = math.prod(a[:-1])

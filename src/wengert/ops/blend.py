@@ -22,10 +22,10 @@ def _three(op: str, x: Any, tensor1: Any, tensor2: Any, value: Any) -> Form:
     value = number(value, op, "value")
     if not is_number(value):
         raise TypeError(f"{op}(): argument 'value' must be Number, not {type(value).__name__}")
-    if all(t.payload.dtype.kind != "c" for t in (a, b)):
+    if all(t._payload.dtype.kind != "c" for t in (a, b)):
         value = real_number(value, x, op, "value")
-    kinds = {t.payload.dtype.kind for t in (x, a, b)}
-    if op == "addcdiv" and all(t.payload.dtype.kind in "biu" for t in (a, b)):
+    kinds = {t._payload.dtype.kind for t in (x, a, b)}
+    if op == "addcdiv" and all(t._payload.dtype.kind in "biu" for t in (a, b)):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release "
             "addcdiv will perform a true division of tensor1 and tensor2: convert the tensors to "
@@ -119,26 +119,26 @@ def _lerp(x: Any, end: Any, weight: Any) -> Form:
     _same_dtype(x, y, "end")
     weight = plain(weight)
     if is_number(weight):
-        if category(x.payload.dtype) < FLOATING:
+        if category(x._payload.dtype) < FLOATING:
             raise NotImplementedError(
-                f"\"lerp_kernel_scalar\" not implemented for '{dtype_name(x.payload)}': convert "
+                f"\"lerp_kernel_scalar\" not implemented for '{dtype_name(x._payload)}': convert "
                 "the tensors to a floating dtype"
             )
         return "lerp", (y,), {"weight": real_number(weight, x, "lerp", "weight")}
     w = operand(weight, "lerp", "weight", 3)
     _same_dtype(x, w, "weight")
-    if category(x.payload.dtype) < FLOATING:
+    if category(x._payload.dtype) < FLOATING:
         raise NotImplementedError(
-            f"\"lerp_kernel_tensor\" not implemented for '{dtype_name(x.payload)}': convert the "
+            f"\"lerp_kernel_tensor\" not implemented for '{dtype_name(x._payload)}': convert the "
             "tensors to a floating dtype"
         )
     return "lerp_tensor", (y, w), {}
 
 
 def _same_dtype(x: Any, other: Any, name: str) -> None:
-    if other.payload.dtype is x.payload.dtype:
+    if other._payload.dtype is x._payload.dtype:
         return
-    have, want = c_name(other.payload.dtype), c_name(x.payload.dtype)
+    have, want = c_name(other._payload.dtype), c_name(x._payload.dtype)
     if have != want:
         raise RuntimeError(
             f"expected dtype {want} for `{name}` but got dtype {have}: convert one of them"

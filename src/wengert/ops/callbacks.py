@@ -76,13 +76,13 @@ def map2_(input: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) 
 
 def _called(name: str, input: Any, others: tuple[Any, ...], function: Callable[..., Any]) -> Any:
     untraced(f"{name} calls a function for each element")
-    if any(tensor.edge is not None for tensor in (input, *others)):
+    if any(tensor._edge is not None for tensor in (input, *others)):
         raise TypeError(
             f"Can't call {name}() on Variable that requires grad: the gradient would be lost. "
             f"Use tensor.detach().{name}() instead."
         )
-    own = input.array()
-    arrays = [own, *(np.broadcast_to(other.array(), own.shape) for other in others)]
+    own = input._array()
+    arrays = [own, *(np.broadcast_to(other._array(), own.shape) for other in others)]
     rows = zip(*(array.ravel().tolist() for array in arrays), strict=True)
     made = np.array([function(*row) for row in rows], own.dtype).reshape(own.shape)
     with no_grad():
@@ -109,20 +109,20 @@ def share_memory_(input: Any) -> Any:
     True
     """
     untraced("it moves memory")
-    if shared_memory_of(input.array()) is None:
-        if (input.ext is not None and input.ext.base is not None) or has_views(input):
+    if shared_memory_of(input._array()) is None:
+        if (input._ext is not None and input._ext.base is not None) or has_views(input):
             raise RuntimeError(
                 "share_memory_(): the tensor is a view or has views, which would stay in "
                 "memory of their own: share a clone()"
             )
-        input.payload = in_shared_memory(input.array())
+        input._payload = in_shared_memory(input._array())
     return input
 
 
 @export("Tensor")
 def is_shared(input: Any) -> bool:
     """Whether the memory is shared with other processes; see `share_memory_`."""
-    return shared_memory_of(input.array()) is not None
+    return shared_memory_of(input._array()) is not None
 
 
 fill_sections(globals())

@@ -62,7 +62,7 @@ def to(
     flags = []
     for value in args:
         if isinstance(value, TensorBase):
-            dtype, device = value.payload.dtype, device_of(value.payload)
+            dtype, device = value._payload.dtype, device_of(value._payload)
         elif isinstance(value, bool):
             flags.append(value)
         elif value.__class__ is int or _names_device(value):
@@ -73,7 +73,7 @@ def to(
     wanted = None if dtype is None else as_dtype(dtype).dtype
     on_meta = device is not None and is_meta(device)
     if device is not None and not on_meta:
-        place, here = as_device(device), device_of(input.payload)
+        place, here = as_device(device), device_of(input._payload)
         if place != here and (place.type, here.type) != ("cpu", "cpu"):
             input, copy = T.to_device(input, device=place), False
     result = _converted(input, wanted, memory_format, "to", copy)
@@ -88,12 +88,12 @@ def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = Fal
     """`input` in the dtype `wanted` and the order `format`, itself if it is so already."""
     order = preserve_format
     if format is not None:
-        order = check_memory_format(format, name, input.payload.ndim)
-    if wanted is not None and wanted != input.payload.dtype:
-        if input.edge is not None and not is_differentiable(wanted):
+        order = check_memory_format(format, name, input._payload.ndim)
+    if wanted is not None and wanted != input._payload.dtype:
+        if input._edge is not None and not is_differentiable(wanted):
             note(f".{name}({wanted.name})" if name == "to" else f".{name}()", input)
         out = T.to_copy(input, dtype=wanted)
-    elif copy or (order is not preserve_format and suggested_format(input.payload) is not order):
+    elif copy or (order is not preserve_format and suggested_format(input._payload) is not order):
         out = T.clone(input)
     else:
         return input
@@ -129,7 +129,7 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
     ('torch.FloatTensor', tensor([1, 1]))
     """
     if dtype is None:
-        return f"torch.{long_name(input.payload.dtype)}Tensor"
+        return f"torch.{long_name(input._payload.dtype)}Tensor"
     if isinstance(dtype, str) and dtype.endswith("Tensor"):
         short = dtype.removeprefix("torch.").removesuffix("Tensor")
         known = {long_name(d.dtype): d for d in DTYPES.values()}
@@ -155,7 +155,7 @@ def _cast(name: str, dtype: DType) -> Callable[..., Any]:
     wanted: np.dtype[Any] = dtype.dtype
 
     def method(input: Any, memory_format: Any = None) -> Any:
-        if memory_format is None and input.payload.dtype == wanted:
+        if memory_format is None and input._payload.dtype == wanted:
             return input
         return _converted(input, wanted, memory_format, name)
 

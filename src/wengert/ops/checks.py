@@ -15,7 +15,7 @@ from wengert.prims.record import TABLE
 def real_input(value: Any, name: str, kernel: str, floating: bool = False) -> Any:
     """`operand`, for functions that complex numbers (or all but floating ones) do not have."""
     tensor = operand(value, name)
-    dtype = tensor.payload.dtype
+    dtype = tensor._payload.dtype
     if dtype.kind == "f":
         return tensor
     if dtype.kind == "c" or (floating and not is_differentiable(dtype)):
@@ -34,7 +34,7 @@ def bool_mask(mask: Any, name: str) -> Any:
     RuntimeError: If it does not: integers may be places that were meant as such.
     """
     where = operand(mask, name, "mask", 2)
-    check_bools(where.payload.dtype, name)
+    check_bools(where._payload.dtype, name)
     return where
 
 

@@ -115,7 +115,7 @@ def randint_like(
     if high is None:
         low, high = 0, low
     drawn_in_order = randint(low, high, (template.size,), generator=generator, dtype=template.dtype)
-    return made(laid_out(template, drawn_in_order.payload), beside(device, input), requires_grad)
+    return made(laid_out(template, drawn_in_order._payload), beside(device, input), requires_grad)
 
 
 @export("wengert")
@@ -189,7 +189,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
     tensor([0., 1., 1.])
     """
     chances = input_tensor("bernoulli", input)
-    kind, shape = chances.payload.dtype, tuple(chances.payload.shape)
+    kind, shape = chances._payload.dtype, tuple(chances._payload.shape)
     if p is not None:
         drawn_ = drawn(lambda: draw_bernoulli(np.empty(shape, kind), p, generator=generator))
         result = made_in_inference(new_tensor(sent_to(chances, drawn_)))
@@ -214,7 +214,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
 def _ones_into(out: Any, result: Any) -> Any:
     """`result`, or `out` of any dtype with its zeros and ones."""
     if isinstance(out, TensorBase):
-        result = T.to_copy(result, dtype=out.payload.dtype)
+        result = T.to_copy(result, dtype=out._payload.dtype)
     return result if out is None else into(out, result, "bernoulli")
 
 
@@ -250,7 +250,7 @@ def multinomial(
     >>> wg.multinomial(wg.tensor([0.0, 1.0, 0.5]), 2)
     tensor([2, 1])
     """
-    weights = input_tensor("multinomial", input).payload
+    weights = input_tensor("multinomial", input)._payload
     if weights.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, but has {weights.ndim}")
     if category(weights.dtype) != FLOATING:
@@ -267,9 +267,9 @@ def multinomial(
         )
     if weights.shape[-1] > _MOST_CATEGORIES:
         raise RuntimeError(f"number of categories cannot exceed 2^24, but is {weights.shape[-1]}")
-    if isinstance(out, TensorBase) and out.payload.dtype != np.int64:
+    if isinstance(out, TensorBase) and out._payload.dtype != np.int64:
         raise RuntimeError(
-            f"multinomial expects Long tensor out, got: {long_name(out.payload.dtype)}"
+            f"multinomial expects Long tensor out, got: {long_name(out._payload.dtype)}"
         )
     stream = stream_of("multinomial", generator)
     # of one sample the order does not matter, and the second way is the one of PyTorch

@@ -74,8 +74,8 @@ def _check_weight(x: Any, weight: Any) -> None:
 
 
 def _nll(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int) -> Any:
-    x = input.payload
-    _check_classes(x, target.payload, None if weight is None else weight.payload)
+    x = input._payload
+    _check_classes(x, target._payload, None if weight is None else weight._payload)
     if weight is None:
         # a weight without dimensions is that of every class
         weight = new_tensor(x.dtype.type(1))
@@ -169,14 +169,14 @@ def cross_entropy(
         weight = operand(weight, "cross_entropy", "weight", 3)
     input = operand(input, "cross_entropy")
     target = operand(target, "cross_entropy", "target", 2)
-    x = input.payload
+    x = input._payload
     label_smoothing = number(label_smoothing, "cross_entropy_loss", "label_smoothing")
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if not x.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     axis = 0 if x.ndim == 1 else 1
-    if x.shape == target.payload.shape:
+    if x.shape == target._payload.shape:
         return _of_probabilities(
             input, target, weight, reduction, ignore_index, label_smoothing, axis
         )
@@ -203,16 +203,16 @@ def _of_probabilities(
     smoothing: float,
     axis: int,
 ) -> Any:
-    x = input.payload
-    if not is_differentiable(target.payload.dtype):
+    x = input._payload
+    if not is_differentiable(target._payload.dtype):
         raise RuntimeError(
             "Expected floating point type for target with class probabilities, got "
-            f"{long_name(target.payload.dtype)}"
+            f"{long_name(target._payload.dtype)}"
         )
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
     if weight is not None:
-        _check_weight(x, weight.payload)
+        _check_weight(x, weight._payload)
     if smoothing:
         target = T.add(T.mul(target, 1 - smoothing), smoothing / x.shape[axis])
     terms = T.mul(log_softmax(input, axis), target)
@@ -230,16 +230,16 @@ def _spread_evenly(
     logs: Any, target: Any, weight: Any, reduction: str, ignore_index: int, axis: int
 ) -> Any:
     """The loss of targets that name all classes evenly, times their number."""
-    shape = logs.payload.shape
+    shape = logs._payload.shape
     terms = logs if weight is None else T.mul(logs, _by_class(weight, shape, axis))
     terms = T.neg(T.sum_dim(terms, dim=(axis,), keepdim=False))
-    if terms.payload.shape != target.payload.shape:
-        target = T.view(target, shape=terms.payload.shape)
+    if terms._payload.shape != target._payload.shape:
+        target = T.view(target, shape=terms._payload.shape)
     losses = T.where(T.eq(target, ignore_index), 0, terms)
     if reduction != "mean":
         return reduced(losses, reduction)
     # the sum of the targets' weights is the loss of inputs that are minus the weights
-    one = new_tensor(logs.payload.dtype.type(1))
+    one = new_tensor(logs._payload.dtype.type(1))
     each = T.neg(_by_class(weight, shape, axis)) if weight is not None else T.neg(one)
     each = T.expand(each, shape=shape)
     total = _nll(each, target, None, "sum", ignore_index)

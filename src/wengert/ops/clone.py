@@ -43,17 +43,17 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
     if memory_format is None or memory_format is preserve_format:
         return T.clone(input)
     x = operand(input, "clone")
-    order = check_memory_format(memory_format, "clone", x.payload.ndim)
+    order = check_memory_format(memory_format, "clone", x._payload.ndim)
     return lying(T.clone(x), order)
 
 
 def lying(out: Any, order: memory_format) -> Any:
     """`out`, a tensor that nobody else has seen, with its elements in `order`."""
-    payload = out.payload
+    payload = out._payload
     if isinstance(payload, Lifted):
         payload.lie(order)
     elif payload.ndim:
-        out.payload = in_format(payload, order)
+        out._payload = in_format(payload, order)
     return out
 
 

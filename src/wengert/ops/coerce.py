@@ -69,7 +69,7 @@ def integer(value: Any, op: str, arg: str) -> int:
 
 def has_tangent(tensor: Any) -> bool:
     """Whether forward mode differentiates by `tensor`."""
-    payload = tensor.payload
+    payload = tensor._payload
     return isinstance(payload, Dual) and payload.tangent is not None
 
 
@@ -83,7 +83,7 @@ def number(value: Any, op: str, arg: str) -> Any:
     if not isinstance(value, TensorBase):
         return plain(value)
     tensor: Any = value
-    if tensor.payload.ndim or tensor.edge is not None or has_tangent(tensor):
+    if tensor._payload.ndim or tensor._edge is not None or has_tangent(tensor):
         raise TypeError(
             f"{op}(): argument '{arg}' must be Number, not Tensor: pass x.item(), or write the "
             "operation with others that take tensors"
@@ -94,7 +94,7 @@ def number(value: Any, op: str, arg: str) -> Any:
 def real_number(value: Any, x: TensorBase, op: str, arg: str) -> Any:
     """`value` as a number of an operation on `x`: a real one, unless `x` is complex."""
     value = number(value, op, arg)
-    if isinstance(value, complex | np.complexfloating) and x.payload.dtype.kind != "c":
+    if isinstance(value, complex | np.complexfloating) and x._payload.dtype.kind != "c":
         if value.imag:
             raise RuntimeError(
                 f"value cannot be converted to type float without overflow: argument '{arg}' of "
@@ -122,9 +122,9 @@ def dtype_name(payload: Any) -> str:
 
 def expanded_shape(x: Any, sizes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of `x` expanded to `sizes`; refuses those that it cannot have."""
-    own = x.payload.shape
+    own = x._payload.shape
     if len(sizes) < len(own):
-        name = dtype_name(x.payload)
+        name = dtype_name(x._payload)
         raise RuntimeError(
             f"expand(torch.{name}Tensor{{{list(own)}}}, size={list(sizes)}): the number of sizes "
             f"provided ({len(sizes)}) must be greater or equal to the number of dimensions in the "

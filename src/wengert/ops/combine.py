@@ -44,13 +44,13 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
             [2, 3]])
     """
     x = operand(input, "combinations")
-    _check_vector(x.payload)
+    _check_vector(x._payload)
     count = integer(r, "combinations", "r")
     if count < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {count}")
     if not count:
-        return new_tensor(np.zeros(0, x.payload.dtype))
-    return T.take(x, new_tensor(_chosen(x.payload.size, count, bool(with_replacement))))
+        return new_tensor(np.zeros(0, x._payload.dtype))
+    return T.take(x, new_tensor(_chosen(x._payload.size, count, bool(with_replacement))))
 
 
 def _chosen(n: int, r: int, replaced: bool) -> Any:
@@ -106,15 +106,15 @@ def cartesian_prod(*tensors: Any) -> Any:
             )
     columns = [operand(value, "cartesian_prod", "tensors", i) for i, value in enumerate(tensors)]
     for column in columns:
-        _check_vector(column.payload)
-    kinds = {dtype_name(column.payload) for column in columns}
+        _check_vector(column._payload)
+    kinds = {dtype_name(column._payload) for column in columns}
     if len(kinds) > 1:
         raise RuntimeError(
             f"meshgrid expects all tensors to have the same dtype, not {' and '.join(kinds)}"
         )
     if len(columns) == 1:
         return columns[0]
-    sizes = tuple([column.payload.size for column in columns])
+    sizes = tuple([column._payload.size for column in columns])
     wide = []
     for i, column in enumerate(columns):
         shape = tuple([size if j == i else 1 for j, size in enumerate(sizes)])
@@ -149,7 +149,7 @@ def sum_to_size(input: Any, *size: Any) -> Any:
     if not size:
         raise TypeError('sum_to_size() missing 1 required positional arguments: "size"')
     shape = sizes_of(size, "sum_to_size")
-    own = x.payload.shape
+    own = x._payload.shape
     fits = len(shape) <= len(own) and all(
         n in (1, m) for n, m in zip(reversed(shape), reversed(own), strict=False)
     )
@@ -157,7 +157,7 @@ def sum_to_size(input: Any, *size: Any) -> Any:
         raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(own)}}}.")
     if shape and shape == own:
         return x
-    if x.payload.dtype.kind in "biu":
+    if x._payload.dtype.kind in "biu":
         x = cast(x, np.dtype(np.int64))
     if shape == own:
         return T.clone(x)

@@ -27,7 +27,7 @@ def equal(input: Any, other: Any) -> bool:
     (True, False)
     """
     a, b = operand(input, "equal"), operand(other, "equal", "other", 2)
-    return bool(np.array_equal(*_both(a.payload, b.payload)))
+    return bool(np.array_equal(*_both(a._payload, b._payload)))
 
 
 @export("wengert", "Tensor")
@@ -42,7 +42,7 @@ def isclose(
     tensor([ True, False])
     """
     rtol, atol = number(rtol, "isclose", "rtol"), number(atol, "isclose", "atol")
-    a, b = operand(input, "isclose").payload, operand(other, "isclose", "other", 2).payload
+    a, b = operand(input, "isclose")._payload, operand(other, "isclose", "other", 2)._payload
     _check_dtypes(a, b, "isclose")
     broadcast(a.shape, b.shape)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
@@ -95,7 +95,7 @@ def allclose(
     >>> wg.allclose(wg.ones(2), wg.ones(2) + 1e-9)
     True
     """
-    a, b = operand(input, "allclose").payload, operand(other, "allclose", "other", 2).payload
+    a, b = operand(input, "allclose")._payload, operand(other, "allclose", "other", 2)._payload
     _check_dtypes(a, b, "allclose")
     broadcast(a.shape, b.shape)
     return bool(np.allclose(*_both(a, b), rtol, atol, equal_nan))

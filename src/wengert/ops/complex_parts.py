@@ -68,7 +68,7 @@ def conj_physical(input: Any, *, out: Any = None) -> Any:
     tensor([1.-2.j])
     """
     x = operand(input, "conj_physical")
-    result = T.conj(x) if x.payload.dtype.kind == "c" else x
+    result = T.conj(x) if x._payload.dtype.kind == "c" else x
     return result if out is None else into(out, result, "conj_physical")
 
 

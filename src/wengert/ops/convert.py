@@ -236,7 +236,7 @@ def _unwrap(data: Any, arrays: set[np.dtype[Any]], numbers: set[type], depth: in
         numbers.add(type(data))
         return data
     if isinstance(data, TensorBase):
-        arrays.add(data.payload.dtype)
+        arrays.add(data._payload.dtype)
         return _only_element(data)
     if isinstance(data, np.ndarray | np.generic):
         check_array(data)
@@ -272,13 +272,13 @@ def _items(data: Any) -> Iterator[Any]:
 
 def _only_element(tensor: Any) -> Any:
     """The value of a tensor inside a sequence."""
-    payload = tensor.payload
+    payload = tensor._payload
     if payload.size != 1:
         raise ValueError(
             "only one element tensors can be converted to Python scalars, but one in the sequence "
             f"has shape {list(payload.shape)}. Use wengert.stack, which records the operation too."
         )
-    if tensor.edge is not None:
+    if tensor._edge is not None:
         note("tensor([t])", tensor)
         warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "

@@ -66,7 +66,7 @@ def _convolve(
         padding = ints(padding, op, "padding")
     if groups.__class__ is not int:
         groups = _group_count(groups, op)
-    a, k = x.payload, w.payload
+    a, k = x._payload, w._payload
     if (a.dtype.kind == "c") != (k.dtype.kind == "c"):
         check_dtypes(a, k, None)
     unbatched = a.ndim == int(op[-2]) + 1
@@ -74,14 +74,14 @@ def _convolve(
         op,
         (1, *a.shape) if unbatched else a.shape,
         k.shape,
-        None if b is None else b.payload.shape,
+        None if b is None else b._payload.shape,
         ints(stride, op, "stride"),
         padding,
         ints(dilation, op, "dilation"),
         ints(output_padding, op, "output_padding"),
         groups,
     )
-    check_dtypes(a, k, None if b is None else b.payload)
+    check_dtypes(a, k, None if b is None else b._payload)
     if unbatched:
         x = T.unsqueeze(x, dim=0)
     if any(ends):
@@ -284,19 +284,19 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     x, w = _tensor(input, "conv_tbc", "self"), _tensor(weight, "conv_tbc", "weight")
     b = _tensor(bias, "conv_tbc", "bias")
     for name, value, dims in (("Input", x, 3), ("Weight", w, 3), ("Bias", b, 1)):
-        if value.payload.ndim != dims:
-            shapes = f"it has shape {list(value.payload.shape)}"
+        if value._payload.ndim != dims:
+            shapes = f"it has shape {list(value._payload.shape)}"
             raise RuntimeError(f"{name} must have {dims} dims: {shapes}")
-    shape = w.payload.shape
-    if x.payload.shape[2] != shape[1]:
+    shape = w._payload.shape
+    if x._payload.shape[2] != shape[1]:
         raise RuntimeError(
             "Input dim 2 (input channels) is not == dim 1 in the weight tensor: they are "
-            f"{x.payload.shape[2]} and {shape[1]}"
+            f"{x._payload.shape[2]} and {shape[1]}"
         )
-    if b.payload.shape[0] != shape[2]:
+    if b._payload.shape[0] != shape[2]:
         raise RuntimeError(
             "Bias size must equal dim 2 in the weight tensor (output channels): they are "
-            f"{b.payload.shape[0]} and {shape[2]}"
+            f"{b._payload.shape[0]} and {shape[2]}"
         )
     x, w = T.permute(x, dims=(1, 2, 0)), T.permute(w, dims=(2, 1, 0))
     return T.permute(conv1d(x, w, b, 1, pad), dims=(2, 0, 1))

@@ -149,7 +149,7 @@ def _apart(made: Callable[..., Any], name: str, example: str, result: str) -> Ca
 def _slice(
     input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Any:
-    shape = input.payload.shape
+    shape = input._payload.shape
     if not shape:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     axis = normal_dim(integer(dim, "slice_copy", "dim"), len(shape))
@@ -165,7 +165,7 @@ def _expand(input: Any, size: Any, *, implicit: bool = False) -> Any:
 
 
 def _detach(input: Any) -> Any:
-    return new_tensor(input.payload)
+    return new_tensor(input._payload)
 
 
 _SQUARE = "wg.tensor([[1, 2], [3, 4]])"

@@ -83,7 +83,7 @@ def tensor(
         payload = default_float().type(data)
     elif isinstance(data, TensorBase):
         warn(COPY_CONSTRUCT.format("torch.tensor"), UserWarning)
-        if data.edge is not None:
+        if data._edge is not None:
             note("tensor(t)", data)
         payload = copied(data, dtype)
     else:
@@ -112,8 +112,8 @@ COPY_CONSTRUCT = (
 
 def copied(source: Any, dtype: Any) -> Any:
     """A copy of a tensor's payload, off the graph."""
-    copy = T.clone(new_tensor(source.payload))
-    return (copy if dtype is None else cast(copy, type_of(dtype))).payload
+    copy = T.clone(new_tensor(source._payload))
+    return (copy if dtype is None else cast(copy, type_of(dtype)))._payload
 
 
 @export("wengert")
@@ -183,7 +183,7 @@ def asarray(
     tensor([1., 2.], dtype=torch.float64, requires_grad=True)
     """
     source = obj if isinstance(obj, TensorBase) else None
-    held = obj if source is None else source.payload
+    held = obj if source is None else source._payload
     target: Any = getattr(held, "dtype", None) if dtype is None else type_of(dtype)
     if copy is False:
         if source is None and not isinstance(obj, np.ndarray):
@@ -195,17 +195,17 @@ def asarray(
             )
     if source is None:
         fresh = new_tensor(to_array(obj, target)) if copy else as_tensor(obj, target)
-        return made(fresh.payload, device, bool(requires_grad))
-    if requires_grad is False and source.edge is not None:
+        return made(fresh._payload, device, bool(requires_grad))
+    if requires_grad is False and source._edge is not None:
         note("asarray(t)", source)
-        source = new_tensor(source.array(), None, source.share_version())
+        source = new_tensor(source._array(), None, source._share_version())
     result = to(source, dtype=target, device=device)
     if copy and result is source:
         result = T.clone(source)
-    if requires_grad and result.edge is None:
-        shared = result.share_version() if result is obj else None
-        result = made(result.array(), None, True)
-        result.vc = shared
+    if requires_grad and result._edge is None:
+        shared = result._share_version() if result is obj else None
+        result = made(result._array(), None, True)
+        result._vc = shared
     return result
 
 

@@ -24,9 +24,9 @@ REQUIRES = (_records,)
 
 def _lengths(values: Any, name: str) -> tuple[int, ...]:
     if isinstance(values, TensorBase):
-        if values.payload.dtype.kind not in "iu":
+        if values._payload.dtype.kind not in "iu":
             raise RuntimeError(f"{name} must be integral")
-        values = values.payload.reshape(-1).tolist()
+        values = values._payload.reshape(-1).tolist()
     return tuple([int(n) for n in values])
 
 
@@ -83,22 +83,22 @@ def ctc_loss(
         _lengths(input_lengths, "input_lengths"),
         _lengths(target_lengths, "target_lengths"),
     )
-    if x.payload.dtype.kind != "f":
+    if x._payload.dtype.kind != "f":
         raise RuntimeError(
-            f"\"ctc_loss_cpu\" not implemented for '{long_name(x.payload.dtype)}': log_probs must "
+            f"\"ctc_loss_cpu\" not implemented for '{long_name(x._payload.dtype)}': log_probs must "
             "be of a floating dtype"
         )
-    if y.payload.dtype.kind not in "iu":
+    if y._payload.dtype.kind not in "iu":
         raise RuntimeError("targets must be of an integer dtype")
-    single = x.payload.ndim == 2
+    single = x._payload.ndim == 2
     rows = T.unsqueeze(x, dim=1) if single else x
-    if rows.payload.ndim != 3:
+    if rows._payload.ndim != 3:
         raise RuntimeError(
-            f"Expected 3-dimensional tensor, but got {x.payload.ndim}-dimensional tensor for "
+            f"Expected 3-dimensional tensor, but got {x._payload.ndim}-dimensional tensor for "
             "argument #1 'log_probs' (while checking arguments for ctc_loss)"
         )
-    time, n, classes = rows.payload.shape
-    if not rows.payload.size:
+    time, n, classes = rows._payload.shape
+    if not rows._payload.size:
         raise RuntimeError("log_probs tensor must not be empty")
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
@@ -112,7 +112,7 @@ def ctc_loss(
                 f"Expected input_lengths to have value at most {time}, but got value {length} "
                 f"(while checking arguments for ctc_loss, sequence {i})"
             )
-    labels = _padded(y.payload, counts, n, single)
+    labels = _padded(y._payload, counts, n, single)
     inside = np.arange(labels.shape[1]) < np.array(counts, int).reshape(-1, 1)
     if labels.size and ((labels >= classes) | (labels < 0))[inside].any():
         raise RuntimeError(f"targets must be labels from 0 to {classes - 1}")
@@ -125,7 +125,7 @@ def ctc_loss(
         zero_infinity=bool(zero_infinity),
     )
     if how == "mean":
-        return mean(losses / np.maximum(counts, 1).astype(x.payload.dtype))
+        return mean(losses / np.maximum(counts, 1).astype(x._payload.dtype))
     if how == "sum":
         return sum(losses)
     return squeeze(losses, 0) if single else losses

@@ -52,7 +52,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
     tensor([4., 3.])
     """
     x = operand(input, "svd")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(shape) < 2:
         raise RuntimeError(
             f"linalg.svd: input should have at least 2 dimensions, but has {len(shape)} dimensions "
@@ -64,7 +64,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
     else:
         S = spectral.svdvals(x)
         *lead, m, n = shape
-        U, V = (new_tensor(np.zeros((*lead, k, k), x.payload.dtype)) for k in (m, n))
+        U, V = (new_tensor(np.zeros((*lead, k, k), x._payload.dtype)) for k in (m, n))
         results = svd_result((U, S, V))
     return results if out is None else into_several(out, results, "svd")
 
@@ -139,7 +139,7 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
         product = matmul(left, basis)
         return product if right is None else T.sub(product, matmul(right, basis))
 
-    projection = randn(A.payload.shape[-1], q, dtype=from_numpy_dtype(A.payload.dtype))
+    projection = randn(A._payload.shape[-1], q, dtype=from_numpy_dtype(A._payload.dtype))
     basis = spectral.qr(times(A, M, projection))[0]
     back, mean = mH(A), None if M is None else mH(M)
     for _ in range(niter):
@@ -149,7 +149,7 @@ def _range_of(A: Any, q: int, niter: int, M: Any) -> Any:
 
 
 def _lowrank(A: Any, q: int, niter: int, M: Any) -> tuple[Any, Any, Any]:
-    m, n = A.payload.shape[-2:]
+    m, n = A._payload.shape[-2:]
     if m < n:
         A, M = mH(A), None if M is None else mH(M)
     basis = _range_of(A, q, niter, M)
@@ -164,11 +164,11 @@ def _lowrank(A: Any, q: int, niter: int, M: Any) -> tuple[Any, Any, Any]:
 
 def _samples(A: Any, op: str) -> Any:
     x = operand(A, op, "A")
-    if x.payload.ndim < 2:
+    if x._payload.ndim < 2:
         raise ValueError(
-            f"{op}(): A must have at least 2 dimensions, but has shape {list(x.payload.shape)}"
+            f"{op}(): A must have at least 2 dimensions, but has shape {list(x._payload.shape)}"
         )
-    if x.payload.dtype.kind in "biu":
+    if x._payload.dtype.kind in "biu":
         x = T.to_copy(x, dtype=default_float())
     return x
 
@@ -209,7 +209,7 @@ def svd_lowrank(
     """
     x = _samples(A, "svd_lowrank")
     if M is not None:
-        M = T.expand(operand(M, "svd_lowrank", "M", 4), shape=x.payload.shape)
+        M = T.expand(operand(M, "svd_lowrank", "M", 4), shape=x._payload.shape)
     return _lowrank(x, 6 if q is None else q, 2 if niter is None else niter, M)
 
 
@@ -243,7 +243,7 @@ def pca_lowrank(
             [0.8944]])
     """
     x = _samples(A, "pca_lowrank")
-    m, n = x.payload.shape[-2:]
+    m, n = x._payload.shape[-2:]
     if q is None:
         q = min(6, m, n)
     elif not 0 <= q <= min(m, n):
@@ -253,7 +253,7 @@ def pca_lowrank(
     if niter < 0:
         raise ValueError(f"niter(={niter}) must be non-negative integer")
     if center:
-        mean = T.mean_dim(x, dim=(x.payload.ndim - 2,), keepdim=True)
+        mean = T.mean_dim(x, dim=(x._payload.ndim - 2,), keepdim=True)
         x = T.sub(x, mean)
     return _lowrank(x, q, niter, None)
 

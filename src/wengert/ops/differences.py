@@ -26,7 +26,7 @@ REQUIRES = (_records,)
 
 def _part(x: Any, dim: int, start: int, end: int) -> Any:
     """Positions from `start` up to `end`, which may be counted from the end: 0 is the end."""
-    size = x.payload.shape[dim]
+    size = x._payload.shape[dim]
     first = start if start >= 0 else max(size + start, 0)
     last = end if end > 0 else max(size + end, 0)
     return T.slice(x, dim=dim, start=min(first, size), end=max(min(last, size), first), step=1)
@@ -76,20 +76,20 @@ def diff(
         dim, _ = renamed("diff", None if dim == -1 else dim, True, names)
     x = operand(input, "diff")
     times = integer(n, "diff", "n")
-    if not x.payload.ndim:
+    if not x._payload.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if times < 0:
         raise RuntimeError(f"order must be non-negative but got {times}")
-    axis = one_dim(dim, x.payload.ndim, "diff")
+    axis = one_dim(dim, x._payload.ndim, "diff")
     beside = [
-        None if value is None else _beside(value, x.payload.shape, axis, name)
+        None if value is None else _beside(value, x._payload.shape, axis, name)
         for name, value in (("prepend", prepend), ("append", append))
     ]
     if beside != [None, None] and times:
         x = cat([part for part in (beside[0], x, beside[1]) if part is not None], axis)
-    for _ in range(min(times, x.payload.shape[axis])):
+    for _ in range(min(times, x._payload.shape[axis])):
         left, right = _part(x, axis, 0, -1), _part(x, axis, 1, 0)
-        bools = x.payload.dtype.kind == "b"
+        bools = x._payload.dtype.kind == "b"
         x = T.logical_xor(right, left) if bools else T.sub(right, left)
     if not times:
         x = T.clone(x)
@@ -98,7 +98,7 @@ def diff(
 
 def _beside(value: Any, shape: tuple[int, ...], axis: int, name: str) -> Any:
     part = operand(value, "diff", name)
-    given = part.payload.shape
+    given = part._payload.shape
     if len(given) != len(shape):
         raise RuntimeError(
             "diff expects prepend or append to be the same dimension as input: "
@@ -154,9 +154,9 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
     (tensor([1.5000, 3.7500, 6.0000]),)
     """
     x = operand(input, "gradient")
-    dims, spaces = _spacing(x.payload, spacing, dim)
+    dims, spaces = _spacing(x._payload, spacing, dim)
     order = integer(edge_order, "gradient", "edge_order")
-    _check_gradient(x.payload, dims, order)
+    _check_gradient(x._payload, dims, order)
     found = []
     for axis, space in zip(dims, spaces, strict=True):
         make = _on_grid if isinstance(space, TensorBase) else _evenly
@@ -173,7 +173,7 @@ def _spacing(payload: Any, spacing: Any, dim: Any) -> tuple[tuple[int, ...], lis
         dims = normal_dims(tuple(dim), ndim)
     else:
         dims = (normal_dim(integer(dim, "gradient", "dim"), ndim),)
-    if not isinstance(spacing, TensorBase) or not spacing.payload.ndim:
+    if not isinstance(spacing, TensorBase) or not spacing._payload.ndim:
         spacing = number(spacing, "gradient", "spacing")
     if spacing is None or is_number(spacing):
         return dims, [1 if spacing is None else spacing] * len(dims)
@@ -205,10 +205,10 @@ def _spacing(payload: Any, spacing: Any, dim: Any) -> tuple[tuple[int, ...], lis
             )
         if not is_number(space):
             space = operand(space, "gradient", "spacing", 2)
-            if space.payload.ndim != 1:
+            if space._payload.ndim != 1:
                 raise RuntimeError(
                     "torch.gradient expected each element of spacing to have one dimension, but "
-                    f"got an element with {space.payload.ndim} dimensions!"
+                    f"got an element with {space._payload.ndim} dimensions!"
                 )
         spaces.append(space)
     return dims, spaces
@@ -241,8 +241,8 @@ def _evenly(x: Any, axis: int, step: Any, order: int) -> Any:
 
 
 def _on_grid(x: Any, axis: int, points: Any, order: int) -> Any:
-    shape = [-1 if i == axis else 1 for i in range(x.payload.ndim)]
-    size = points.payload.size
+    shape = [-1 if i == axis else 1 for i in range(x._payload.ndim)]
+    size = points._payload.size
     shape[axis] = size
     along = T.view(T.contiguous(points), shape=tuple(shape))
     steps = _part(along, axis, 1, 0) - _part(along, axis, 0, -1)
@@ -355,7 +355,7 @@ def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, An
             "points, or the distance of neighbours"
         )
     values = operand(y, name, "y")
-    payload = values.payload
+    payload = values._payload
     if not payload.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = one_dim(dim, payload.ndim, name)
@@ -364,7 +364,7 @@ def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, An
     if whole and not payload.shape[axis]:
         shape = payload.shape[:axis] + payload.shape[axis + 1 :]
         return new_tensor(np.zeros(shape, payload.dtype))
-    if payload.dtype.kind == "b" or (points is not None and points.payload.dtype.kind == "b"):
+    if payload.dtype.kind == "b" or (points is not None and points._payload.dtype.kind == "b"):
         which = "`y`" if points is None else "`x` or `y`"
         raise RuntimeError(
             f"{name}: received a bool input for {which}, but bool is not supported: convert it "
@@ -379,7 +379,7 @@ def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, An
             return T.mul(_total(pairs, axis), width / 2)
         return T.cumsum(T.mul(pairs, width / 2), dim=axis, reverse=False)
     steps = _steps(points, payload.shape, axis)
-    axis -= max(0, payload.ndim - steps.payload.ndim)
+    axis -= max(0, payload.ndim - steps._payload.ndim)
     if whole:
         areas = T.mul(pairs, steps)
         return T.div(_total(areas, axis), 2.0)
@@ -389,7 +389,7 @@ def _trapezoid(name: str, y: Any, x: Any, dx: Any, dim: Any, names: dict[str, An
 
 def _wide(x: Any) -> Any:
     """Integers as int64, so that sums of small ones do not overflow."""
-    return cast(x, np.dtype(np.int64)) if x.payload.dtype.kind in "iu" else x
+    return cast(x, np.dtype(np.int64)) if x._payload.dtype.kind in "iu" else x
 
 
 def _total(areas: Any, axis: int) -> Any:
@@ -398,7 +398,7 @@ def _total(areas: Any, axis: int) -> Any:
 
 def _steps(points: Any, shape: tuple[int, ...], axis: int) -> Any:
     """The distances of neighbouring points, in a shape that broadcasts with that of the values."""
-    own = points.payload.shape
+    own = points._payload.shape
     if len(own) == 1:
         if own[0] != shape[axis]:
             raise RuntimeError(

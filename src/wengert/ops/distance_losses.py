@@ -52,14 +52,14 @@ def cosine_embedding_loss(
     a = operand(input1, "cosine_embedding_loss", "input1")
     b = operand(input2, "cosine_embedding_loss", "input2", 2)
     y = operand(target, "cosine_embedding_loss", "target", 3)
-    ndim = y.payload.ndim
+    ndim = y._payload.ndim
     if ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if a.payload.ndim != ndim + 1 or b.payload.ndim != ndim + 1:
+    if a._payload.ndim != ndim + 1 or b._payload.ndim != ndim + 1:
         kind = "1D" if ndim else "0D"
         raise RuntimeError(
             f"{kind} target tensor expects {ndim + 1}D input tensors, but found inputs with sizes "
-            f"{list(a.payload.shape)} and {list(b.payload.shape)}."
+            f"{list(a._payload.shape)} and {list(b._payload.shape)}."
         )
     # so small a number that it matters for vectors of zeros alone, as in PyTorch
     tiny = 1e-12
@@ -123,7 +123,7 @@ def triplet_margin_loss(
     )
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    ndims = [t.payload.ndim for t in (a, b, c)]
+    ndims = [t._payload.ndim for t in (a, b, c)]
     if len(set(ndims)) > 1:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of "

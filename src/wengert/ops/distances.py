@@ -32,9 +32,9 @@ def _power(p: Any, op: str) -> float:
 
 
 def _check_dtype(x: Any, op: str) -> None:
-    if x.payload.dtype.itemsize < 4:
+    if x._payload.dtype.itemsize < 4:
         raise NotImplementedError(
-            f"\"{op}\" not implemented for '{dtype_name(x.payload)}': convert the input to float32"
+            f"\"{op}\" not implemented for '{dtype_name(x._payload)}': convert the input to float32"
         )
 
 
@@ -74,25 +74,25 @@ def cdist(
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode: {list(_MODES)}")
     a, b = operand(x1, "cdist", "x1"), operand(x2, "cdist", "x2", 2)
     for name, x in (("X1", a), ("X2", b)):
-        if x.payload.dtype.kind in "biuc":
+        if x._payload.dtype.kind in "biuc":
             raise RuntimeError(
-                f"cdist only supports floating-point dtypes, {name} got: {dtype_name(x.payload)}"
+                f"cdist only supports floating-point dtypes, {name} got: {dtype_name(x._payload)}"
             )
     for name, x in (("X1", a), ("X2", b)):
-        if x.payload.ndim < 2:
+        if x._payload.ndim < 2:
             raise RuntimeError(
-                f"cdist only supports at least 2D tensors, {name} got: {x.payload.ndim}D"
+                f"cdist only supports at least 2D tensors, {name} got: {x._payload.ndim}D"
             )
-    left, right = a.payload.shape, b.payload.shape
+    left, right = a._payload.shape, b._payload.shape
     if left[-1] != right[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {left[-1]} X2: {right[-1]}"
         )
     p = _power(p, "cdist")
     _check_dtype(a, "cdist")
-    if a.payload.dtype != b.payload.dtype:
+    if a._payload.dtype != b._payload.dtype:
         raise RuntimeError(
-            f"expected scalar type {dtype_name(a.payload)} but found {dtype_name(b.payload)}: "
+            f"expected scalar type {dtype_name(a._payload)} but found {dtype_name(b._payload)}: "
             "convert one of them"
         )
     lead = broadcast(left[:-2], right[:-2])
@@ -130,7 +130,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     tensor([3., 4., 5.])
     """
     x = operand(input, "pdist")
-    array = x.payload
+    array = x._payload
     if array.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {array.ndim}D")
     if array.dtype.kind in "biuc":

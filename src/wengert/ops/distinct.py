@@ -129,16 +129,16 @@ def _unique(input: Any, sorted: bool = True, return_inverse: bool = False) -> tu
 
 
 def _of_elements(x: Any, name: str, return_inverse: bool, return_counts: bool) -> Any:
-    _check_order(x.payload)
-    if not return_inverse and not return_counts and x.edge is None:
+    _check_order(x._payload)
+    if not return_inverse and not return_counts and x._edge is None:
         return T.unique_values(x) if name == "unique" else T.unique_consecutive_values(x)
     found = T.unique(x) if name == "unique" else T.unique_consecutive(x, dim=None)
     return _asked(T.take(x, found[0]), found, return_inverse, return_counts)
 
 
 def _of_slices(x: Any, name: str, dim: int, return_inverse: bool, return_counts: bool) -> Any:
-    _check_order(x.payload)
-    shape = x.payload.shape
+    _check_order(x._payload)
+    shape = x._payload.shape
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = normal_dim(dim, len(shape))

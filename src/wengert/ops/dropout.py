@@ -53,7 +53,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     input = operand(input, "dropout")
-    payload = input.payload
+    payload = input._payload
     if p == 0 or not training or payload.size == 0:
         return input
     check_droppable(payload.dtype, "dropout")

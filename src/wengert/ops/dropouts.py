@@ -36,7 +36,7 @@ def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplac
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     x = operand(input, name)
-    payload = x.payload
+    payload = x._payload
     if p == 0 or not train or payload.size == 0:
         return x
     check_droppable(payload.dtype, name)
@@ -66,7 +66,7 @@ def dropped(name: str, input: Any, p: float, train: bool, channels: bool, inplac
 def _rows(name: str, dims: tuple[int, int]) -> Any:
     def function(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
         x = operand(input, name)
-        ndim = x.payload.ndim
+        ndim = x._payload.ndim
         p = number(p, name, "p")
         if not 0 <= p <= 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")

@@ -90,7 +90,7 @@ def einsum(*args: Any) -> Any:
                     f"expected Tensor as element {i} in argument 1, but got {type(value).__name__}"
                 ) from None
         found.append(value)
-    plan = _plan(equation, tuple([x.payload.shape for x in found]))
+    plan = _plan(equation, tuple([x._payload.shape for x in found]))
     if len(found) > 1:
         _check_dtypes(found)
     return plan.run(found)
@@ -130,13 +130,13 @@ def _letters(numbers: Any) -> str:
 
 
 def _check_dtypes(tensors: list[Any]) -> None:
-    dtype = tensors[0].payload.dtype
+    dtype = tensors[0]._payload.dtype
     for tensor in tensors[1:]:
-        if tensor.payload.dtype != dtype:
+        if tensor._payload.dtype != dtype:
             raise RuntimeError(
-                f"expected scalar type {dtype_name(tensors[0].payload)} but found "
-                f"{dtype_name(tensor.payload)}: einsum() takes operands of one dtype; convert with "
-                ".to(dtype)"
+                f"expected scalar type {dtype_name(tensors[0]._payload)} but found "
+                f"{dtype_name(tensor._payload)}: einsum() takes operands of one dtype; convert "
+                "with .to(dtype)"
             )
     if dtype.kind == "b":
         raise NotImplementedError(

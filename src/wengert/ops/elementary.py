@@ -97,11 +97,11 @@ def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
     tensor([0.0000, 0.5000, 1.0000])
     """
     x, y = operand(input, "heaviside"), operand(values, "heaviside", "values", 2)
-    kinds = (x.payload.dtype.kind, y.payload.dtype.kind)
-    if x.payload.dtype != y.payload.dtype and "c" not in kinds:
+    kinds = (x._payload.dtype.kind, y._payload.dtype.kind)
+    if x._payload.dtype != y._payload.dtype and "c" not in kinds:
         raise RuntimeError(
             "heaviside is not yet implemented for tensors with different dtypes.: they are "
-            f"{dtype_name(x.payload)} and {dtype_name(y.payload)}; convert one of them"
+            f"{dtype_name(x._payload)} and {dtype_name(y._payload)}; convert one of them"
         )
     made = T.heaviside(x, y)
     return made if out is None else into(out, made, "heaviside")
@@ -121,7 +121,7 @@ def positive(input: Any) -> Any:
     tensor([ 1., -2.])
     """
     x = operand(input, "positive")
-    if x.payload.dtype.kind == "b":
+    if x._payload.dtype.kind == "b":
         raise RuntimeError(
             "The `+` operator, on a bool tensor is not supported: convert it with .int() first"
         )
@@ -169,10 +169,10 @@ def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
     made = T.pow(_widened(input, wide), _widened(exponent, wide))
     if out is None:
         return made
-    if isinstance(out, TensorBase) and out.payload.dtype != wide:
+    if isinstance(out, TensorBase) and out._payload.dtype != wide:
         raise RuntimeError(
-            f"the output given to float_power has dtype {dtype_name(out.payload)} but the "
-            f"operation's result requires dtype {dtype_name(made.payload)}"
+            f"the output given to float_power has dtype {dtype_name(out._payload)} but the "
+            f"operation's result requires dtype {dtype_name(made._payload)}"
         )
     return into(out, made, "float_power")
 
@@ -186,9 +186,9 @@ def float_power_(input: Any, exponent: Any) -> Any:
     RuntimeError: If the tensor is not of double precision.
     """
     wide = _wide(input, exponent)
-    if input.payload.dtype != wide:
+    if input._payload.dtype != wide:
         raise RuntimeError(
-            f"the base given to float_power_ has dtype {dtype_name(input.payload)} but the "
+            f"the base given to float_power_ has dtype {dtype_name(input._payload)} but the "
             f"operation's result requires dtype {dtype_name(np.empty(0, wide))}: convert it "
             "with .double(), or use float_power"
         )
@@ -199,7 +199,7 @@ def _wide(*values: Any) -> np.dtype[Any]:
     """The double precision in which all of the values can be."""
     for value in values:
         if isinstance(value, complex) or (
-            not is_number(value) and category(getattr(value, "payload", value).dtype) == COMPLEX
+            not is_number(value) and category(getattr(value, "_payload", value).dtype) == COMPLEX
         ):
             return np.dtype(np.complex128)
     return np.dtype(np.float64)
@@ -238,10 +238,10 @@ def frexp(input: Any, *, out: Any = None) -> Any:
     made = T.frexp(operand(input, "frexp"))
     if out is not None:
         mantissa, exponent = out
-        if exponent.payload.dtype != np.int32:
+        if exponent._payload.dtype != np.int32:
             raise RuntimeError(
                 "torch.frexp() expects exponent to have int dtype but got "
-                f"{exponent.payload.dtype.name}: give a tensor of int32"
+                f"{exponent._payload.dtype.name}: give a tensor of int32"
             )
         made = (into(mantissa, made[0], "frexp"), into(exponent, made[1], "frexp"))
     return named_parts.frexp(made)
@@ -290,13 +290,13 @@ def nan_to_num(
                 f"nan_to_num(): argument '{arg}' (position {place + 2}) must be float, not "
                 f"{type(value).__name__}"
             )
-    kind = x.payload.dtype
+    kind = x._payload.dtype
     if kind.kind == "V":
         # the kernel computes in float32, which has larger numbers
         limits = finfo(from_numpy_dtype(kind))
         posinf = limits.max if posinf is None else posinf
         neginf = limits.min if neginf is None else neginf
-    if kind.kind == "c" and x.edge is not None and is_recording():
+    if kind.kind == "c" and x._edge is not None and is_recording():
         raise RuntimeError(
             "nan_to_num does not support automatic differentiation for outputs with complex "
             "dtype.: apply it to input.real and input.imag"
@@ -355,16 +355,16 @@ def fill(input: Any, value: Any) -> Any:
     """
     x = operand(input, "fill")
     if isinstance(value, TensorBase):
-        if value.payload.ndim:
+        if value._payload.ndim:
             raise RuntimeError(
                 "fill_ only supports 0-dimension value tensor but got tensor with "
-                f"{value.payload.ndim} dimensions."
+                f"{value._payload.ndim} dimensions."
             )
-        return T.fill_tensor(x, cast(value, x.payload.dtype))
+        return T.fill_tensor(x, cast(value, x._payload.dtype))
     number = value.item() if isinstance(value, np.generic) else value
     if not is_number(number):
         raise TypeError(f"fill(): argument 'value' must be Number, not {type(value).__name__}")
-    return T.fill_scalar(x, value=held(number, x.payload.dtype))
+    return T.fill_scalar(x, value=held(number, x._payload.dtype))
 
 
 fill_sections(globals())

@@ -100,7 +100,7 @@ _SHORT = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 def _as_tensor(number: Any, tensor: Any) -> Any:
     """A number as a tensor of the dtype of another, where that is sure to be the common one."""
     if isinstance(tensor, TensorBase) and not isinstance(number, complex):
-        dtype = tensor.payload.dtype
+        dtype = tensor._payload.dtype
         if dtype in _SHORT:
             return new_tensor(dtype.type(number))
     return number

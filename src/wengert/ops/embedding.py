@@ -42,16 +42,16 @@ def _row(padding_idx: int | None, count: int) -> int:
 
 def _checked(input: Any, weight: Any, name: str) -> tuple[Any, Any]:
     x, w = operand(input, name), operand(weight, name, "weight", 2)
-    if x.payload.dtype.kind not in "iu" or x.payload.dtype.itemsize < 4:
+    if x._payload.dtype.kind not in "iu" or x._payload.dtype.itemsize < 4:
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got {dtype_name(x.payload)} instead (while checking arguments for "
+            f"Long, Int; but got {dtype_name(x._payload)} instead (while checking arguments for "
             f"{name})"
         )
-    if w.payload.ndim != 2:
+    if w._payload.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    count = w.payload.shape[0]
-    if not are_within(x.payload, count):
+    count = w._payload.shape[0]
+    if not are_within(x._payload, count):
         raise IndexError(f"index out of range in self: the table has {count} rows")
     return x, w
 
@@ -63,11 +63,11 @@ def _shorten(weight: Any, indices: Any, max_norm: float, norm_type: float) -> No
         for arg, value in (("max_norm", max_norm), ("norm_type", norm_type))
     )
     rows = np.unique(indices)
-    used = weight.payload[rows]
+    used = weight._payload[rows]
     norms = np.linalg.norm(used, norm_type, axis=1)
     factors = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1)
     with no_grad():
-        scaled = new_tensor((used * factors[:, None]).astype(weight.payload.dtype))
+        scaled = new_tensor((used * factors[:, None]).astype(weight._payload.dtype))
         params = {"indices": (rows,), "accumulate": False}
         write(TABLE["index_put"], weight, (scaled,), params, "embedding_renorm_")
 
@@ -111,20 +111,20 @@ def embedding(
             [2., 3.],
             [0., 1.]])
     """
-    if not hasattr(weight, "payload") and hasattr(input, "payload"):
+    if not hasattr(weight, "_payload") and hasattr(input, "_payload"):
         operand(weight, "embedding", "weight", 2)
     x, w = _checked(input, weight, "embedding")
-    row = _row(padding_idx, w.payload.shape[0])
-    if max_norm is not None and x.payload.size:
-        _shorten(w, x.payload, max_norm, norm_type)
+    row = _row(padding_idx, w._payload.shape[0])
+    if max_norm is not None and x._payload.size:
+        _shorten(w, x._payload, max_norm, norm_type)
     return _rows(w, x, row, bool(scale_grad_by_freq), sparse)
 
 
 def _rows(w: Any, x: Any, row: int, by_freq: bool, sparse: bool) -> Any:
     out = T.embedding(w, x, padding_idx=row, scale_grad_by_freq=by_freq)
-    if not sparse or w.edge is None:
+    if not sparse or w._edge is None:
         return out
-    width = w.payload.shape[1]
+    width = w._payload.shape[1]
 
     def places(node: Any) -> tuple[Any, tuple[int, int], Any]:
         if by_freq:
@@ -190,19 +190,19 @@ def embedding_bag(
     factors = None
     if per_sample_weights is not None:
         factors = operand(per_sample_weights, "embedding_bag", "per_sample_weights")
-        if factors.payload.shape != x.payload.shape:
+        if factors._payload.shape != x._payload.shape:
             raise ValueError(
-                f"embedding_bag: If per_sample_weights ({list(factors.payload.shape)}) is not None,"
-                f" then it must have the same shape as the input ({list(x.payload.shape)})"
+                f"embedding_bag: If per_sample_weights ({list(factors._payload.shape)}) is not "
+                f"None, then it must have the same shape as the input ({list(x._payload.shape)})"
             )
         if mode != "sum":
             raise NotImplementedError(
                 "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                 f"supported for mode='sum' (got mode='{mode}')."
             )
-    starts = _starts(x.payload, offsets, include_last_offset)
-    row = _row(padding_idx, w.payload.shape[0])
-    places = x.payload.reshape(-1)
+    starts = _starts(x._payload, offsets, include_last_offset)
+    row = _row(padding_idx, w._payload.shape[0])
+    places = x._payload.reshape(-1)
     if max_norm is not None and places.size:
         _shorten(w, places, max_norm, norm_type)
     bags = np.repeat(np.arange(len(starts)), np.diff([*starts, places.size]))
@@ -219,7 +219,7 @@ def embedding_bag(
     if factors is not None:
         rows = rows * reshape(reshape(factors, (-1,))[kept], (-1, 1))
     counts = np.bincount(owners, minlength=len(starts))
-    dtype = w.payload.dtype
+    dtype = w._payload.dtype
     if real is None:
         divisor = new_tensor(np.maximum(counts, 1)[:, None].astype(dtype))
     else:
@@ -236,11 +236,11 @@ def embedding_bag(
 def _totals(rows: Any, owners: Any, counts: Any) -> Any:
     """The sums of the rows of each bag."""
     longest = int(counts.max(initial=0))
-    size = rows.payload.shape[1]
+    size = rows._payload.shape[1]
     if longest and (counts == longest).all():
         # as long as they all are alike, the bags are rows of one array
         return sum(reshape(rows, (len(counts), longest, size)), 1)
-    zeros = new_tensor(np.zeros((len(counts), size), rows.payload.dtype))
+    zeros = new_tensor(np.zeros((len(counts), size), rows._payload.dtype))
     return index_add(zeros, 0, new_tensor(owners), rows)
 
 
@@ -258,7 +258,7 @@ def _starts(places: Any, offsets: Any, include_last_offset: bool) -> Any:
         )
     if offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
-    starts = operand(offsets, "embedding_bag", "offsets").payload
+    starts = operand(offsets, "embedding_bag", "offsets")._payload
     if starts.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
     if starts.size and starts[0] != 0:
@@ -276,7 +276,7 @@ def _starts(places: Any, offsets: Any, include_last_offset: bool) -> Any:
 
 def _largest(rows: Any, owners: Any, counts: Any) -> Any:
     """The largest element of each column of each bag: the first of equal ones."""
-    values = rows.payload
+    values = rows._payload
     if not len(values):
         return sum(rows, 0, keepdim=True).expand(len(counts), -1)
     if isinstance(values, Lifted):

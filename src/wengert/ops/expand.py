@@ -60,7 +60,7 @@ def expand_as(input: Any, other: Any) -> Any:
     >>> wg.zeros(3).expand_as(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
-    return expand(input, operand(other, "expand_as", "other").payload.shape)
+    return expand(input, operand(other, "expand_as", "other")._payload.shape)
 
 
 @export("wengert", "Tensor")
@@ -110,8 +110,8 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
     if len(tensors) == 1 and isinstance(tensors[0], tuple | list):
         tensors = tuple(tensors[0])
     values = operands(tensors, "broadcast_tensors")
-    shape = broadcast(*[value.payload.shape for value in values])
-    return tuple([v if v.payload.shape == shape else T.expand(v, shape=shape) for v in values])
+    shape = broadcast(*[value._payload.shape for value in values])
+    return tuple([v if v._payload.shape == shape else T.expand(v, shape=shape) for v in values])
 
 
 @export("wengert")
@@ -150,19 +150,19 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
         )
     for axis in axes:
-        if axis.payload.ndim > 1:
+        if axis._payload.ndim > 1:
             raise RuntimeError(
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got one of shape "
-                f"{list(axis.payload.shape)}"
+                f"{list(axis._payload.shape)}"
             )
-        if axis.payload.dtype != axes[0].payload.dtype:
+        if axis._payload.dtype != axes[0]._payload.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     places = list(range(len(axes)))
     if indexing == "xy" and len(axes) > 1:
         places[:2] = 1, 0
     shape = [1] * len(axes)
     for place, axis in zip(places, axes, strict=True):
-        shape[place] = axis.payload.size
+        shape[place] = axis._payload.size
     grids = []
     for place, axis in zip(places, axes, strict=True):
         column = [1] * len(axes)

@@ -114,11 +114,11 @@ def _extreme(
         other = _ordered(other, name)
         result = T.maximum(input, other) if name == "max" else T.minimum(input, other)
     elif dim is None:
-        _check_any(name, input.payload)
+        _check_any(name, input._payload)
         result = getattr(T, name)(input)
     else:
-        dim = one_dim(dim, input.payload.ndim, name)
-        _check_along(name, input.payload, (dim,))
+        dim = one_dim(dim, input._payload.ndim, name)
+        _check_along(name, input._payload, (dim,))
         find = T.argmax if name == "max" else T.argmin
         indices = find(input, dim=dim, keepdim=bool(keepdim))
         values = getattr(T, f"{name}_dim")(input, indices, dim=dim, keepdim=bool(keepdim))
@@ -130,7 +130,7 @@ def _extreme(
 
 def _ordered(value: Any, name: str) -> Any:
     tensor = operand(value, name)
-    if tensor.payload.dtype.kind == "c":
+    if tensor._payload.dtype.kind == "c":
         raise RuntimeError(f"{name}(): does not support complex input, which has no order")
     return tensor
 
@@ -203,16 +203,16 @@ def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
     if names:
         dim, keepdim = renamed(name, None if dim == () else dim, keepdim, names)
     input = real_input(input, name, f"{name[1:]}_values_cpu")
-    payload = input.payload
+    payload = input._payload
     dims = all_dims(dim, payload.ndim, name)
     if payload.size == 0:
         if dim is None or dim == () or dim == []:
             _check_any(name, payload)
         _check_along(name, payload, dims)
-    if isinstance(out, TensorBase) and out.payload.dtype != payload.dtype:
+    if isinstance(out, TensorBase) and out._payload.dtype != payload.dtype:
         raise RuntimeError(
             "Expected the dtype for input and out to match, but got "
-            f"{long_name(payload.dtype)} for input's dtype and {long_name(out.payload.dtype)} for "
+            f"{long_name(payload.dtype)} for input's dtype and {long_name(out._payload.dtype)} for "
             "out's dtype."
         )
     result = getattr(T, name)(input, dim=dims, keepdim=bool(keepdim))
@@ -249,7 +249,7 @@ def aminmax(
     if axis is not None:
         dim = axis
     input = real_input(input, "aminmax", "aminmax")
-    payload = input.payload
+    payload = input._payload
     dims = all_dims(dim, payload.ndim, "aminmax")
     if payload.size == 0 and (dim is None or 0 in [payload.shape[i] for i in dims]):
         if dim is None:
@@ -262,10 +262,10 @@ def aminmax(
             f"shape {list(payload.shape)}."
         )
     for given in () if out is None else out:
-        if isinstance(given, TensorBase) and given.payload.dtype != payload.dtype:
+        if isinstance(given, TensorBase) and given._payload.dtype != payload.dtype:
             raise RuntimeError(
                 f"Expected out tensor to have dtype {dtype_name(payload).lower()}, but got "
-                f"{dtype_name(given.payload).lower()} instead"
+                f"{dtype_name(given._payload).lower()} instead"
             )
     low = T.amin(input, dim=dims, keepdim=bool(keepdim))
     high = T.amax(input, dim=dims, keepdim=bool(keepdim))
@@ -329,7 +329,7 @@ def _position(name: str, input: Any, dim: Any, keepdim: Any, names: dict[str, An
     if names:
         dim, keepdim = renamed(name, dim, keepdim, names)
     input = _ordered(input, name)
-    payload = input.payload
+    payload = input._payload
     if payload.dtype.kind == "b":
         raise RuntimeError(f"{name}(): does not support bool input; convert it with .to(dtype)")
     if dim is None:
@@ -337,7 +337,7 @@ def _position(name: str, input: Any, dim: Any, keepdim: Any, names: dict[str, An
     else:
         dim = one_dim(dim, payload.ndim, name)
         _check_along(name, payload, (dim,))
-    if input.edge is not None:
+    if input._edge is not None:
         note(f"{name}()", input)
     return getattr(T, name)(input, dim=dim, keepdim=bool(keepdim))
 

@@ -112,10 +112,10 @@ def cholesky_ex(
 
 def _factored(A: Any, pivot: bool, op: str, name: str) -> tuple[Any, Any, Any]:
     x = operand(A, op, "A")
-    if x.payload.ndim < 2:
+    if x._payload.ndim < 2:
         raise RuntimeError(
             f"{name}: Expected tensor with 2 or more dimensions. Got size: "
-            f"{list(x.payload.shape)} instead"
+            f"{list(x._payload.shape)} instead"
         )
     check_lapack(x, "lu_cpu")
     if not pivot:
@@ -160,10 +160,10 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out:
 
 
 def _refuse_zeros(info: Any, name: str) -> None:
-    if info.payload.any():
+    if info._payload.any():
         raise first_failure(
             name,
-            info.payload,
+            info._payload,
             "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If "
             "you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
             "linalg.lu_factor_ex(A, pivot)",
@@ -265,10 +265,10 @@ def lu_solve(
         f"{name}: Expected LU and B to have the same dtype, but found LU of type {{}} and B "
         "of type {} instead",
     )
-    check_system(x.payload.shape, y.payload.shape, left, name)
+    check_system(x._payload.shape, y._payload.shape, left, name)
     check_lapack(x, "lu_solve_cpu")
-    _check_targets(p.payload, x.payload.shape[-1])
-    batch = broadcast(x.payload.shape[:-2], y.payload.shape[:-2])
+    _check_targets(p._payload, x._payload.shape[-1])
+    batch = broadcast(x._payload.shape[:-2], y._payload.shape[:-2])
     x, p, y = expand_batch(x, batch), expand_batch(p, batch, 1), expand_batch(y, batch)
     if left:
         result = T.linalg_lu_solve(x, y, p, adjoint=bool(adjoint))
@@ -278,21 +278,21 @@ def lu_solve(
 
 
 def _check_pivots(x: Any, p: Any, name: str) -> None:
-    if p.payload.dtype != np.int32:
+    if p._payload.dtype != np.int32:
         raise RuntimeError(
             f"{name}: pivots should be a Tensor of scalar type torch.int32, as lu_factor gives "
-            f"them, but are {p.payload.dtype}"
+            f"them, but are {p._payload.dtype}"
         )
-    shape = x.payload.shape[:-1]
-    if p.payload.shape != shape:
-        if p.payload.shape[-1:] != shape[-1:]:
+    shape = x._payload.shape[:-1]
+    if p._payload.shape != shape:
+        if p._payload.shape[-1:] != shape[-1:]:
             raise RuntimeError(
                 f"{name}: Number of pivots per batch should be same as the dimension of the matrix:"
-                f" {shape[-1]}, but the shape of the pivots is {list(p.payload.shape)}"
+                f" {shape[-1]}, but the shape of the pivots is {list(p._payload.shape)}"
             )
         raise RuntimeError(
             f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
-            f"shape {list(p.payload.shape)} instead"
+            f"shape {list(p._payload.shape)} instead"
         )
 
 
@@ -337,7 +337,7 @@ def householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
     name = "torch.linalg.householder_product"
     x = operand(input, "linalg_householder_product", "input")
     t = operand(tau, "linalg_householder_product", "tau", 2)
-    a, factors = x.payload, t.payload
+    a, factors = x._payload, t._payload
     if a.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
     *batch, m, n = a.shape
@@ -372,7 +372,7 @@ def householder_product(input: Any, tau: Any, *, out: Any = None) -> Any:
 
 
 def _reflected(x: Any, tau: Any, m: int, n: int, k: int) -> Any:
-    nd, dtype = x.payload.ndim, x.payload.dtype
+    nd, dtype = x._payload.ndim, x._payload.dtype
     columns = x if k == n else T.slice(x, dim=nd - 1, start=0, end=k, step=1)
     v = T.unit_lower(columns)
     back = adjoint_of(v)

@@ -91,7 +91,7 @@ def unfold(
     pads = _pair(padding, "im2col", "padding", 4)
     steps = _pair(stride, "im2col", "stride", 5)
     _check_window(kernel, gaps, pads, steps)
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
@@ -145,7 +145,7 @@ def fold(
     pads = _pair(padding, "col2im", "padding", 5)
     steps = _pair(stride, "col2im", "stride", 6)
     _check_window(kernel, gaps, pads, steps)
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise RuntimeError(
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "

@@ -93,11 +93,11 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     """
     check_device(device)
     if isinstance(ext_tensor, TensorBase):
-        if ext_tensor.edge is not None:
+        if ext_tensor._edge is not None:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         held: Any = ext_tensor
         memory = held.numpy()
-        tensor = new_tensor(traced("shared", memory), None, held.share_version())
+        tensor = new_tensor(traced("shared", memory), None, held._share_version())
         return new_tensor(traced("shared", memory.copy())) if copy else made_in_inference(tensor)
     capsule = type(ext_tensor).__name__ == "PyCapsule"
     if not capsule and not hasattr(ext_tensor, "__dlpack__"):

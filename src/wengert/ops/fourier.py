@@ -53,24 +53,24 @@ def _run(name: str, x: Any, dims: Dims, sizes: list[int | None], norm: Any, out:
     """One of the transforms along `dims`, with `sizes` elements along each (None: as they are)."""
     kind, forward = _TRANSFORMS[name.rstrip("2n")]
     norm = "backward" if norm is None else _norm(name, norm)
-    if out is not None and kind[1] == "c" and out.payload.dtype.kind != "c":
+    if out is not None and kind[1] == "c" and out._payload.dtype.kind != "c":
         raise RuntimeError(
-            f"{name} expects a complex output tensor, but got {dtype_name(out.payload)}"
+            f"{name} expects a complex output tensor, but got {dtype_name(out._payload)}"
         )
     x = _input(name, kind, x)
     if kind == "cr":
         last = sizes[-1]
         if last is None:
-            last = 2 * (x.payload.shape[dims[-1]] - 1)
-        _check_sizes(x.payload.shape, dims, [*sizes[:-1], last])
+            last = 2 * (x._payload.shape[dims[-1]] - 1)
+        _check_sizes(x._payload.shape, dims, [*sizes[:-1], last])
         x = _resized(x, dims, [*sizes[:-1], last // 2 + 1])
         result = T.fft_c2r(
             x, dim=dims, norm=norm, forward=forward, last_dim_size=last, halved=False
         )
     else:
-        _check_sizes(x.payload.shape, dims, sizes)
+        _check_sizes(x._payload.shape, dims, sizes)
         x = _resized(x, dims, sizes)
-        if x.payload.dtype.kind == "c":
+        if x._payload.dtype.kind == "c":
             result = T.fft_c2c(x, dim=dims, norm=norm, forward=forward)
         else:
             half = kind == "rc"
@@ -95,16 +95,16 @@ def _norm(name: str, norm: Any) -> str:
 
 def _input(name: str, kind: str, x: Any) -> Any:
     """The input in a dtype that the transform takes."""
-    dtype = x.payload.dtype
+    dtype = x._payload.dtype
     if kind[0] == "r" and dtype.kind == "c":
         if name in ("ihfft2", "ihfftn"):
             raise RuntimeError(
-                f"Only supports floating-point dtypes, but found: {dtype_name(x.payload)}; for "
+                f"Only supports floating-point dtypes, but found: {dtype_name(x._payload)}; for "
                 "complex input there is ifftn()"
             )
         shown = "rfftn expects a real-valued" if name[-1] in "2n" else f"{name} expects a real"
         raise RuntimeError(
-            f"{shown} input tensor, but got {dtype_name(x.payload)}: for complex input there are "
+            f"{shown} input tensor, but got {dtype_name(x._payload)}: for complex input there are "
             "fft() and its like"
         )
     if dtype.char in "dDfF" and (kind != "cr" or dtype.kind == "c"):
@@ -113,7 +113,7 @@ def _input(name: str, kind: str, x: Any) -> Any:
         dtype = default_float()
     if dtype.itemsize // (2 if dtype.kind == "c" else 1) < 4:
         raise RuntimeError(
-            f"Unsupported dtype {dtype_name(x.payload)}: convert the input to float32 or float64"
+            f"Unsupported dtype {dtype_name(x._payload)}: convert the input to float32 or float64"
         )
     # spectra must be complex; the transform of real values has a quicker way to the whole spectrum
     return cast(x, complex_of(dtype) if kind == "cr" else dtype)
@@ -134,7 +134,7 @@ def _resized(x: Any, dims: Dims, sizes: list[int | None]) -> Any:
     for axis, size in zip(dims, sizes, strict=True):
         if size is None:
             continue
-        shape = x.payload.shape
+        shape = x._payload.shape
         have = shape[axis]
         if size == have:
             continue
@@ -220,7 +220,7 @@ def _line(name: str, example: str) -> Callable[..., Any]:
         input: Any, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None
     ) -> Any:
         x = operand(input, f"fft_{name}")
-        ndim = x.payload.ndim
+        ndim = x._payload.ndim
         axis = dim if dim.__class__ is int else integer(dim, f"fft_{name}", "dim")
         if not ndim:
             raise IndexError(f"Dimension specified as {axis} but tensor has no dimensions")
@@ -252,7 +252,7 @@ def _plane(name: str, example: str) -> Callable[..., Any]:
 
 def _of_several(name: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) -> Any:
     x = operand(input, f"fft_{name}")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     sizes = None if s is None else _ints(s, name, "s")
     if dim is not None:
         given = _ints(dim, name, "dim")

@@ -101,7 +101,7 @@ def rfftfreq(
 
 def _shifted(name: str, input: Any, dim: Any, forward: bool) -> Any:
     x = operand(input, f"fft_{name}")
-    shape = x.payload.shape
+    shape = x._payload.shape
     dims = normal_dims(dim, len(shape))
     if not dims:
         raise RuntimeError(f"`shifts` required: {name}() needs at least one dimension")

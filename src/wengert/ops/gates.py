@@ -90,10 +90,10 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """
     x = real_input(input, "softshrink", "softshrink_cpu", floating=True)
     lambd = real_number(lambd, x, "softshrink", "lambd")
-    most = finfo(from_numpy_dtype(x.payload.dtype)).max
+    most = finfo(from_numpy_dtype(x._payload.dtype)).max
     if not 0 <= lambd <= most:
         raise RuntimeError(
-            f"lambda must be in range [0, {most:g}] for input dtype {dtype_name(x.payload)}, but "
+            f"lambda must be in range [0, {most:g}] for input dtype {dtype_name(x._payload)}, but "
             f"found {lambd:g}"
         )
     return _made("softshrink", x, False, lambd=lambd)
@@ -162,8 +162,8 @@ def prelu(input: Any, weight: Any) -> Any:
     """
     x = real_input(input, "prelu", "prelu_cpu", floating=True)
     w = operand(weight, "prelu", "weight", 2)
-    shape, own = x.payload.shape, w.payload
-    if own.dtype != x.payload.dtype:
+    shape, own = x._payload.shape, w._payload
+    if own.dtype != x._payload.dtype:
         raise RuntimeError(
             f"prelu: Type promoting not supported. Got {x.dtype} and {w.dtype}: convert the weight "
             "to the dtype of the input"
@@ -216,21 +216,21 @@ def rrelu(
         raise RuntimeError(
             f"Lower bound should be less than or equal to the upper bound, not {lower} and {upper}"
         )
-    if isinstance(x.payload, Lifted):
+    if isinstance(x._payload, Lifted):
         return _leaking(x, lower, upper, training)
-    low = np.logical_not(np.greater(x.payload, 0))
+    low = np.logical_not(np.greater(x._payload, 0))
     factors = np.where(low, (lower + upper) / 2, 1)
     if training:
         # one number for each of these elements, in double precision, as PyTorch draws them
         factors[low] = draw_uniform(np.empty(int(low.sum())), lower, upper)
-    factors = np.asarray(factors, x.payload.dtype)
+    factors = np.asarray(factors, x._payload.dtype)
     factor = new_tensor(factors)
     return write(TABLE["mul"], x, (factor,), {}, "rrelu_") if inplace else T.mul(x, factor)
 
 
 def _leaking(x: Any, lower: float, upper: float, training: bool) -> Any:
     """`rrelu` of a value of a transform: with a number for each element, used or not."""
-    shape, dtype = x.payload.shape, x.payload.dtype
+    shape, dtype = x._payload.shape, x._payload.dtype
     noise: Any = np.full(shape, (lower + upper) / 2, dtype)
     if training:
         noise = drawn(lambda: draw_uniform(np.empty(shape, dtype), lower, upper))
@@ -267,10 +267,10 @@ def glu(input: Any, dim: int = -1) -> Any:
     tensor([1.])
     """
     x = real_input(input, "glu", "glu_cpu", floating=True)
-    if not x.payload.ndim:
+    if not x._payload.ndim:
         raise RuntimeError("glu does not support 0-dimensional tensors")
-    axis = normal_dim(integer(dim, "glu", "dim"), x.payload.ndim)
-    size = x.payload.shape[axis]
+    axis = normal_dim(integer(dim, "glu", "dim"), x._payload.ndim)
+    size = x._payload.shape[axis]
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {size}")
     half = size // 2
@@ -309,15 +309,15 @@ def gumbel_softmax(
     soft = softmax((x + noise) / tau, dim)
     if not hard:
         return soft
-    if isinstance(soft.payload, Lifted):
-        held, axis = soft.detach(), dim % max(soft.payload.ndim, 1)
+    if isinstance(soft._payload, Lifted):
+        held, axis = soft.detach(), dim % max(soft._payload.ndim, 1)
         best = T.argmax(held, dim=axis, keepdim=True)
         return T.scatter_value(T.zeros_like(held), best, dim=axis, value=1) - held + soft
-    best = soft.payload.argmax(dim)
+    best = soft._payload.argmax(dim)
     chosen = np.expand_dims(best, dim) == np.moveaxis(
-        np.arange(soft.payload.shape[dim]).reshape(-1, *[1] * (soft.payload.ndim - 1)), 0, dim
+        np.arange(soft._payload.shape[dim]).reshape(-1, *[1] * (soft._payload.ndim - 1)), 0, dim
     )
-    return new_tensor(chosen.astype(soft.payload.dtype)) - soft.detach() + soft
+    return new_tensor(chosen.astype(soft._payload.dtype)) - soft.detach() + soft
 
 
 fill_sections(globals())

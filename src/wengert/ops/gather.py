@@ -27,11 +27,11 @@ REQUIRES = (_records,)
 
 def _index_array(index: Any, op: str, kinds: str = "int32/int64") -> Any:
     value = operand(index, op, "index", 3)
-    if value.payload.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
-        if not value.payload.size:
-            return new_tensor(value.payload.astype(np.int64))
+    if value._payload.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+        if not value._payload.size:
+            return new_tensor(value._payload.astype(np.int64))
         raise RuntimeError(
-            f"{op}(): Expected dtype {kinds} for index, but got {dtype_name(value.payload)}"
+            f"{op}(): Expected dtype {kinds} for index, but got {dtype_name(value._payload)}"
         )
     return value
 
@@ -58,13 +58,13 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     tensor([3, 1])
     """
     x = operand(input, "index_select")
-    axis = normal_dim(integer(dim, "index_select", "dim"), x.payload.ndim)
+    axis = normal_dim(integer(dim, "index_select", "dim"), x._payload.ndim)
     where = _index_array(index, "index_select", "int32 or int64")
-    array = where.payload
+    array = where._payload
     if array.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    size = x.payload.shape[axis] if x.payload.ndim else 1
-    if not x.payload.ndim and array.size != 1:
+    size = x._payload.shape[axis] if x._payload.ndim else 1
+    if not x._payload.ndim and array.size != 1:
         raise RuntimeError(
             f"index_select(): Index to scalar can have only 1 value, got {array.size} value(s)"
         )
@@ -83,10 +83,10 @@ def _check_bounds(array: Any, size: int, axis: int) -> None:
 def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
     """The tensor, the index and the dimension of `gather` and its like, checked."""
     x = operand(input, op)
-    axis = normal_dim(integer(dim, op, "dim"), x.payload.ndim)
+    axis = normal_dim(integer(dim, op, "dim"), x._payload.ndim)
     where = _index_array(index, op)
-    shape, places = x.payload.shape, where.payload.shape
-    if not where.payload.size:
+    shape, places = x._payload.shape, where._payload.shape
+    if not where._payload.size:
         # an empty index fits every tensor
         if shape and len(places) != len(shape):
             where = new_tensor(np.zeros((0,) * len(shape), np.int64))
@@ -104,7 +104,7 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
                 f"larger than self {list(shape)} apart from dimension {axis}"
             )
     if op == "gather":
-        _check_bounds(where.payload, shape[axis] if shape else 1, axis)
+        _check_bounds(where._payload, shape[axis] if shape else 1, axis)
     if shape and not places:
         # one position without a dimension names one place of a vector
         where = T.view(where, shape=(1,))
@@ -135,16 +135,16 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
             [4]])
     """
     x, where, axis = along(input, dim, index, "gather")
-    if out is not None and operand(out, "gather", "out").payload.dtype != x.payload.dtype:
+    if out is not None and operand(out, "gather", "out")._payload.dtype != x._payload.dtype:
         raise RuntimeError(
-            f"Expected out tensor to have dtype {dtype_name(x.payload).lower()}, but got "
-            f"{dtype_name(out.payload).lower()} instead"
+            f"Expected out tensor to have dtype {dtype_name(x._payload).lower()}, but got "
+            f"{dtype_name(out._payload).lower()} instead"
         )
     result = T.gather(x, where, dim=axis)
-    if sparse_grad and x.edge is not None:
+    if sparse_grad and x._edge is not None:
         result = give_sparse(x, result, lambda node: _places(node, axis))
-    if result.payload.shape != index.payload.shape:
-        result = T.view(result, shape=index.payload.shape)
+    if result._payload.shape != index._payload.shape:
+        result = T.view(result, shape=index._payload.shape)
     return result if out is None else into(out, result, "gather")
 
 
@@ -179,15 +179,15 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
             [4]])
     """
     x, where = operand(input, "take_along_dim"), operand(indices, "take_along_dim", "indices", 2)
-    if where.payload.dtype != np.int64:
+    if where._payload.dtype != np.int64:
         raise RuntimeError(
             "torch.take_along_dim(): dtype of indices should be Long but got "
-            f"{long_name(where.payload.dtype)}"
+            f"{long_name(where._payload.dtype)}"
         )
     if dim is None:
         result = gather(reshape(x, -1), 0, reshape(where, -1))
         return result if out is None else into(out, result, "take_along_dim")
-    own, places = x.payload.shape, where.payload.shape
+    own, places = x._payload.shape, where._payload.shape
     if len(own) != len(places):
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, "
@@ -197,7 +197,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     rest = broadcast((*own[:axis], 1, *own[axis + 1 :]), (*places[:axis], 1, *places[axis + 1 :]))
     wide = T.expand(x, shape=(*rest[:axis], own[axis], *rest[axis + 1 :]))
     index = T.expand(where, shape=(*rest[:axis], places[axis], *rest[axis + 1 :]))
-    values = index.payload
+    values = index._payload
     if values.size and values.min() < 0:
         index = T.where(T.lt(index, 0), T.add(index, own[axis]), index)
     result = gather(wide, axis, index)
@@ -227,7 +227,7 @@ def take(input: Any, index: Any, *, out: Any = None) -> Any:
     tensor([1, 4])
     """
     x, where = operand(input, "take"), operand(index, "take", "index", 2)
-    array, size = where.payload, x.payload.size
+    array, size = where._payload, x._payload.size
     if array.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {dtype_name(array)}")
     if array.size and not (-size <= array.min() and array.max() < size):
@@ -275,13 +275,13 @@ def scatter(
     if reduce not in (None, "add", "multiply"):
         raise RuntimeError(f"reduce argument must be either add or multiply, but got {reduce!r}")
     if is_number(source):
-        _check_bounds(where.payload, x.payload.shape[axis] if x.payload.ndim else 1, axis)
+        _check_bounds(where._payload, x._payload.shape[axis] if x._payload.ndim else 1, axis)
         if reduce is None:
-            value = held(source, x.payload.dtype)
+            value = held(source, x._payload.dtype)
             result = T.scatter_value(x, where, dim=axis, value=value)
             return result if out is None else into(out, result, "scatter")
-        number = held(source, x.payload.dtype)
-        source = new_tensor(np.full(where.payload.shape, number, x.payload.dtype))
+        number = held(source, x._payload.dtype)
+        source = new_tensor(np.full(where._payload.shape, number, x._payload.dtype))
     else:
         source = source_of(x, where, source, axis, "scatter")
     if reduce == "multiply":
@@ -321,11 +321,11 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) 
 def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
     """The values for the places that an index names, checked."""
     source = operand(src, op, "src", 4)
-    a, b = source.payload, where.payload
-    if a.dtype != x.payload.dtype:
+    a, b = source._payload, where._payload
+    if a.dtype != x._payload.dtype:
         raise RuntimeError(
             "scatter(): Expected self.dtype to be equal to src.dtype, but got "
-            f"{dtype_name(x.payload)} and {dtype_name(a)}"
+            f"{dtype_name(x._payload)} and {dtype_name(a)}"
         )
     if not b.size and a.ndim != b.ndim:
         nothing = T.slice(in_shape(source, (a.size,)), dim=0, start=0, end=0, step=1)
@@ -337,10 +337,10 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
         )
     if any(m > n for m, n in zip(b.shape or (1,), a.shape or (1,), strict=True)):
         raise RuntimeError(
-            f"Expected index {list(b.shape)} to be no larger than self {list(x.payload.shape)} "
+            f"Expected index {list(b.shape)} to be no larger than self {list(x._payload.shape)} "
             f"apart from dimension {axis} and to be no larger size than src {list(a.shape)}"
         )
-    _check_bounds(b, x.payload.shape[axis] if x.payload.ndim else 1, axis)
+    _check_bounds(b, x._payload.shape[axis] if x._payload.ndim else 1, axis)
     if a.ndim > b.ndim:
         return T.select(source, dim=0, index=0)
     return source if a.ndim == b.ndim else T.view(source, shape=b.shape)
@@ -373,9 +373,9 @@ def index_add(
     tensor([ 0.,  0., 11.])
     """
     x, y = operand(input, "index_add"), operand(source, "index_add", "source", 4)
-    axis = normal_dim(integer(dim, "index_add", "dim"), x.payload.ndim)
+    axis = normal_dim(integer(dim, "index_add", "dim"), x._payload.ndim)
     where = _index_array(index, "index_add")
-    own, given, array = x.payload, y.payload, where.payload
+    own, given, array = x._payload, y._payload, where._payload
     if array.ndim > 1:
         raise IndexError("index_add_(): Index is supposed to be a vector")
     if own.dtype != given.dtype:

@@ -140,7 +140,7 @@ class Generator:
         untraced(_SETS)
         if not isinstance(new_state, TensorBase):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
-        packed = new_state.payload
+        packed = new_state._payload
         if packed.dtype != np.uint8:
             raise TypeError(
                 f"RNG state must be a torch.ByteTensor, but its dtype is {packed.dtype}"

@@ -78,8 +78,8 @@ def grid_sample(
     if align_corners is None:
         _warn("grid_sample")
     x, points = operand(input, "grid_sampler"), operand(grid, "grid_sampler", "grid", 2)
-    _check(x.payload, points.payload, mode)
-    record = T.grid_sampler_2d if x.payload.ndim == 4 else T.grid_sampler_3d
+    _check(x._payload, points._payload, mode)
+    record = T.grid_sampler_2d if x._payload.ndim == 4 else T.grid_sampler_3d
     return record(
         x, points, mode=mode, padding_mode=padding_mode, align_corners=bool(align_corners)
     )
@@ -201,7 +201,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     sizes = sizes_of((size,), "affine_grid")
     if align_corners is None:
         _warn("affine_grid")
-    _check_maps(maps.payload, sizes, bool(align_corners))
+    _check_maps(maps._payload, sizes, bool(align_corners))
     return _affine(maps, sizes, bool(align_corners))
 
 
@@ -260,7 +260,7 @@ def _steps(n: int, align_corners: bool, dtype: Any) -> Any:
 def _affine(maps: Any, sizes: tuple[int, ...], align_corners: bool) -> Any:
     spatial = sizes[2:]
     dims = len(spatial)
-    dtype = maps.payload.dtype
+    dtype = maps._payload.dtype
     points = np.ones((*spatial, dims + 1), dtype)
     for d, n in enumerate(spatial):
         # the last dimension of the planes is x

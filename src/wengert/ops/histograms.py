@@ -65,7 +65,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     tensor([0.0000, 2.5000, 0.0000, 1.0000])
     """
     x = operand(input, "bincount")
-    payload = x.payload
+    payload = x._payload
     least = integer(minlength, "bincount", "minlength")
     if least < 0:
         raise RuntimeError(f"minlength should be >= 0, but is {least}")
@@ -84,19 +84,19 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None:
         return T.bincount(x, size=least)
     weight = operand(weights, "bincount", "weights", 2)
-    if weight.payload.shape != payload.shape:
+    if weight._payload.shape != payload.shape:
         raise RuntimeError(
             "weights should be 1-d and have the same length as input: "
-            f"{list(weight.payload.shape)} against {list(payload.shape)}"
+            f"{list(weight._payload.shape)} against {list(payload.shape)}"
         )
-    if weight.payload.dtype != np.float32:
+    if weight._payload.dtype != np.float32:
         weight = cast(weight, np.dtype(np.float64))
     return _weighed(x, weight, max(least, int(payload.max()) + 1))
 
 
 def _weighed(numbers: Any, weight: Any, size: int) -> Any:
     """The sums of the weights of each number below `size`."""
-    zeros = new_tensor(np.zeros(size, weight.payload.dtype))
+    zeros = new_tensor(np.zeros(size, weight._payload.dtype))
     return T.index_add(zeros, cast(numbers, np.dtype(np.int64)), weight, dim=0, alpha=1)
 
 
@@ -130,7 +130,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
     tensor([0., 2., 1., 0.])
     """
     x = operand(input, "histc")
-    payload = x.payload
+    payload = x._payload
     if category(payload.dtype) != FLOATING:
         kernel = "histogram_cpu" if payload.dtype.kind in "iu" else "aminmax_cpu"
         raise NotImplementedError(
@@ -147,7 +147,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
         raise RuntimeError(f"torch.histc: max must be larger than min, but got {high} and {low}")
     if low == high:
         low, high = low - 1, high + 1
-    if x.edge is not None:
+    if x._edge is not None:
         note("histc()", x)
     result = T.histc(x, bins=count, low=float(low), high=float(high))
     return result if out is None else into(out, result, "histc")
@@ -213,11 +213,11 @@ def histogram(
     scales = None
     if weight is not None:
         scales = operand(weight, "histogram", "weight")
-        if scales.payload.shape != x.payload.shape:
-            raise _misfit([x.payload.size, 1], scales.payload.shape)
-        scales = T.view(T.contiguous(scales), shape=(x.payload.size,))
+        if scales._payload.shape != x._payload.shape:
+            raise _misfit([x._payload.size, 1], scales._payload.shape)
+        scales = T.view(T.contiguous(scales), shape=(x._payload.size,))
     hist, (edges,) = _histogram("histogram", x, bins, range, scales, density)
-    if x.edge is not None:
+    if x._edge is not None:
         note("histogram()", x)
     return pair(named_results.histogram, hist, edges, out)
 
@@ -262,7 +262,7 @@ def histogramdd(
             [1., 1.]])
     """
     x = operand(input, "histogramdd")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(shape) < 2:
         raise RuntimeError(
             "torch.histogramdd: input tensor should have at least 2 dimensions, but got "
@@ -277,11 +277,11 @@ def histogramdd(
     scales = None
     if weight is not None:
         scales = operand(weight, "histogramdd", "weight")
-        if scales.payload.shape != shape[:-1]:
-            raise _misfit(list(shape), scales.payload.shape)
+        if scales._payload.shape != shape[:-1]:
+            raise _misfit(list(shape), scales._payload.shape)
         scales = T.view(T.contiguous(scales), shape=(math.prod(shape[:-1]),))
     hist, edges = _histogram("histogramdd", x, several, range, scales, density)
-    if x.edge is not None:
+    if x._edge is not None:
         note("histogramdd()", x)
     return named_results.histogramdd((hist, edges))
 
@@ -297,17 +297,17 @@ def _misfit(shape: Any, weight: Any) -> RuntimeError:
 def _histogram(
     name: str, x: Any, bins: list[Any], range: Any, weight: Any, density: bool
 ) -> tuple[Any, tuple[Any, ...]]:
-    payload = x.payload
+    payload = x._payload
     if payload.dtype not in _FLOATING:
         raise NotImplementedError(
             f"\"histogramdd\" not implemented for '{dtype_name(payload)}': {name}() "
             "takes float32 and float64; convert the input with .to(dtype)"
         )
-    if weight is not None and weight.payload.dtype != payload.dtype:
+    if weight is not None and weight._payload.dtype != payload.dtype:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should"
             f" have the same dtype, but got input({dtype_name(payload).lower()}), and "
-            f"weight({dtype_name(weight.payload).lower()})"
+            f"weight({dtype_name(weight._payload).lower()})"
         )
     if isinstance(bins[0], TensorBase | np.ndarray):
         edges = [_edges(given, payload, i) for i, given in enumerate(bins)]
@@ -339,7 +339,7 @@ def _histogram(
 
 
 def _edges(given: Any, payload: Any, dim: int) -> Any:
-    edge = operand(given, "histogram", "bins", 2).payload
+    edge = operand(given, "histogram", "bins", 2)._payload
     if edge.ndim != 1:
         raise RuntimeError(
             f"torch.histogramdd: bins tensor should have one dimension, but got {edge.ndim} "

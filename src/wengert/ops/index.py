@@ -59,15 +59,15 @@ def getitem(input: Any, index: Any) -> Any:
     """
     kind = index.__class__
     if kind is int:
-        shape = input.payload.shape
+        shape = input._payload.shape
         if shape:
             size = shape[0]
             if 0 <= index < size:
                 return T.select(input, dim=0, index=index)
             if -size <= index < 0:
                 return T.select(input, dim=0, index=index + size)
-    elif kind is slice and input.payload.shape:
-        start, end, step = _bounds(index, input.payload.shape[0])
+    elif kind is slice and input._payload.shape:
+        start, end, step = _bounds(index, input._payload.shape[0])
         return T.slice(input, dim=0, start=start, end=end, step=step)
     steps, advanced = split_index(input, index)
     out = input
@@ -100,7 +100,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
     IndexError: If an index is out of range, there are too many, or one is of a wrong type.
     ValueError: If the step of a slice is not positive.
     """
-    shape = list(input.payload.shape)
+    shape = list(input._payload.shape)
     items = index if index.__class__ is tuple else _items(index)
     steps: list[Step] = []
     arrays: list[Any] = []
@@ -115,7 +115,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
             steps.append(("select", {"dim": dim, "index": _position(item, dim, shape, i)}))
             del shape[dim]
         elif kind is slice:
-            if not input.payload.ndim and len(items) == 1:
+            if not input._payload.ndim and len(items) == 1:
                 raise IndexError("slice() cannot be applied to a 0-dim tensor.")
             if dim >= len(shape):
                 raise _too_many(input, items)
@@ -147,7 +147,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
 
 
 def _too_many(input: Any, items: tuple[Any, ...]) -> IndexError:
-    ndim = input.payload.ndim
+    ndim = input._payload.ndim
     if ndim == 0 and len(items) == 1 and type(items[0]) is int:
         return IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
@@ -176,7 +176,7 @@ def _item(item: Any) -> Any:
     # the arrays of other idioms may be indices of any width
     narrow = item.__class__ is PORTS.tensor
     if isinstance(item, TensorBase):
-        item = item.payload
+        item = item._payload
     elif isinstance(item, list | tuple | range):
         item = _array(item)
     elif not isinstance(item, np.ndarray | np.generic | Lifted):
@@ -224,7 +224,7 @@ def _array(item: Any) -> Any:
     if not len(item):
         return np.zeros(0, np.intp)
     if any(isinstance(part, TensorBase) for part in item):
-        item = [part.payload if isinstance(part, TensorBase) else part for part in item]
+        item = [part._payload if isinstance(part, TensorBase) else part for part in item]
     return np.asarray(item)
 
 
@@ -266,7 +266,7 @@ def _bounds(item: slice, size: int) -> tuple[int, int, int]:
 
 
 def _number(bound: Any) -> Any:
-    return bound.payload.item() if isinstance(bound, TensorBase) else bound
+    return bound._payload.item() if isinstance(bound, TensorBase) else bound
 
 
 def _check_mask(mask: Any, dim: int, shape: list[int]) -> None:
@@ -319,10 +319,10 @@ def check_bytes(value: Any, index: Any, arrays: tuple[Any, ...]) -> None:
     index : As it was given.
     arrays : tuple. What `split_index` or `named_places` made of it.
     """
-    if value.payload.size != 1 or sum(array is not None for array in arrays) != 1:
+    if value._payload.size != 1 or sum(array is not None for array in arrays) != 1:
         return
     for item in _items(index):
-        array = item.payload if isinstance(item, TensorBase) else item
+        array = item._payload if isinstance(item, TensorBase) else item
         if isinstance(array, np.ndarray | Lifted) and array.dtype == np.uint8 and array.ndim:
             check_bools(array.dtype, "masked_fill")
 
@@ -344,19 +344,19 @@ def fitting_value(
     """
     if not accumulate:
         check_bytes(value, index, arrays)
-    kind = target.payload.dtype
-    if value.payload.dtype == kind:
+    kind = target._payload.dtype
+    if value._payload.dtype == kind:
         return value
     chosen = [array for array in arrays if array is not None]
     if all(isinstance(array, Lifted) and not array.ndim for array in chosen):
         # numbers, were they not values of a transform
         return cast(value, kind)
     masks = [array for array in chosen if array.dtype.kind == "b"]
-    alone = len(masks) == len(arrays) == 1 and target.payload.ndim > 0
-    if accumulate or not alone or _has_lone_bool(index) or value.payload.size != 1:
+    alone = len(masks) == len(arrays) == 1 and target._payload.ndim > 0
+    if accumulate or not alone or _has_lone_bool(index) or value._payload.size != 1:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
-            f"{long_name(kind)} for the destination and {long_name(value.payload.dtype)} for the "
+            f"{long_name(kind)} for the destination and {long_name(value._payload.dtype)} for the "
             "source: convert the source first"
         )
     return cast(value, kind)
@@ -365,7 +365,7 @@ def fitting_value(
 def _has_lone_bool(index: Any) -> bool:
     """Whether a 0-d tensor of bool, which is not a mask to PyTorch, is among the indices."""
     return any(
-        isinstance(part, TensorBase) and not part.payload.ndim and part.payload.dtype.kind == "b"
+        isinstance(part, TensorBase) and not part._payload.ndim and part._payload.dtype.kind == "b"
         for part in _items(index)
     )
 
@@ -382,7 +382,7 @@ def named_places(input: Any, indices: Any) -> tuple[Any, ...]:
             "index_put_(): argument 'indices' (position 1) must be tuple of Tensors, not "
             f"{type(indices).__name__}"
         )
-    shape = list(input.payload.shape)
+    shape = list(input._payload.shape)
     places: list[Any] = []
     dim = 0
     for index in indices:

@@ -22,14 +22,14 @@ REQUIRES = (_records,)
 def _replaced(view: str, x: Any, src: Any, params: dict[str, Any]) -> Any:
     """A copy of `x` with `src` where the view operation `view` shows `x`."""
     y = operand(src, f"{view}_scatter", "src", 2)
-    payload = x.array()
+    payload = x._array()
     size = getattr(namespace_of(payload), view)(payload, **params).shape
-    if y.payload.shape != size:
+    if y._payload.shape != size:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. src size = "
-            f"{list(y.payload.shape)}, slice size = {list(size)}"
+            f"{list(y._payload.shape)}, slice size = {list(size)}"
         )
-    return getattr(T, f"{view}_scatter")(x, cast(y, x.payload.dtype), **params)
+    return getattr(T, f"{view}_scatter")(x, cast(y, x._payload.dtype), **params)
 
 
 @export("wengert", "Tensor")
@@ -57,7 +57,7 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
             [1., 1.]])
     """
     x = operand(input, "select_scatter")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     axis = normal_dim(integer(dim, "select_scatter", "dim"), len(shape))
@@ -103,7 +103,7 @@ def slice_scatter(
     tensor([0., 1., 0., 1.])
     """
     x = operand(input, "slice_scatter")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if not shape:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     axis = normal_dim(integer(dim, "slice_scatter", "dim"), len(shape))
@@ -138,7 +138,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
             [0., 2.]])
     """
     x = operand(input, "diagonal_scatter")
-    first, second = normal_dim(dim1, x.payload.ndim), normal_dim(dim2, x.payload.ndim)
+    first, second = normal_dim(dim1, x._payload.ndim), normal_dim(dim2, x._payload.ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     params = {"offset": integer(offset, "diagonal_scatter", "offset"), "dim1": first}
@@ -173,7 +173,7 @@ def as_strided_scatter(
             [0., 1.]])
     """
     x = operand(input, "as_strided_scatter")
-    if not x.payload.flags.c_contiguous:
+    if not x._payload.flags.c_contiguous:
         raise RuntimeError(
             "as_strided_scatter is currently only supported for contiguous inputs: use contiguous()"
         )

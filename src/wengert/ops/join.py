@@ -37,7 +37,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any
     values = operands(tensors, "cat")
     if not values:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    shapes = [value.payload.shape for value in values]
+    shapes = [value._payload.shape for value in values]
     if shapes[0] != () and shapes.count(shapes[0]) == len(shapes):
         along = integer(dim, "cat", "dim")
         # empty vectors are of any shape, and have all of its dimensions
@@ -53,7 +53,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any
             T.view(value, shape=empty) if shape == (0,) else value
             for value, shape in zip(values, shapes, strict=True)
         ]
-        shapes = [value.payload.shape for value in values]
+        shapes = [value._payload.shape for value in values]
     first = shapes[0]
     if () in shapes:
         raise RuntimeError(
@@ -139,9 +139,9 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> A
     values = operands(tensors, "stack")
     if not values:
         raise RuntimeError("stack expects a non-empty TensorList")
-    first = values[0].payload.shape
+    first = values[0]._payload.shape
     axis = normal_dim(integer(dim, "stack", "dim"), len(first) + 1)
-    shapes = [value.payload.shape for value in values]
+    shapes = [value._payload.shape for value in values]
     if shapes.count(first) != len(shapes):
         i = next(i for i, shape in enumerate(shapes) if shape != first)
         raise RuntimeError(
@@ -157,11 +157,11 @@ def _at_least(tensors: Any, op: str, ndim: int) -> list[Any]:
     if not values:
         raise RuntimeError(f"{op} expects a non-empty TensorList")
     for i, value in enumerate(values):
-        while value.payload.ndim < ndim:
-            if value.payload.ndim == 0:
+        while value._payload.ndim < ndim:
+            if value._payload.ndim == 0:
                 value = T.view(value, shape=(1,) * ndim)
             else:
-                value = T.unsqueeze(value, dim=0 if value.payload.ndim == 1 else 2)
+                value = T.unsqueeze(value, dim=0 if value._payload.ndim == 1 else 2)
         values[i] = value
     return values
 
@@ -180,7 +180,7 @@ def hstack(tensors: Any, *, out: Any = None) -> Any:
     tensor([1, 2, 3])
     """
     values = _at_least(tensors, "hstack", 1)
-    return cat(values, 0 if values[0].payload.ndim == 1 else 1, out=out)
+    return cat(values, 0 if values[0]._payload.ndim == 1 else 1, out=out)
 
 
 @export("wengert")
@@ -251,7 +251,7 @@ def column_stack(tensors: Any, *, out: Any = None) -> Any:
     values = operands(tensors, "column_stack")
     if not values:
         raise RuntimeError("column_stack expects a non-empty TensorList")
-    columns = [v if v.payload.ndim > 1 else T.view(v, shape=(v.payload.size, 1)) for v in values]
+    columns = [v if v._payload.ndim > 1 else T.view(v, shape=(v._payload.size, 1)) for v in values]
     return cat(columns, 1, out=out)
 
 

@@ -141,7 +141,7 @@ def embedding(
             [0., 1.]])
     """
     w, x = operand(weight, "embedding", "weight"), operand(indices, "embedding", "indices", 2)
-    inside = 0 <= padding_idx < len(w.payload)
+    inside = 0 <= padding_idx < len(w._payload)
     return tables.embedding(
         x, w, padding_idx if inside else None, scale_grad_by_freq=scale_grad_by_freq
     )

@@ -62,7 +62,7 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
     """
     name = "torch.linalg.lstsq"
     x, y = operand(input, "linalg_lstsq", "input"), operand(b, "linalg_lstsq", "b", 2)
-    a, right = x.payload, y.payload
+    a, right = x._payload, y._payload
     if a.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
     vector = a.ndim - right.ndim == 1
@@ -93,19 +93,19 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
 
 def _least_squares(x: Any, y: Any, rcond: float | None, driver: str, vector: bool) -> Any:
     if vector:
-        y = T.unsqueeze(y, dim=y.payload.ndim)
-    batch = broadcast(x.payload.shape[:-2], y.payload.shape[:-2])
+        y = T.unsqueeze(y, dim=y._payload.ndim)
+    batch = broadcast(x._payload.shape[:-2], y._payload.shape[:-2])
     x, y = expand_batch(x, batch), expand_batch(y, batch)
-    m, n = x.payload.shape[-2:]
-    kind = np.empty(0, x.payload.dtype).real.dtype
+    m, n = x._payload.shape[-2:]
+    kind = np.empty(0, x._payload.dtype).real.dtype
     if rcond is None:
         rcond = float(np.finfo(kind).eps) * max(m, n)
     solution, rank, values = T.linalg_lstsq(x, y, rcond=float(rcond), driver=driver)
     residuals = made_in_inference(new_tensor(np.empty(0, kind)))
-    if m > n and driver != "gelsy" and (driver == "gels" or (rank.payload == n).all()):
+    if m > n and driver != "gelsy" and (driver == "gels" or (rank._payload == n).all()):
         apart = T.sub(matmul(x, solution), y)
         square = T.mul(apart, apart)
-        if apart.payload.dtype.kind == "c":
+        if apart._payload.dtype.kind == "c":
             square = T.real(T.mul(apart, T.conj(apart)))
         residuals = T.sum_dim(square, dim=(len(batch),), keepdim=False)
     if vector:

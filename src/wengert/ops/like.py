@@ -22,7 +22,7 @@ from wengert.tape.sites import warn
 
 def memory_like(function: str, input: Any, dtype: Any, memory_format: Any = None) -> Any:
     """Uninitialised memory like that of a tensor, or in another order."""
-    payload = input_tensor(function, input).payload
+    payload = input_tensor(function, input)._payload
     kind = payload.dtype if dtype is None else type_of(dtype)
     if isinstance(payload, Lifted) and payload.traced:
         payload = payload.array
@@ -135,7 +135,7 @@ def full_like(
 
 
 def _kind_of(input: Any, dtype: Any) -> np.dtype[Any]:
-    kind: np.dtype[Any] = input.payload.dtype if dtype is None else type_of(dtype)
+    kind: np.dtype[Any] = input._payload.dtype if dtype is None else type_of(dtype)
     return kind
 
 
@@ -278,7 +278,7 @@ def new_tensor(
     kind = _kind_of(input, dtype)
     if isinstance(data, TensorBase):
         warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning)
-        if data.edge is not None:
+        if data._edge is not None:
             note(".new_tensor(t)", data)
         return made(copied(data, kind), beside(device, input), requires_grad)
     return made(to_array(data, kind), beside(device, input), requires_grad)

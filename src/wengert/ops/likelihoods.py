@@ -105,9 +105,9 @@ def gaussian_nll_loss(
     if is_number(var):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = new_tensor(np.full(x.payload.shape, var, x.payload.dtype))
+        var = new_tensor(np.full(x._payload.shape, var, x._payload.dtype))
     v = operand(var, "gaussian_nll_loss", "var", 3)
-    shape, given = x.payload.shape, v.payload.shape
+    shape, given = x._payload.shape, v._payload.shape
     if given != shape:
         others = [size for size, own in zip(given, shape, strict=False) if size != own]
         if shape[:-1] == given:
@@ -116,10 +116,10 @@ def gaussian_nll_loss(
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
-    if (v.payload < 0).any():
+    if (v._payload < 0).any():
         raise ValueError("var has negative entry/entries")
     # the floor is not part of the function, as in PyTorch: the gradient goes to `var`
-    held = new_tensor(v.payload.constant() if isinstance(v.payload, Lifted) else v.payload)
+    held = new_tensor(v._payload.constant() if isinstance(v._payload, Lifted) else v._payload)
     v = v + clamp(eps - held, min=0)
     away = x - y
     losses = 0.5 * (v.log() + away * away / v)

@@ -17,10 +17,10 @@ def matrices_of(
 ) -> Any:
     """`value` as a tensor of matrices; errors name `op` or, as PyTorch's own, `name`."""
     x = operand(value, op, arg, position)
-    if x.payload.ndim < 2:
+    if x._payload.ndim < 2:
         raise RuntimeError(
             f"{name}: The input tensor {letter} must have at least 2 dimensions. Its shape is "
-            f"{list(x.payload.shape)}; the last two dimensions are rows and columns"
+            f"{list(x._payload.shape)}; the last two dimensions are rows and columns"
         )
     return x
 
@@ -28,7 +28,7 @@ def matrices_of(
 def square_of(value: Any, op: str, name: str, arg: str = "A", position: int = 1) -> Any:
     """`value` as a tensor of square matrices."""
     x = matrices_of(value, op, name, arg, position)
-    rows, columns = x.payload.shape[-2:]
+    rows, columns = x._payload.shape[-2:]
     if rows != columns:
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {rows} by {columns} "
@@ -39,36 +39,36 @@ def square_of(value: Any, op: str, name: str, arg: str = "A", position: int = 1)
 
 def check_floating(x: Any, name: str, low: str = "") -> None:
     """Refuse integers and half precision; `low` names the kernel where that has other words."""
-    dtype = x.payload.dtype
+    dtype = x._payload.dtype
     if dtype.char in "fdFD":
         return
     if dtype.kind in "biu":
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got "
-            f"{dtype_name(x.payload)}; convert it with .to(dtype)"
+            f"{dtype_name(x._payload)}; convert it with .to(dtype)"
         )
     if low:
         check_lapack(x, low)
     raise RuntimeError(
-        f"{name}: Low precision dtypes not supported. Got {dtype_name(x.payload)}; convert it with "
-        ".to(dtype)"
+        f"{name}: Low precision dtypes not supported. Got {dtype_name(x._payload)}; convert it "
+        "with .to(dtype)"
     )
 
 
 def check_lapack(x: Any, kernel: str) -> None:
     """Refuse the dtypes for which there is no LAPACK, in the words of PyTorch's `kernel`."""
-    if x.payload.dtype.char not in "fdFD":
+    if x._payload.dtype.char not in "fdFD":
         raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': convert the input with "
+            f"\"{kernel}\" not implemented for '{dtype_name(x._payload)}': convert the input with "
             ".to(dtype)"
         )
 
 
 def check_same_dtype(x: Any, y: Any, message: str) -> None:
     """Refuse two dtypes, with {} and {} in `message` for their names."""
-    if x.payload.dtype != y.payload.dtype:
+    if x._payload.dtype != y._payload.dtype:
         raise RuntimeError(
-            message.format(dtype_name(x.payload), dtype_name(y.payload))
+            message.format(dtype_name(x._payload), dtype_name(y._payload))
             + ": convert one of them with .to(dtype)"
         )
 
@@ -90,26 +90,26 @@ def check_system(a: Any, b: Any, left: bool, name: str) -> None:
 
 def transposed(x: Any) -> Any:
     """Matrices transposed."""
-    n = x.payload.ndim
+    n = x._payload.ndim
     return T.transpose(x, dim0=n - 2, dim1=n - 1)
 
 
 def adjoint_of(x: Any) -> Any:
     """Matrices transposed and, if complex, conjugated."""
     turned = transposed(x)
-    return T.conj(turned) if x.payload.dtype.kind == "c" else turned
+    return T.conj(turned) if x._payload.dtype.kind == "c" else turned
 
 
 def expand_batch(x: Any, batch: tuple[int, ...], own: int = 2) -> Any:
     """A tensor with all but its last `own` dimensions expanded to `batch`."""
-    shape = x.payload.shape
+    shape = x._payload.shape
     kept = shape[len(shape) - own :]
     return x if shape == (*batch, *kept) else T.expand(x, shape=(*batch, *kept))
 
 
 def triangles(LU: Any) -> tuple[Any, Any]:
     """L and U."""
-    n, (rows, columns) = LU.payload.ndim, LU.payload.shape[-2:]
+    n, (rows, columns) = LU._payload.ndim, LU._payload.shape[-2:]
     k = min(rows, columns)
     lower = LU if k == columns else T.slice(LU, dim=n - 1, start=0, end=k, step=1)
     upper = LU if k == rows else T.slice(LU, dim=n - 2, start=0, end=k, step=1)

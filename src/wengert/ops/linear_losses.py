@@ -61,7 +61,7 @@ def linear_cross_entropy(
     x = operand(input, name)
     w = operand(linear_weight, name, "linear_weight", 2)
     y = operand(target, name, "target", 3)
-    shape, own = x.payload.shape, w.payload.shape
+    shape, own = x._payload.shape, w._payload.shape
     if len(shape) not in (1, 2):
         raise RuntimeError(f"expected input with dimensionality 1 or 2, got {len(shape)}")
     if len(own) < 2:
@@ -79,11 +79,11 @@ def linear_cross_entropy(
     bias = None
     if linear_bias is not None:
         bias = operand(linear_bias, name, "linear_bias", 4)
-        if bias.payload.shape != own[:-1]:
-            raise RuntimeError(f"expected linear_bias shape {own[:-1]}, got {bias.payload.shape}")
+        if bias._payload.shape != own[:-1]:
+            raise RuntimeError(f"expected linear_bias shape {own[:-1]}, got {bias._payload.shape}")
         bias = bias.reshape(-1)
     sizes = (*shape[:-1], *own[:-1])
-    if y.payload.shape == sizes and ignore_index is not None:
+    if y._payload.shape == sizes and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     logits = linear(x, w.reshape(-1, own[-1]), bias).reshape(sizes)
     return cross_entropy(

@@ -58,7 +58,7 @@ def _system(A: Any, B: Any, left: bool, op: str) -> tuple[Any, Any, bool]:
     """Both arguments of a system, checked, and whether the second is a vector for each matrix."""
     x = square_of(A, op, "linalg.solve")
     y = operand(B, op, "B", 2)
-    a, b = x.payload, y.payload
+    a, b = x._payload, y._payload
     if a.dtype.kind in "biu":
         check_floating(x, "linalg.solve")
     check_same_dtype(x, y, _DTYPES)
@@ -268,7 +268,7 @@ def solve_triangular(
     name = "linalg.solve_triangular"
     x = square_of(A, "linalg_solve_triangular", name)
     y = operand(B, "linalg_solve_triangular", "B", 2)
-    check_system(x.payload.shape, y.payload.shape, left, name)
+    check_system(x._payload.shape, y._payload.shape, left, name)
     check_lapack(x, "triangular_solve_cpu")
     check_same_dtype(
         x,
@@ -306,7 +306,7 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
     """
     x = operand(input, "linalg_tensorinv", "input")
     ind = integer(ind, "linalg_tensorinv", "ind")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     rows, columns = math.prod(shape[:ind]), math.prod(shape[ind:])
@@ -346,13 +346,13 @@ def tensorsolve(input: Any, other: Any, dims: Any = None, *, out: Any = None) ->
     y = operand(other, "linalg_tensorsolve", "other", 2)
     if dims is not None and len(dims):
         x = movedim(x, tuple(dims), tuple(range(-len(dims), 0)))
-    shape, n = x.payload.shape, y.payload.ndim
+    shape, n = x._payload.shape, y._payload.ndim
     rows, columns = math.prod(shape[:n]), math.prod(shape[n:])
-    if rows != columns or y.payload.size != rows:
+    if rows != columns or y._payload.size != rows:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
             f"prod(self.shape[:other.ndim]), but got {columns} != {rows}"
-            + (f"; the size of other is {y.payload.size}" if rows == columns else "")
+            + (f"; the size of other is {y._payload.size}" if rows == columns else "")
         )
     result = solve(in_shape(x, (rows, rows)), in_shape(y, (rows,)))
     result = in_shape(result, shape[n:])

@@ -58,7 +58,7 @@ def _pair(input: Any, target: Any, name: str, kernel: str | None) -> tuple[Any, 
     `kernel` is PyTorch's name of what takes floating tensors only, if there is such a thing.
     """
     input, target = operand(input, name), operand(target, name, "target", 2)
-    a, b = input.payload, target.payload
+    a, b = input._payload, target._payload
     if kernel and not is_differentiable(a.dtype) and not is_differentiable(b.dtype):
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for '{long_name(a.dtype)}': {name}() takes floating "
@@ -78,10 +78,10 @@ def _pair(input: Any, target: Any, name: str, kernel: str | None) -> tuple[Any, 
 
 def _weigh(losses: Any, weight: Any) -> Any:
     """Losses times weights of the same shape."""
-    if losses.payload.shape != weight.payload.shape:
+    if losses._payload.shape != weight._payload.shape:
         raise ValueError(
             "Weights and input must have the same size, but the weights have the shape "
-            f"{list(weight.payload.shape)}, the losses {list(losses.payload.shape)}."
+            f"{list(weight._payload.shape)}, the losses {list(losses._payload.shape)}."
         )
     return T.mul(losses, weight)
 
@@ -294,7 +294,7 @@ def kl_div(
         log = T.log(T.where(some, target, 1))
         terms = T.sub(T.where(some, T.mul(target, log), 0), T.mul(target, input))
     result = reduced(terms, reduction)
-    size = input.payload.shape[0] if input.payload.ndim else 1
+    size = input._payload.shape[0] if input._payload.ndim else 1
     return T.div(result, size) if batch else result
 
 
@@ -331,13 +331,13 @@ def binary_cross_entropy(
     reduction = reduction_of(reduction, size_average, reduce)
     name = "binary_cross_entropy"
     input, target = operand(input, name), operand(target, name, "target", 2)
-    if input.payload.shape != target.payload.shape:
+    if input._payload.shape != target._payload.shape:
         raise ValueError(
-            f"Using a target size (torch.Size({list(target.payload.shape)})) that is different to "
-            f"the input size (torch.Size({list(input.payload.shape)})) is deprecated. Please "
+            f"Using a target size (torch.Size({list(target._payload.shape)})) that is different to "
+            f"the input size (torch.Size({list(input._payload.shape)})) is deprecated. Please "
             "ensure they have the same size."
         )
-    have, want = target.payload.dtype, input.payload.dtype
+    have, want = target._payload.dtype, input._payload.dtype
     if have != want and not mixes_dtypes():
         raise RuntimeError(
             f"Found dtype {long_name(have)} but expected {long_name(want)}: the targets of "
@@ -382,13 +382,13 @@ def binary_cross_entropy_with_logits(
     reduction = reduction_of(reduction, size_average, reduce)
     name = "binary_cross_entropy_with_logits"
     input, target = operand(input, name), operand(target, name, "target", 2)
-    if input.payload.shape != target.payload.shape:
+    if input._payload.shape != target._payload.shape:
         raise ValueError(
-            f"Target size (torch.Size({list(target.payload.shape)})) must be the same as input "
-            f"size (torch.Size({list(input.payload.shape)}))"
+            f"Target size (torch.Size({list(target._payload.shape)})) must be the same as input "
+            f"size (torch.Size({list(input._payload.shape)}))"
         )
-    if target.payload.dtype.kind in "iub":
-        raise cannot_cast(input.payload.dtype, target.payload.dtype)
+    if target._payload.dtype.kind in "iub":
+        raise cannot_cast(input._payload.dtype, target._payload.dtype)
     if weight is None and pos_weight is None:
         return T.binary_cross_entropy_with_logits(input, target, reduction=reduction)
     if pos_weight is None:

@@ -61,7 +61,7 @@ def margin_ranking_loss(
     a = operand(input1, "margin_ranking_loss", "input1")
     b = operand(input2, "margin_ranking_loss", "input2", 2)
     y = operand(target, "margin_ranking_loss", "target", 3)
-    if not a.payload.ndim == b.payload.ndim == y.payload.ndim:
+    if not a._payload.ndim == b._payload.ndim == y._payload.ndim:
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {a.shape}, input2: {b.shape}, target: {y.shape} "
@@ -130,10 +130,10 @@ def soft_margin_loss(
     how = reduction_of(reduction, size_average, reduce)
     x = operand(input, "soft_margin_loss")
     y = operand(target, "soft_margin_loss", "target", 2)
-    shape = broadcast(x.payload.shape, y.payload.shape)
-    if shape != x.payload.shape:
+    shape = broadcast(x._payload.shape, y._payload.shape)
+    if shape != x._payload.shape:
         raise RuntimeError(
-            f"output with shape {list(x.payload.shape)} doesn't match the broadcast shape "
+            f"output with shape {list(x._payload.shape)} doesn't match the broadcast shape "
             f"{list(shape)}: give each target a score"
         )
     return reduced(softplus(-y * x), how)
@@ -164,20 +164,20 @@ def multilabel_soft_margin_loss(
     how = reduction_of(reduction, size_average, reduce)
     x = operand(input, "multilabel_soft_margin_loss")
     y = operand(target, "multilabel_soft_margin_loss", "target", 2)
-    if not x.payload.ndim:
+    if not x._payload.ndim:
         raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     losses = -(y * logsigmoid(x) + (1 - y) * logsigmoid(-x))
     if weight is not None:
         losses = losses * weight
     # the classes are those of the scores, though there be more rows of targets
-    axis, count = x.payload.ndim - 1, x.payload.shape[-1]
+    axis, count = x._payload.ndim - 1, x._payload.shape[-1]
     return reduced(sum(losses, axis) / count if count else mean(losses, axis), how)
 
 
 def _classes(input: Any, target: Any, name: str, weight: Any = None) -> tuple[Any, Any]:
     """Scores as rows, and the classes of each row; a weight must be one for each class."""
     x, y = operand(input, name), operand(target, name, "target", 2)
-    shape, places = x.payload.shape, y.payload.shape
+    shape, places = x._payload.shape, y._payload.shape
     if len(shape) > 2 or 0 in shape[-1:]:
         raise RuntimeError(
             "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
@@ -185,7 +185,7 @@ def _classes(input: Any, target: Any, name: str, weight: Any = None) -> tuple[An
         )
     several = name == "multilabel_margin_loss"
     fitting = shape if several else shape[:-1]
-    if places != fitting and not (len(shape) < 2 and y.payload.size == 1):
+    if places != fitting and not (len(shape) < 2 and y._payload.size == 1):
         raise RuntimeError(
             f"inconsistent target size: {list(places)} for input of size: {list(shape)}"
             if several
@@ -193,14 +193,14 @@ def _classes(input: Any, target: Any, name: str, weight: Any = None) -> tuple[An
             f"input samples (batch size). Expected target size {list(fitting)}, but got "
             f"{list(places)}."
         )
-    if weight is not None and weight.payload.shape != shape[-1:]:
+    if weight is not None and weight._payload.shape != shape[-1:]:
         raise RuntimeError(
             f"inconsistent weight size, expected {shape[-1] if shape else 1} but got "
-            f"{list(weight.payload.shape)}"
+            f"{list(weight._payload.shape)}"
         )
-    if y.payload.dtype != np.int64:
+    if y._payload.dtype != np.int64:
         raise RuntimeError(
-            f"expected scalar type Long but found {long_name(y.payload.dtype)}: the target of "
+            f"expected scalar type Long but found {long_name(y._payload.dtype)}: the target of "
             f"{name}() consists of classes, int64"
         )
     if len(shape) == 2:
@@ -243,7 +243,7 @@ def multi_margin_loss(
     how = reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    if weight is not None and weight.payload.ndim != 1:
+    if weight is not None and weight._payload.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     x, y = _classes(input, target, "multi_margin_loss", weight)
     lacks = T.relu(margin - gather(x, 1, y) + x)
@@ -251,8 +251,8 @@ def multi_margin_loss(
         lacks = lacks * lacks
     if weight is not None:
         lacks = lacks * weight[y]
-    others = np.arange(x.payload.shape[1]) != y.payload
-    losses = sum(where(new_tensor(others), lacks, 0.0), 1) / x.payload.shape[1]
+    others = np.arange(x._payload.shape[1]) != y._payload
+    losses = sum(where(new_tensor(others), lacks, 0.0), 1) / x._payload.shape[1]
     return reduced(reshape(losses, ()) if input.ndim < 2 else losses, how)
 
 
@@ -280,12 +280,12 @@ def multilabel_margin_loss(
     """
     how = reduction_of(reduction, size_average, reduce)
     x, y = _classes(input, target, "multilabel_margin_loss")
-    classes = x.payload.shape[1]
+    classes = x._payload.shape[1]
     # targets are those before the first negative number
     ended = T.cumsum(T.to_copy(T.lt(y, 0), dtype=np.dtype(np.int64)), dim=1, reverse=False)
     given = T.eq(ended, 0)
     chosen = T.where(given, y, 0)
-    none = new_tensor(np.zeros((x.payload.shape[0], classes + 1), bool))
+    none = new_tensor(np.zeros((x._payload.shape[0], classes + 1), bool))
     right = T.scatter_value(none, T.where(given, y, classes), dim=1, value=True)
     wrong = T.logical_not(T.slice(right, dim=1, start=0, end=classes, step=1))
     counts = T.logical_and(T.unsqueeze(given, dim=2), T.unsqueeze(wrong, dim=1))

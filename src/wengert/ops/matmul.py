@@ -68,7 +68,7 @@ def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
         if out is None and (is_sparse(input) or is_sparse(mat2)):
             return input @ mat2
         raise
-    a, b = x.payload, y.payload
+    a, b = x._payload, y._payload
     if a.ndim != 2 or b.ndim != 2:
         raise RuntimeError(
             f"{'self' if a.ndim != 2 else 'mat2'} must be a matrix, but the shapes are "
@@ -80,7 +80,7 @@ def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
 
 def matrices(x: Any, y: Any) -> Any:
     """The product of two tensors that are known to be matrices."""
-    a, b = x.payload, y.payload
+    a, b = x._payload, y._payload
     if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype.kind == "b":
         check_matrices(a, b)
     return T.mm(x, y)
@@ -121,7 +121,7 @@ def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
         if out is None and is_sparse(input):
             return input @ vec
         raise
-    a, b = x.payload, y.payload
+    a, b = x._payload, y._payload
     if a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {a.ndim}, {b.ndim}")
     result = _mv(x, y)
@@ -129,7 +129,7 @@ def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
 
 
 def _mv(x: Any, y: Any) -> Any:
-    check_matrix_vector(x.payload, y.payload)
+    check_matrix_vector(x._payload, y._payload)
     return T.mv(x, y)
 
 
@@ -146,7 +146,7 @@ def check_matrix_vector(a: Any, b: Any) -> None:
 
 def _vectors(input: Any, other: Any, op: str, arg: str) -> tuple[Any, Any]:
     x, y = operand(input, op, "self"), operand(other, op, arg, 2)
-    a, b = x.payload, y.payload
+    a, b = x._payload, y._payload
     if a.ndim != 1 or b.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype is not b.dtype or a.dtype.kind == "b":
@@ -244,7 +244,7 @@ def size_of(value: Any, dim: int) -> int:
 
 def check_batches(x: Any, y: Any) -> None:
     """Refuse what are not two lists of as many matrices that can be multiplied."""
-    a, b = x.payload, y.payload
+    a, b = x._payload, y._payload
     for number, value in ((1, a), (2, b)):
         if value.ndim != 3:
             raise RuntimeError(
@@ -294,7 +294,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         if is_sparse(other):
             return input @ other
         other = operand(other, "matmul", "other", 2)
-    a, b = input.payload, other.payload
+    a, b = input._payload, other._payload
     if a.ndim == 2 and b.ndim == 2:
         # as `matrices`
         if a.shape[1] != b.shape[0] or a.dtype is not b.dtype or a.dtype.kind == "b":
@@ -314,50 +314,50 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         return T.squeeze_dim_(matrices(T.unsqueeze(x, dim=0), y), dim=0)
     if _can_fold(x, y):
         return _folded(x, y)
-    if n == 3 and m == 3 and x.payload.shape[0] != y.payload.shape[0]:
-        if x.payload.shape[0] == 1 and x.edge is not None:
+    if n == 3 and m == 3 and x._payload.shape[0] != y._payload.shape[0]:
+        if x._payload.shape[0] == 1 and x._edge is not None:
             return matmul(T.squeeze_dim(x, dim=0), y)
-        if y.payload.shape[0] == 1 and y.edge is not None:
+        if y._payload.shape[0] == 1 and y._edge is not None:
             return matmul(x, T.squeeze_dim(y, dim=0))
     return _batched(x, y)
 
 
 def _can_fold(x: Any, y: Any) -> bool:
     """Whether the leading dimensions of one can be rows of one matrix, the other being a matrix."""
-    large, small = (x, y) if x.payload.ndim >= y.payload.ndim else (y, x)
-    if small.payload.ndim > 2 or large.payload.ndim < 3:
+    large, small = (x, y) if x._payload.ndim >= y._payload.ndim else (y, x)
+    if small._payload.ndim > 2 or large._payload.ndim < 3:
         return False
-    if small.edge is not None:
+    if small._edge is not None:
         return True
-    if x.payload.ndim == 2:
+    if x._payload.ndim == 2:
         return False
-    shape, strides = large.payload.shape, large.payload.strides
+    shape, strides = large._payload.shape, large._payload.strides
     if large is y:
         shape = (*shape[:-2], shape[-1], shape[-2])
         strides = (*strides[:-2], strides[-1], strides[-2])
-    return large.payload.size == 0 or all(
+    return large._payload.size == 0 or all(
         strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2)
     )
 
 
 def _mT(x: Any) -> Any:
-    return T.transpose(x, dim0=x.payload.ndim - 2, dim1=x.payload.ndim - 1)
+    return T.transpose(x, dim0=x._payload.ndim - 2, dim1=x._payload.ndim - 1)
 
 
 def _folded(x: Any, y: Any) -> Any:
-    swapped = y.payload.ndim > x.payload.ndim
+    swapped = y._payload.ndim > x._payload.ndim
     large = _mT(y) if swapped else x
-    small = (T.t(x) if x.payload.ndim == 2 else x) if swapped else y
-    shape = large.payload.shape
+    small = (T.t(x) if x._payload.ndim == 2 else x) if swapped else y
+    shape = large._payload.shape
     rows = in_shape(large, (math.prod(shape[:-1]), shape[-1]))
-    if small.payload.ndim == 1:
+    if small._payload.ndim == 1:
         return T.unsafe_view(_mv(rows, small), shape=shape[:-1])
-    result = T.unsafe_view(matrices(rows, small), shape=(*shape[:-1], small.payload.shape[1]))
+    result = T.unsafe_view(matrices(rows, small), shape=(*shape[:-1], small._payload.shape[1]))
     return T.contiguous(_mT(result)) if swapped else result
 
 
 def _batched(x: Any, y: Any) -> Any:
-    a, b = x.payload.shape, y.payload.shape
+    a, b = x._payload.shape, y._payload.shape
     batch = broadcast(a[:-2], b[:-2])
     count = math.prod(batch)
     left = a[-2:] if len(a) > 1 else (1, a[0])

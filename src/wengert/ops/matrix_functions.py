@@ -71,7 +71,7 @@ def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
 
 
 def _power(x: Any, n: int) -> Any:
-    a = x.payload
+    a = x._payload
     if n == 0:
         # no element depends on x, but the result belongs to its graph
         one = fixed(np.eye(a.shape[-1], dtype=a.dtype))
@@ -113,7 +113,7 @@ def matrix_exp(input: Any) -> Any:
             [0., 1.]])
     """
     x = square_of(input, "linalg_matrix_exp", "linalg.matrix_exp", "input")
-    if x.payload.dtype.kind in "biu":
+    if x._payload.dtype.kind in "biu":
         check_floating(x, "linalg.matrix_exp")
     return T.linalg_matrix_exp(x)
 
@@ -161,18 +161,18 @@ def chained(factors: list[Any], name: str) -> Any:
         raise RuntimeError(f"{name}(): expected at least 2 tensors but got {count}")
     ends = {0: "first", count - 1: "last"}
     for i, factor in enumerate(factors):
-        n = factor.payload.ndim
+        n = factor._payload.ndim
         if i in ends and n not in (1, 2):
             raise RuntimeError(f"{name}(): the {ends[i]} tensor must be 1D or 2D but got {n}D")
         if i not in ends and n != 2:
             raise RuntimeError(f"{name}(): tensor {i} must be 2D but got {n}D")
-        if factor.payload.dtype != factors[0].payload.dtype:
-            kinds = (long_name(f.payload.dtype).lower() for f in (factors[0], factor))
+        if factor._payload.dtype != factors[0]._payload.dtype:
+            kinds = (long_name(f._payload.dtype).lower() for f in (factors[0], factor))
             raise RuntimeError(
                 f"{name}(): all tensors must have be the same dtype but tensor 0 is {next(kinds)} "
                 f"and tensor {i} {next(kinds)}"
             )
-    shapes = [factor.payload.shape for factor in factors]
+    shapes = [factor._payload.shape for factor in factors]
     sizes = [shapes[0][0] if len(shapes[0]) == 2 else 1]
     for i, shape in enumerate(shapes):
         if i and shapes[i - 1][-1] != shape[0]:
@@ -228,7 +228,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1, out: Any = None) -> Any:
     tensor([21., 43.])
     """
     x, y = operand(x, "linalg_vecdot", "x"), operand(y, "linalg_vecdot", "y", 2)
-    a, b = x.payload, y.payload
+    a, b = x._payload, y._payload
     if a.dtype.kind in "biu":
         check_floating(x, "linalg.vecdot")
     check_same_dtype(
@@ -278,7 +278,7 @@ def cross(input: Any, other: Any, *, dim: int = -1, out: Any = None) -> Any:
     tensor([0., 0., 1.])
     """
     x, y = operand(input, "linalg_cross", "input"), operand(other, "linalg_cross", "other", 2)
-    a, b = x.payload, y.payload
+    a, b = x._payload, y._payload
     if a.ndim != b.ndim:
         raise RuntimeError(
             "linalg.cross: inputs must have the same number of dimensions. They have "
@@ -325,7 +325,7 @@ def vander(x: Any, N: int | None = None) -> Any:
             [1., 3., 9.]])
     """
     v = operand(x, "linalg_vander", "x")
-    a = v.payload
+    a = v._payload
     if a.dtype.kind == "b":
         raise RuntimeError(
             "linalg.vander supports floating point, complex, and integer tensors, but got "
@@ -342,10 +342,10 @@ def vander(x: Any, N: int | None = None) -> Any:
 
 def powers(v: Any, count: int) -> Any:
     """The powers 0 to `count` - 1 of elements, along a new last dimension."""
-    shape = v.payload.shape
-    if v.payload.dtype.kind in "biu":
+    shape = v._payload.shape
+    if v._payload.dtype.kind in "biu":
         v = T.to_copy(v, dtype=np.dtype(np.int64))
-    rows = fixed(np.ones((min(count, 1), *shape), v.payload.dtype))
+    rows = fixed(np.ones((min(count, 1), *shape), v._payload.dtype))
     if count > 1:
         # the products run along the first dimension, where the steps are between long rows
         repeated = T.expand(v, shape=(count - 1, *shape))

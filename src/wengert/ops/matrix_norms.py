@@ -61,17 +61,17 @@ def matrix_norm(
     (tensor(5.), tensor(7.), tensor(5.))
     """
     x = operand(input, "linalg_matrix_norm")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if ndim < 2:
         raise RuntimeError(
             "linalg.matrix_norm: The input tensor A must have at least 2 dimensions. Got shape "
-            f"{list(x.payload.shape)}; the norm of a vector is linalg.vector_norm"
+            f"{list(x._payload.shape)}; the norm of a vector is linalg.vector_norm"
         )
     dims = _two_dims(dim, ndim)
-    if x.payload.dtype.kind in "biu":
+    if x._payload.dtype.kind in "biu":
         raise RuntimeError(
             "linalg.matrix_norm: Expected a floating point or complex tensor as input. Got "
-            f"{long_name(x.payload.dtype)}; convert it with .to(dtype)"
+            f"{long_name(x._payload.dtype)}; convert it with .to(dtype)"
         )
     if dtype is not None:
         x = _as_dtype(x, as_dtype(dtype).dtype)
@@ -113,7 +113,7 @@ def _two_dims(dim: Any, ndim: int) -> tuple[int, int]:
 
 
 def _as_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
-    have, name = x.payload.dtype, long_name(dtype)
+    have, name = x._payload.dtype, long_name(dtype)
     if not is_differentiable(dtype):
         raise RuntimeError(
             f"linalg.matrix_norm: dtype should be floating point or complex, but got {name}"
@@ -144,18 +144,18 @@ def _matrix_norm(x: Any, ord: Any, dims: tuple[int, int], keepdim: bool) -> Any:
 
 def _extreme(values: Any, largest: bool, dim: tuple[int, ...]) -> Any:
     """The largest or smallest of non-negative values along a dimension, kept; 0 for none."""
-    if not all(values.payload.shape[d] for d in dim):
+    if not all(values._payload.shape[d] for d in dim):
         return T.sum_dim(values, dim=dim, keepdim=True)
     return (T.amax if largest else T.amin)(values, dim=dim, keepdim=True)
 
 
 def _of_singular_values(x: Any, ord: Any, dims: tuple[int, int], keepdim: bool) -> Any:
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     others = tuple([d for d in range(ndim) if d not in dims])
     if dims != (ndim - 2, ndim - 1):
         x = T.permute(x, dims=(*others, *dims))
     # LAPACK has no half precision
-    short = x.payload.dtype
+    short = x._payload.dtype
     values = values_of(cast(x, np.dtype(np.float32)) if short.itemsize == 2 else x)
     last = (ndim - 2,)
     if ord == "nuc":
@@ -205,7 +205,7 @@ def norm(
     (tensor(5.), tensor(5.), tensor([3., 4.]))
     """
     x = operand(input, "linalg_norm")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if ord is not None and not isinstance(ord, str | np.generic) and not is_number(ord):
         raise TypeError(
             "linalg_norm() received an invalid combination of arguments - got ord of type "
@@ -257,10 +257,10 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
     tensor(4.)
     """
     x = operand(input, "linalg_cond")
-    if x.payload.ndim < 2:
+    if x._payload.ndim < 2:
         raise RuntimeError(
             "linalg.cond: The input tensor must have at least 2 dimensions. Got shape "
-            f"{list(x.payload.shape)}"
+            f"{list(x._payload.shape)}"
         )
     named = isinstance(p, str) and p in ("fro", "nuc")
     number = not isinstance(p, str) and p is not None and abs(p) in (1, 2, math.inf)
@@ -275,8 +275,8 @@ def cond(input: Any, p: Any = None, *, out: Any = None) -> Any:
 
 def _cond_of_values(x: Any, p: Any) -> Any:
     values = svdvals(x)
-    last = values.payload.ndim - 1
-    count = values.payload.shape[last]
+    last = values._payload.ndim - 1
+    count = values._payload.shape[last]
     if not count:
         return T.sum_dim(values, dim=(last,), keepdim=False)
     largest = T.select(values, dim=last, index=0)
@@ -288,7 +288,7 @@ def _cond_of_values(x: Any, p: Any) -> Any:
 def _cond(x: Any, p: Any) -> Any:
     x = square(x, "cond", f"linalg.cond(ord={p})")
     floating_lapack(x, "linalg.cond", "linalg_inv_ex")
-    array = x.payload
+    array = x._payload
     if not array.size:
         dims = (array.ndim - 2, array.ndim - 1)
         return T.sum_dim(T.abs(x), dim=dims, keepdim=False)
@@ -304,7 +304,7 @@ def _cond(x: Any, p: Any) -> Any:
 
 def _times_inverse(x: Any, eye: Any, order: Any) -> Any:
     """The norm of matrices times the norm of their inverses."""
-    dims = (x.payload.ndim - 2, x.payload.ndim - 1)
+    dims = (x._payload.ndim - 2, x._payload.ndim - 1)
     inverse = T.solve_factor(x, eye, turned=False, what="linalg.cond")
     return T.mul(_matrix_norm(x, order, dims, False), _matrix_norm(inverse, order, dims, False))
 

@@ -168,7 +168,7 @@ def _spread(
             f"{name}(): argument 'correction' must be Number, not {type(correction).__name__}"
         )
     input = operand(input, name)
-    payload = input.payload
+    payload = input._payload
     if not is_differentiable(payload.dtype):
         raise RuntimeError(
             f"{name if '_' in name else 'std and var'} only support floating point and complex "
@@ -225,14 +225,14 @@ def vector_norm(
             f"{type(ord).__name__}"
         )
     x = operand(x, "linalg_vector_norm")
-    if not is_differentiable(x.payload.dtype):
+    if not is_differentiable(x._payload.dtype):
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
-            f"{long_name(x.payload.dtype)}; convert it with .to(dtype)"
+            f"{long_name(x._payload.dtype)}; convert it with .to(dtype)"
         )
     if dtype is not None:
         x = _as_norm_dtype(x, as_dtype(dtype).dtype)
-    payload = x.payload
+    payload = x._payload
     dims = all_dims(dim, payload.ndim, "linalg_vector_norm")
     if payload.size == 0 and (ord < 0 or ord == math.inf):
         _check_identity(payload.shape, ord, dims, dim)
@@ -241,10 +241,10 @@ def vector_norm(
 
 
 def _as_norm_dtype(x: Any, dtype: np.dtype[Any]) -> Any:
-    if not is_differentiable(dtype) or (x.payload.dtype.kind == "c" and dtype.kind != "c"):
+    if not is_differentiable(dtype) or (x._payload.dtype.kind == "c" and dtype.kind != "c"):
         raise RuntimeError(
             "linalg.vector_norm: dtype should be floating point or complex, and complex for a "
-            f"complex input. Got {long_name(dtype)} for {long_name(x.payload.dtype)}"
+            f"complex input. Got {long_name(dtype)} for {long_name(x._payload.dtype)}"
         )
     return cast(x, dtype)
 

@@ -42,20 +42,20 @@ def canonical_mask(
     """
     if mask is None:
         return None
-    kind = operand(mask, "multi_head_attention_forward", name).payload.dtype
+    kind = operand(mask, "multi_head_attention_forward", name)._payload.dtype
     if kind.kind not in "fVb":
         raise AssertionError(
             f"only bool and floating types of {name} are supported, but it is {mask.dtype}"
         )
-    if other is not None and other.payload.dtype != kind:
+    if other is not None and other._payload.dtype != kind:
         warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both "
             "instead.",
         )
     if kind.kind != "b":
         return mask
-    shape = mask.payload.shape
-    return masked_fill(new_tensor(np.zeros(shape, target.payload.dtype)), mask, -math.inf)
+    shape = mask._payload.shape
+    return masked_fill(new_tensor(np.zeros(shape, target._payload.dtype)), mask, -math.inf)
 
 
 def _check_dims(
@@ -294,7 +294,7 @@ def multi_head_attention_forward(
     k = _by_head(k, static_k, "static_k", rows, head)
     v = _by_head(v, static_v, "static_v", rows, head)
     if add_zero_attn:
-        nothing = new_tensor(np.zeros((rows, 1, head), q.payload.dtype))
+        nothing = new_tensor(np.zeros((rows, 1, head), q._payload.dtype))
         k, v = T.cat(k, nothing, dim=1), T.cat(v, nothing, dim=1)
         more += 1
     sources = k.shape[1]

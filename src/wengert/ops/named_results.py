@@ -103,9 +103,9 @@ def pair(kind: Any, first: Any, second: Any, out: Any) -> Any:
         )
     made = (first, second)
     for tensor, result in zip(tensors, made, strict=True):
-        if tensor.payload.dtype != result.payload.dtype:
+        if tensor._payload.dtype != result._payload.dtype:
             raise RuntimeError(
-                f"Expected out tensor to have dtype {dtype_name(result.payload).lower()}, but got "
-                f"{dtype_name(tensor.payload).lower()} instead"
+                f"Expected out tensor to have dtype {dtype_name(result._payload).lower()}, but got "
+                f"{dtype_name(tensor._payload).lower()} instead"
             )
     return kind([into(tensor, result, name) for tensor, result in zip(tensors, made, strict=True)])

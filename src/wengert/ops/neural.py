@@ -66,7 +66,7 @@ def _normalised(name: str, input: Any, dim: Any, dtype: Any) -> Any:
     input = operand(input, name)
     if dtype is not None:
         input = cast(input, as_dtype(dtype).dtype)
-    payload = input.payload
+    payload = input._payload
     dim = one_dim(dim, payload.ndim, name)
     if payload.dtype.kind in "biuc":
         last = "lastdim_" if dim == max(payload.ndim - 1, 0) else ""

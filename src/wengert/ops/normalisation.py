@@ -110,22 +110,22 @@ def rms_norm(
     x = operand(input, "rms_norm")
     weight = parameter(weight, "rms_norm", "weight", 3)
     dim = last_dims("rms_norm", x, normalized_shape, weight=weight)
-    dtype = x.payload.dtype
+    dtype = x._payload.dtype
     if dtype.kind in "biu":
         raise NotImplementedError(
-            f"\"rms_norm\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
+            f"\"rms_norm\" not implemented for '{dtype_name(x._payload)}': convert the input to a "
             "floating dtype"
         )
     x = widened(x)
-    wide = x.payload.dtype
+    wide = x._payload.dtype
     eps = float(np.finfo(wide).eps) if eps is None else eps
-    if weight is not None and weight.payload.dtype == dtype:
+    if weight is not None and weight._payload.dtype == dtype:
         result = T.rms_norm(x, widened(weight), dim=dim, eps=eps)
     else:
         result = T.rms_norm(x, new_tensor(wide.type(1)), dim=dim, eps=eps)
         result = result if weight is None else T.mul(result, weight)
     # the input's dtype stays, whatever the weight's is
-    return result if result.payload.dtype == dtype else cast(result, dtype)
+    return result if result._payload.dtype == dtype else cast(result, dtype)
 
 
 # -- groups and instances -------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def group_norm(
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
     x = operand(input, "group_norm")
-    shape = x.payload.shape
+    shape = x._payload.shape
     groups = len(shape) > 1 and num_groups != 0
     if groups and shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
         raise ValueError(
@@ -177,7 +177,7 @@ def normalised_groups(x: Any, num_groups: int, weight: Any, bias: Any, eps: floa
     """`group_norm` without a check of the number of values."""
     name = "group_norm"
     weight, bias = parameter(weight, name, "weight", 3), parameter(bias, name, "bias", 4)
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(shape) < 2:
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {len(shape)}: the "
@@ -194,10 +194,10 @@ def normalised_groups(x: Any, num_groups: int, weight: Any, bias: Any, eps: floa
             f"shape {list(shape)} and num_groups={num_groups}"
         )
     for arg, param in (("weight", weight), ("bias", bias)):
-        if param is not None and param.payload.shape != (channels,):
+        if param is not None and param._payload.shape != (channels,):
             raise RuntimeError(
                 f"Expected {arg} to be a vector of size equal to the number of channels in input, "
-                f"but got {arg} of shape {list(param.payload.shape)} and input of shape "
+                f"but got {arg} of shape {list(param._payload.shape)} and input of shape "
                 f"{list(shape)}"
             )
     check_dtypes(x, "GroupNormKernelImpl", weight, bias)
@@ -206,7 +206,7 @@ def normalised_groups(x: Any, num_groups: int, weight: Any, bias: Any, eps: floa
 
 def _by_groups(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> Any:
     """The result, and the moments of the groups."""
-    shape = x.payload.shape
+    shape = x._payload.shape
     n, size = shape[0] * groups, math.prod(shape[1:]) // max(groups, 1)
     with no_grad():
         known = T.moments(T.unsafe_view(widened(x), shape=(n, size)), dim=(1,), eps=eps)
@@ -252,7 +252,7 @@ def instance_norm(
              [-1.0000,  1.0000]]])
     """
     x = operand(input, "instance_norm")
-    shape = list(x.payload.shape)
+    shape = list(x._payload.shape)
     if use_input_stats and math.prod(shape[2:]) == 1:
         raise ValueError(
             "Expected more than 1 spatial element when training, got input size "
@@ -274,7 +274,7 @@ def normalised_instances(
 ) -> Any:
     """`instance_norm` without a check of the number of values."""
     name = "instance_norm"
-    shape = x.payload.shape
+    shape = x._payload.shape
     mean, var = running(name, running_mean, running_var)
     if not use_input_stats and mean is None:
         raise RuntimeError(
@@ -286,9 +286,9 @@ def normalised_instances(
         raise IndexError(_TOO_FEW.format(list(shape)))
     n, channels = shape[:2]
     for arg, param in (("weight", weight), ("bias", bias)):
-        if param is not None and param.payload.size != channels:
+        if param is not None and param._payload.size != channels:
             raise RuntimeError(
-                f"{arg} should contain {n * channels} elements not {n * param.payload.size}: one "
+                f"{arg} should contain {n * channels} elements not {n * param._payload.size}: one "
                 "for each channel of each sample"
             )
     check_count(mean, "running_mean", channels)
@@ -296,9 +296,9 @@ def normalised_instances(
     if not use_input_stats:
         return _with_statistics(x, weight, bias, mean, var, eps)
     result, known = _by_groups(x, weight, bias, max(channels, 1), eps)
-    if mean is not None and x.payload.size:
-        parts = new_tensor(known.payload.reshape(3, n, channels))
-        each = T.mean_dim(parts, dim=(1,), keepdim=False).payload
+    if mean is not None and x._payload.size:
+        parts = new_tensor(known._payload.reshape(3, n, channels))
+        each = T.mean_dim(parts, dim=(1,), keepdim=False)._payload
         update(name, mean, var, each, math.prod(shape[2:]), momentum)
     return result
 
@@ -308,7 +308,7 @@ def normalised_instances(
 
 def _with_statistics(x: Any, weight: Any, bias: Any, mean: Any, var: Any, eps: float) -> Any:
     # copies: later batches may write to the running values, which the derivative needs as they are
-    fixed = [new_tensor(value.payload.copy()) for value in (mean, var)]
+    fixed = [new_tensor(value._payload.copy()) for value in (mean, var)]
     return applied("batch_norm_fixed", x, weight, bias, *fixed, eps=eps)
 
 
@@ -354,7 +354,7 @@ def batch_norm(
     """
     name = "batch_norm"
     x = operand(input, name)
-    shape = x.payload.shape
+    shape = x._payload.shape
     if training and eps <= 0:
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if training and shape and math.prod(shape[2:]) * shape[0] == 1:
@@ -378,13 +378,13 @@ def normalised_batch(
     eps: float,
 ) -> Any:
     """`batch_norm` without a check of the number of values."""
-    shape = x.payload.shape
+    shape = x._payload.shape
     weight, bias = parameter(weight, name, "weight", 4), parameter(bias, name, "bias", 5)
-    if not x.payload.size:
+    if not x._payload.size:
         # PyTorch asks for no means then, nor for as many parameters as there are channels
         result = T.clone(x)
         for combine, param in ((T.mul, weight), (T.add, bias)):
-            if param is not None and param.payload.size:
+            if param is not None and param._payload.size:
                 result = combine(result, T.select(param, dim=0, index=0))
         return result
     if len(shape) < 2:
@@ -406,9 +406,9 @@ def normalised_batch(
     known = T.moments(widened(x), dim=dim, eps=eps)
     result = applied("batch_norm", x, weight, bias, known, eps=eps)
     if mean is not None:
-        count = x.payload.size // shape[1]
+        count = x._payload.size // shape[1]
         if count > 1:
-            update(name, mean, var, known.payload, count, momentum)
+            update(name, mean, var, known._payload, count, momentum)
     return result
 
 

@@ -38,11 +38,11 @@ def check_dtypes(x: Any, kernel: str, *params: Any) -> None:
 
     Parameters of float32 may come with an input of half precision.
     """
-    dtype = x.payload.dtype
-    given = [param.payload.dtype for param in params if param is not None]
+    dtype = x._payload.dtype
+    given = [param._payload.dtype for param in params if param is not None]
     if dtype.kind in "biuc" and (kernel == "batch_norm" or all(own == dtype for own in given)):
         raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': convert the input to a "
+            f"\"{kernel}\" not implemented for '{dtype_name(x._payload)}': convert the input to a "
             "real floating dtype"
         )
     if not given or all(own == dtype for own in given):
@@ -67,27 +67,27 @@ def check_dtypes(x: Any, kernel: str, *params: Any) -> None:
 
 def widened(x: Any) -> Any:
     """`x`, in float32 if it has two bytes."""
-    return cast(x, SINGLE) if x.payload.dtype.itemsize == 2 else x
+    return cast(x, SINGLE) if x._payload.dtype.itemsize == 2 else x
 
 
 def applied(name: str, x: Any, weight: Any, bias: Any, *others: Any, **params: Any) -> Any:
     """The record `name`; 1 and 0 take the places of a weight and a bias that are None."""
-    dtype = x.payload.dtype
+    dtype = x._payload.dtype
     if dtype.itemsize == 2:
         x = cast(x, SINGLE)
         wide = [t if t is None else widened(t) for t in (weight, bias, *others)]
         weight, bias, others = wide[0], wide[1], tuple(wide[2:])
-    weight = ONE[x.payload.dtype] if weight is None else weight
-    bias = ZERO[x.payload.dtype] if bias is None else bias
+    weight = ONE[x._payload.dtype] if weight is None else weight
+    bias = ZERO[x._payload.dtype] if bias is None else bias
     result = getattr(T, name)(x, weight, bias, *others, **params)
     return result if dtype.itemsize > 2 else cast(result, dtype)
 
 
 def check_count(param: Any, arg: str, channels: int) -> None:
     """Refuse a parameter that has not one element for each channel."""
-    if param is not None and param.payload.size != channels:
+    if param is not None and param._payload.size != channels:
         raise RuntimeError(
-            f"{arg} should contain {channels} elements not {param.payload.size}: one for each "
+            f"{arg} should contain {channels} elements not {param._payload.size}: one for each "
             "channel, the second dimension of the input"
         )
 
@@ -101,7 +101,7 @@ def running(name: str, running_mean: Any, running_var: Any) -> tuple[Any, Any]:
     mean = operand(running_mean, name, "running_mean", 2)
     var = operand(running_var, name, "running_var", 3)
     for arg, value in (("running_mean", mean), ("running_var", var)):
-        if value.edge is not None and is_recording():
+        if value._edge is not None and is_recording():
             raise RuntimeError(
                 "The function 'native_batch_norm' is not differentiable with respect to argument "
                 f"'{arg}'. This input cannot have requires_grad True."
@@ -112,8 +112,8 @@ def running(name: str, running_mean: Any, running_var: Any) -> tuple[Any, Any]:
 def refuse_escape(held: Any, value: Any, message: str) -> None:
     """Refuse to keep, beyond a transform, a value that means something in it alone."""
     levels = [
-        payload.level if isinstance(payload, Lifted) and not payload.traced else 0
-        for payload in (held.payload, value.payload)
+        payload._level if isinstance(payload, Lifted) and not payload.traced else 0
+        for payload in (held._payload, value._payload)
     ]
     if levels[1] > levels[0]:
         raise RuntimeError(message)
@@ -124,12 +124,12 @@ def update(name: str, mean: Any, var: Any, known: Any, count: int, momentum: flo
     if isinstance(known, Lifted):
         # a batch has statistics for each of its elements, but no tangents
         known = known.constant()
-    rows = [T.select(new_tensor(known), dim=0, index=i).payload for i in (0, 1)]
+    rows = [T.select(new_tensor(known), dim=0, index=i)._payload for i in (0, 1)]
     refuse_escape(mean, new_tensor(rows[0]), _NOT_BATCHED)
     for old, new in ((mean, rows[0]), (var, rows[1] * (count / (count - 1)))):
-        value = (1 - momentum) * old.payload + momentum * new
-        moved = new_tensor(value.astype(old.payload.dtype, copy=False))
-        if isinstance(moved.payload, Lifted):
+        value = (1 - momentum) * old._payload + momentum * new
+        moved = new_tensor(value.astype(old._payload.dtype, copy=False))
+        if isinstance(moved._payload, Lifted):
             write(TABLE["assign"], old, (moved,), {}, name)
         else:
             into(old, moved, name)
@@ -153,7 +153,7 @@ def _sizes(name: str, normalized_shape: Any) -> tuple[int, ...]:
 
 def last_dims(name: str, input: Any, normalized_shape: Any, **params: Any) -> tuple[int, ...]:
     """The dimensions that `normalized_shape` says; the parameters must be of this shape."""
-    shape = input.payload.shape
+    shape = input._payload.shape
     last = normalized_shape
     if type(last) is not tuple or not all(type(size) is int for size in last):
         last = _sizes(name, last)
@@ -163,10 +163,10 @@ def last_dims(name: str, input: Any, normalized_shape: Any, **params: Any) -> tu
             "element, but got normalized_shape = []"
         )
     for arg, param in params.items():
-        if param is not None and param.payload.shape != last:
+        if param is not None and param._payload.shape != last:
             raise RuntimeError(
                 f"Expected {arg} to be of same shape as normalized_shape, but got {arg} of shape "
-                f"{list(param.payload.shape)} and normalized_shape = {list(last)}"
+                f"{list(param._payload.shape)} and normalized_shape = {list(last)}"
             )
     if shape[-len(last) :] != last:
         raise RuntimeError(

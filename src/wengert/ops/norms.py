@@ -67,7 +67,7 @@ def norm(
             f"linalg.matrix_norm: Order {p} not supported. Give a number, 'fro' or 'nuc'."
         )
     if dim is None:
-        dim = tuple(range(x.payload.ndim))
+        dim = tuple(range(x._payload.ndim))
     elif not several:
         dim = (dim,)
     return matrix_norm(x, p, dim, keepdim, dtype=dtype, out=out)
@@ -97,10 +97,10 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     tensor(5.)
     """
     x, y = operand(input, "dist"), operand(other, "dist", "other", 2)
-    if x.payload.dtype.kind in "biu" and y.payload.dtype.kind in "biu":
+    if x._payload.dtype.kind in "biu" and y._payload.dtype.kind in "biu":
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "
-            f"{long_name(x.payload.dtype)} instead."
+            f"{long_name(x._payload.dtype)} instead."
         )
     return vector_norm(T.sub(x, y), p)
 
@@ -141,7 +141,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
         raise RuntimeError(f"renorm: non-positive-norm not supported: p is {power}")
     if most < 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {most}")
-    array = x.payload
+    array = x._payload
     if array.ndim < 2:
         raise RuntimeError(
             f"renorm: input needs at least 2 dimensions, got {array.ndim} dimensions"

@@ -36,14 +36,14 @@ def made(array: Any, device: Any = None, requires_grad: bool = False) -> Any:
 
 def beside(device: Any, input: Any) -> Any:
     """``device=`` of what is made like a tensor: that of the tensor, if none is given."""
-    if device is None and is_elsewhere(input.payload):
-        return input.payload.device
+    if device is None and is_elsewhere(input._payload):
+        return input._payload.device
     return device
 
 
 def sent_to(tensor: Any, array: Any) -> Any:
     """An array of NumPy where a tensor is, to be computed with it."""
-    payload = tensor.payload
+    payload = tensor._payload
     return PORTS.sent(array, payload.device) if is_elsewhere(payload) else array
 
 
@@ -82,9 +82,9 @@ def input_tensor(function: str, value: Any) -> Any:
 def number(value: Any) -> Any:
     """A Python number from a number, or from a tensor or array of one element."""
     if isinstance(value, TensorBase):
-        if has_tangent(value) or (value.edge is not None and is_grad_enabled()):
+        if has_tangent(value) or (value._edge is not None and is_grad_enabled()):
             raise TypeError(NOT_A_NUMBER)
-        value = value.payload
+        value = value._payload
     if isinstance(value, np.ndarray | np.generic):
         return value.item()
     return value.item() if isinstance(value, Lifted) else value
@@ -123,7 +123,7 @@ def shape_of(function: str, given: tuple[Any, ...], size: Any = None) -> tuple[i
 
 
 def _sequence(function: str, size: Any) -> tuple[Any, ...]:
-    if isinstance(size, np.integer) or (isinstance(size, TensorBase) and not size.payload.ndim):
+    if isinstance(size, np.integer) or (isinstance(size, TensorBase) and not size._payload.ndim):
         return (size,)
     if isinstance(size, Iterable) and not isinstance(size, str | dict | TensorBase):
         return tuple(size)

@@ -34,7 +34,7 @@ REQUIRES = (_records, _blend_records)
 def _checked(input: Any, dim: Any, name: str, kernel: str) -> tuple[Any, int]:
     """The input, real and not of bools, and the dimension, which must not be of size 0."""
     tensor = real_input(input, name, kernel)
-    payload = tensor.payload
+    payload = tensor._payload
     if payload.dtype.kind == "b" and name != "mode":
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for 'Bool': convert the input with .to(dtype)"
@@ -79,7 +79,7 @@ def kthvalue(
         dim, keepdim = renamed("kthvalue", None if dim == -1 else dim, keepdim, names)
     x, axis = _checked(input, dim, "kthvalue", "kthvalue_cpu")
     rank = integer(k, "kthvalue", "k")
-    size = x.payload.shape[axis] if x.payload.ndim else 1
+    size = x._payload.shape[axis] if x._payload.ndim else 1
     if not 1 <= rank <= size:
         raise RuntimeError(
             f"kthvalue(): selected number k out of range for dimension {axis}: it has size {size}, "
@@ -156,7 +156,7 @@ def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict
         take = T.median_dim if name == "median" else T.nanmedian_dim
         return pair(getattr(named_results, name), take(x, indices, dim=axis), indices, out)
     x = real_input(input, name, "median_cpu")
-    if x.payload.dtype.kind == "b":
+    if x._payload.dtype.kind == "b":
         raise NotImplementedError(
             "\"median_cpu\" not implemented for 'Bool': convert the input with .to(dtype)"
         )
@@ -268,11 +268,11 @@ def _quantile(
         dim, keepdim = renamed(name, dim, keepdim, names)
     x = operand(input, name)
     q = plain(q)
-    _check_quantile(x.payload, q, interpolation)
-    ndim = x.payload.ndim
-    rest = x.payload.shape
+    _check_quantile(x._payload, q, interpolation)
+    ndim = x._payload.ndim
+    rest = x._payload.shape
     if dim is None:
-        rows, rest, axis = T.view(T.contiguous(x), shape=(x.payload.size,)), (), 0
+        rows, rest, axis = T.view(T.contiguous(x), shape=(x._payload.size,)), (), 0
     else:
         axis = one_dim(dim, ndim, name)
         rest = rest[:axis] + rest[axis + 1 :]
@@ -287,14 +287,14 @@ def _quantile(
     if not is_number(q):
         q = operand(q, name)
     found = _at_ranks(rows, q, interpolation, name == "nanquantile")
-    single = is_number(q) or not q.payload.ndim
+    single = is_number(q) or not q._payload.ndim
     if keepdim:
         rest = (1,) * ndim if dim is None else (*rest[:axis], *([1] * bool(ndim)), *rest[axis:])
     if single:
         result = T.view(T.contiguous(found), shape=rest)
     else:
-        count = found.payload.shape[-1]
-        width = found.payload.ndim
+        count = found._payload.shape[-1]
+        width = found._payload.ndim
         if width > 1:
             found = T.permute(found, dims=(width - 1, *range(width - 1)))
         result = T.view(T.contiguous(found), shape=(count, *rest))
@@ -320,7 +320,7 @@ def _check_quantile(payload: Any, q: Any, interpolation: str) -> None:
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")
         return
-    given = operand(q, "quantile", "q", 2).payload
+    given = operand(q, "quantile", "q", 2)._payload
     if given.ndim > 1:
         raise RuntimeError(
             f"quantile() q must be a scalar or 1D tensor, but has the shape {list(given.shape)}"
@@ -336,8 +336,8 @@ def _check_quantile(payload: Any, q: Any, interpolation: str) -> None:
 
 def _at_ranks(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
     """The quantiles of each row along a new last dimension, as many as `q` has."""
-    payload = rows.payload
-    known = is_number(q) or (isinstance(q.payload, np.ndarray | np.generic) and q.edge is None)
+    payload = rows._payload
+    known = is_number(q) or (isinstance(q._payload, np.ndarray | np.generic) and q._edge is None)
     if known and not ignore_nan:
         return _at_common_ranks(rows, q, interpolation)
     own = payload.dtype
@@ -369,18 +369,18 @@ def _at_ranks(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
 
 
 def _one_dim(q: Any) -> Any:
-    return q if q.payload.ndim else T.view(q, shape=(1,))
+    return q if q._payload.ndim else T.view(q, shape=(1,))
 
 
 def _at_common_ranks(rows: Any, q: Any, interpolation: str) -> Any:
     """`_at_ranks` where every row has the same ranks, which are known now."""
-    payload = rows.payload
+    payload = rows._payload
     span = payload.shape[-1] - 1
     if is_number(q):
         ranks = [q * span]
     else:
         # in the precision of q, in which its ranks are the nearest
-        ranks = np.atleast_1d(q.payload * q.payload.dtype.type(span)).tolist()
+        ranks = np.atleast_1d(q._payload * q._payload.dtype.type(span)).tolist()
     below = [math.floor(rank) for rank in ranks]
     above = [math.ceil(rank) for rank in ranks]
     count, last = len(ranks), payload.ndim - 1

@@ -27,7 +27,7 @@ def asked(dtype: Any, out: Any) -> Any:
     """The dtype of what is created: that of `out`, if there is one."""
     if not isinstance(out, TensorBase):
         return dtype
-    kind = out.payload.dtype
+    kind = out._payload.dtype
     if dtype is not None and type_of(dtype) != kind:
         raise RuntimeError(
             f"dtype {errors.long_name(type_of(dtype))} does not match dtype of out parameter "
@@ -39,9 +39,9 @@ def asked(dtype: Any, out: Any) -> Any:
 def created(array: Any, device: Any, requires_grad: bool, out: Any, name: str) -> Any:
     """A new tensor over `array`, or `out` with its values."""
     if isinstance(out, TensorBase):
-        array = array.astype(out.payload.dtype, copy=False)
-        if name in _SERIES and array.size == out.payload.size:
-            array = array.reshape(out.payload.shape)
+        array = array.astype(out._payload.dtype, copy=False)
+        if name in _SERIES and array.size == out._payload.size:
+            array = array.reshape(out._payload.shape)
     elif out is None:
         return made(array, device, requires_grad)
     return into(out, made(array), name)
@@ -56,41 +56,41 @@ def into(out: Any, result: Any, name: str) -> Any:
     """
     if not isinstance(out, TensorBase):
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    if isinstance(out.payload, Dual) or isinstance(result.payload, Dual):
+    if isinstance(out._payload, Dual) or isinstance(result._payload, Dual):
         raise RuntimeError(
             f"Trying to use forward AD with {name} that does not support it because it is an out= "
             "function: call it without out, and copy_() the result"
         )
-    if result.edge is not None or (out.edge is not None and is_recording()):
+    if result._edge is not None or (out._edge is not None and is_recording()):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
         )
-    value = result.payload
-    if category(value.dtype) > category(out.payload.dtype):
-        raise errors.cannot_cast(value.dtype, out.payload.dtype)
+    value = result._payload
+    if category(value.dtype) > category(out._payload.dtype):
+        raise errors.cannot_cast(value.dtype, out._payload.dtype)
     check_writable(out, recording=False)
     mode = current_mode()
     if mode is not None and mode.mutation is not None:
         mode.mutation.before_write(out)
-    lifted = isinstance(value, Lifted) or isinstance(out.payload, Lifted)
-    if out.payload.shape != value.shape:
-        if out.payload.size:
+    lifted = isinstance(value, Lifted) or isinstance(out._payload, Lifted)
+    if out._payload.shape != value.shape:
+        if out._payload.size:
             warn(
                 "An output with one or more elements was resized since it had shape "
-                f"{list(out.payload.shape)}, which does not match the required output shape "
+                f"{list(out._payload.shape)}, which does not match the required output shape "
                 f"{list(value.shape)}.",
             )
         if lifted:
-            F: Any = namespace_of(value, out.payload)
-            out.payload = F.to_copy(value, dtype=out.payload.dtype)
+            F: Any = namespace_of(value, out._payload)
+            out._payload = F.to_copy(value, dtype=out._payload.dtype)
         else:
-            out.payload = np.empty(value.shape, out.payload.dtype)
+            out._payload = np.empty(value.shape, out._payload.dtype)
     if lifted:
         return write(TABLE["assign"], out, (result,), {}, name)
-    np.copyto(out.array(), value, casting="unsafe")
+    np.copyto(out._array(), value, casting="unsafe")
     bump(out, name)
-    if out.ext is not None:
+    if out._ext is not None:
         refresh_views(out, None)
     return out
 

@@ -72,7 +72,7 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     tensor([9., 1., 2., 9., 9.])
     """
     x, widths = operand(input, "constant_pad_nd"), _widths(pad)
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if len(widths) % 2:
         raise RuntimeError(
             f"Length of pad must be even but instead it equals {len(widths)}: two widths for each "
@@ -84,13 +84,13 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
             f"Pad length is {len(widths)} while the input has {ndim} dimensions."
         )
     pairs = _pairs(widths, ndim)
-    for dim, (n, (before, after)) in enumerate(zip(x.payload.shape, pairs, strict=True)):
+    for dim, (n, (before, after)) in enumerate(zip(x._payload.shape, pairs, strict=True)):
         if n + before + after < 0:
             raise RuntimeError(
                 f"The input size {n}, plus negative padding {before} and {after}, resulted in a "
                 f"negative output size, which is invalid. Check dimension {dim} of your input."
             )
-    return T.constant_pad_nd(x, pads=pairs, value=held(value, x.payload.dtype))
+    return T.constant_pad_nd(x, pads=pairs, value=held(value, x._payload.dtype))
 
 
 @export("nn.functional")
@@ -124,7 +124,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     (tensor([[0., 1., 2., 3., 0.]]), tensor([[3., 2., 1., 2., 3., 2.]]))
     """
     x, widths = operand(input, "pad"), _widths(pad)
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(widths) % 2:
         raise RuntimeError(
             f"Padding length must be divisible by 2, but there are {len(widths)} widths"
@@ -149,7 +149,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
             "other than 'constant' one, two or three dimensions are padded, after one of channels "
             "and possibly one of the batch"
         )
-    if x.payload.dtype.kind == "b" and mode != "circular":
+    if x._payload.dtype.kind == "b" and mode != "circular":
         raise NotImplementedError(
             f"\"{_RECORDS[mode]}{count}d\" not implemented for 'Bool': convert the tensor first"
         )
@@ -209,7 +209,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     """
     x = operand(input, "pixel_shuffle")
     r = integer(upscale_factor, "pixel_shuffle", "upscale_factor")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(shape) < 3:
         raise RuntimeError(
             "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
@@ -247,7 +247,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     """
     x = operand(input, "pixel_unshuffle")
     r = integer(downscale_factor, "pixel_unshuffle", "downscale_factor")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(shape) < 3:
         raise RuntimeError(
             "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
@@ -285,7 +285,7 @@ def channel_shuffle(input: Any, groups: int) -> Any:
     tensor([0, 2, 1, 3])
     """
     x = operand(input, "channel_shuffle")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(shape) < 3:
         raise RuntimeError(
             f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(shape)}"
@@ -338,7 +338,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
-    x = operand(tensor, "one_hot", "tensor").payload
+    x = operand(tensor, "one_hot", "tensor")._payload
     if x.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     count = integer(num_classes, "one_hot", "num_classes")

@@ -25,7 +25,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     torch.Size([4, 3, 2])
     """
     x = operand(input, "transpose")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     first = normal_dim(integer(dim0, "transpose", "dim0"), ndim)
     second = normal_dim(integer(dim1, "transpose", "dim1"), ndim)
     if not ndim:
@@ -88,9 +88,9 @@ def t(input: Any) -> Any:
     torch.Size([3, 2])
     """
     x = operand(input, "t")
-    if x.payload.ndim > 2:
+    if x._payload.ndim > 2:
         raise RuntimeError(
-            f"t() expects a tensor with <= 2 dimensions, but self is {x.payload.ndim}D: use "
+            f"t() expects a tensor with <= 2 dimensions, but self is {x._payload.ndim}D: use "
             "transpose(dim0, dim1) or permute(dims)"
         )
     return T.t(x)
@@ -118,7 +118,7 @@ def permute(input: Any, *sizes: Any, dims: Any = None) -> Any:
     torch.Size([4, 2, 3])
     """
     x = operand(input, "permute")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     order = sizes_of(sizes if dims is None else dims, "permute", "dims")
     if len(order) != ndim:
         raise RuntimeError(
@@ -146,7 +146,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     torch.Size([3, 4, 2])
     """
     x = operand(input, "movedim")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     given = {
         "source": source if isinstance(source, tuple | list) else (source,),
         "destination": destination if isinstance(destination, tuple | list) else (destination,),
@@ -198,7 +198,7 @@ def reversed_dims(input: Any) -> Any:
     torch.Size([3, 2])
     """
     x = operand(input, "T")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     return T.permute(x, dims=(1, 0) if ndim == 2 else tuple(range(ndim))[::-1])
 
 
@@ -215,7 +215,7 @@ def mT(input: Any) -> Any:
     torch.Size([5, 3, 2])
     """
     x = operand(input, "mT")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if not ndim:
         return x
     if ndim < 2:
@@ -238,7 +238,7 @@ def H(input: Any) -> Any:
     torch.Size([3, 2])
     """
     x = operand(input, "H")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if ndim not in (0, 2):
         raise RuntimeError(
             f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor."
@@ -284,7 +284,7 @@ def adjoint(input: Any) -> Any:
     torch.Size([5, 3, 2])
     """
     x = operand(input, "adjoint")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if not ndim:
         return _conjugated(x)
     if ndim < 2:
@@ -296,7 +296,7 @@ def adjoint(input: Any) -> Any:
 
 
 def _conjugated(x: Any) -> Any:
-    return T.conj(x) if x.payload.dtype.kind == "c" else x
+    return T.conj(x) if x._payload.dtype.kind == "c" else x
 
 
 fill_sections(globals())

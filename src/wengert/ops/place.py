@@ -26,15 +26,15 @@ REQUIRES = (_records,)
 
 def _long(index: Any, op: str, message: str) -> Any:
     where = operand(index, op, "index", 2)
-    if where.payload.dtype.kind not in "iu" or where.payload.dtype.itemsize != 8:
+    if where._payload.dtype.kind not in "iu" or where._payload.dtype.itemsize != 8:
         raise (IndexError if op == "index_fill" else RuntimeError)(
-            f"{op}_(): {message}{'' if op == 'index_fill' else dtype_name(where.payload)}"
+            f"{op}_(): {message}{'' if op == 'index_fill' else dtype_name(where._payload)}"
         )
     return where
 
 
 def _axis(x: Any, dim: Any, op: str) -> int:
-    return normal_dim(integer(dim, op, "dim"), x.payload.ndim)
+    return normal_dim(integer(dim, op, "dim"), x._payload.ndim)
 
 
 def _outside(index: Any, low: int, high: int) -> int | None:
@@ -51,26 +51,26 @@ def _outside(index: Any, low: int, high: int) -> int | None:
 def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Form:
     axis, value = _axis(x, dim, "index_fill"), plain(value)
     where = _long(index, "index_fill", "Expected dtype int64 for index.")
-    if where.payload.ndim > 1:
+    if where._payload.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
-    size = x.payload.shape[axis] if x.payload.ndim else 1
-    place = _outside(where.payload, -size, size)
+    size = x._payload.shape[axis] if x._payload.ndim else 1
+    place = _outside(where._payload, -size, size)
     if place is not None:
         raise IndexError(f"index {place} is out of bounds for dimension {axis} with size {size}")
     if isinstance(value, TensorBase):
-        if value.payload.ndim:
+        if value._payload.ndim:
             raise RuntimeError(
                 "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value.payload.ndim} dimension(s)."
+                f"{value._payload.ndim} dimension(s)."
             )
-        value = cast(value, x.payload.dtype)
+        value = cast(value, x._payload.dtype)
         return "index_fill_tensor", (where, value), {"dim": axis}
     if not is_number(value):
         raise TypeError(
             "index_fill() received an invalid combination of arguments: 'value' must be a number "
             f"or a Tensor, not {type(value).__name__}"
         )
-    if isinstance(value, complex) and x.payload.dtype.kind != "c":
+    if isinstance(value, complex) and x._payload.dtype.kind != "c":
         raise RuntimeError(
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
@@ -110,7 +110,7 @@ def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Form:
     axis = _axis(x, dim, "index_copy")
     where = _long(index, "index_copy", "Expected a long tensor for index, but got ")
     y = operand(source, "index_copy", "source", 3)
-    own, given, array = x.payload, y.payload, where.payload
+    own, given, array = x._payload, y._payload, where._payload
     if array.ndim > 1:
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {array.ndim})")
     if given.ndim and own.ndim and given.ndim != own.ndim:
@@ -186,19 +186,19 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
             f"{type(source).__name__}"
         )
     y = operand(source, "masked_scatter", "source", 3)
-    if y.payload.dtype != x.payload.dtype:
+    if y._payload.dtype != x._payload.dtype:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got "
-            f"{dtype_name(x.payload)} and {dtype_name(y.payload)}"
+            f"{dtype_name(x._payload)} and {dtype_name(y._payload)}"
         )
-    shape = x.payload.shape
-    if where.payload.shape != shape:
-        where = T.expand(where, shape=expanded(where.payload.shape, shape))
-    count = T.sum(T.to_copy(where, dtype=np.dtype(np.int64))).payload.max()
-    if count > y.payload.size:
+    shape = x._payload.shape
+    if where._payload.shape != shape:
+        where = T.expand(where, shape=expanded(where._payload.shape, shape))
+    count = T.sum(T.to_copy(where, dtype=np.dtype(np.int64)))._payload.max()
+    if count > y._payload.size:
         raise RuntimeError(
             "Number of elements of source < number of ones in mask: there are "
-            f"{y.payload.size} and {count}"
+            f"{y._payload.size} and {count}"
         )
     return "masked_scatter", (where, y), {}
 
@@ -228,8 +228,8 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     tensor([5., 0., 6.])
     """
     x, where = operand(input, "masked_scatter"), operand(mask, "masked_scatter", "mask", 2)
-    shape = broadcast(where.payload.shape, x.payload.shape)
-    if shape != x.payload.shape:
+    shape = broadcast(where._payload.shape, x._payload.shape)
+    if shape != x._payload.shape:
         x = T.expand(x, shape=shape)
     return copied(x, _masked_scatter(x, where, source))
 
@@ -238,18 +238,18 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Form:
     where = _long(index, "put", "Expected a long tensor for index, but got ")
     y = operand(source, "put", "source", 3)
-    if y.payload.dtype != x.payload.dtype:
+    if y._payload.dtype != x._payload.dtype:
         raise RuntimeError(
             "put_(): self and source expected to have the same dtype, but got self.dtype = "
-            f"{long_name(x.payload.dtype)} and source.dtype = {long_name(y.payload.dtype)}"
+            f"{long_name(x._payload.dtype)} and source.dtype = {long_name(y._payload.dtype)}"
         )
-    if y.payload.size != where.payload.size:
+    if y._payload.size != where._payload.size:
         raise IndexError(
             "put_(): Expected source and index to have the same number of elements, but got "
-            f"source.numel() = {y.payload.size}, index.numel() = {where.payload.size}"
+            f"source.numel() = {y._payload.size}, index.numel() = {where._payload.size}"
         )
-    size = x.payload.size
-    place = _outside(where.payload, -size, size)
+    size = x._payload.size
+    place = _outside(where._payload, -size, size)
     if place is not None:
         raise IndexError(
             f"out of range: tried to access index {place} on a tensor of {size} elements."

@@ -175,19 +175,19 @@ def fitting_alpha(input: Any, other: Any, alpha: Any) -> Any:
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )
-    payloads = [value.payload if isinstance(value, TensorBase) else value for value in arrays]
+    payloads = [value._payload if isinstance(value, TensorBase) else value for value in arrays]
     return held(alpha, promote(payloads, numbers))
 
 
 def is_complex(value: Any) -> bool:
     """Whether a tensor or array is of a complex dtype."""
-    payload = value.payload if isinstance(value, TensorBase) else value
+    payload = value._payload if isinstance(value, TensorBase) else value
     return bool(payload.dtype.kind == "c")
 
 
 def is_float(value: Any) -> bool:
     """Whether a tensor or array is of a floating or complex dtype."""
-    payload = value.payload if isinstance(value, TensorBase) else value
+    payload = value._payload if isinstance(value, TensorBase) else value
     return is_differentiable(payload.dtype)
 
 
@@ -264,9 +264,9 @@ def real(input: Any) -> Any:
     >>> wg.real(wg.tensor([1 + 2j]))
     tensor([1.])
     """
-    if input.payload.dtype.kind != "c":
+    if input._payload.dtype.kind != "c":
         return input
-    return T.select(T.view_as_real(input), dim=input.payload.ndim, index=0)
+    return T.select(T.view_as_real(input), dim=input._payload.ndim, index=0)
 
 
 def imag(input: Any) -> Any:
@@ -281,9 +281,9 @@ def imag(input: Any) -> Any:
     >>> wg.imag(wg.tensor([1 + 2j]))
     tensor([2.])
     """
-    if input.payload.dtype.kind != "c":
+    if input._payload.dtype.kind != "c":
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return T.select(T.view_as_real(input), dim=input.payload.ndim, index=1)
+    return T.select(T.view_as_real(input), dim=input._payload.ndim, index=1)
 
 
 def conj(input: Any) -> Any:
@@ -294,7 +294,7 @@ def conj(input: Any) -> Any:
     >>> wg.conj(wg.tensor([1 + 2j]))
     tensor([1.-2.j])
     """
-    return T.conj(input) if input.payload.dtype.kind == "c" else input
+    return T.conj(input) if input._payload.dtype.kind == "c" else input
 
 
 subtract = sub

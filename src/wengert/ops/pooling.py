@@ -77,7 +77,7 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
     def checked(input: Any, *given: Any) -> tuple[Any, dict[str, Any]]:
         x = operand(input, name)
-        kernel, steps, pads, gaps = window(name, x.payload.shape, *given)
+        kernel, steps, pads, gaps = window(name, x._payload.shape, *given)
         sizes = {"kernel_size": kernel, "stride": steps, "padding": pads, "dilation": gaps}
         return x, {**sizes, "ceil_mode": bool(given[-1])}
 
@@ -92,7 +92,7 @@ def _max_pool(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     ) -> tuple[Any, Any]:
         x, params = checked(input, kernel_size, stride, padding, dilation, ceil_mode)
         indices = T.max_pool_indices(x, **params)
-        if max(params["dilation"]) > min(x.payload.shape[-d:]):
+        if max(params["dilation"]) > min(x._payload.shape[-d:]):
             # windows with such gaps may have no element, and then minus infinity as the largest
             return getattr(T, name)(x, **params), indices
         return getattr(T, f"{name}_with_indices")(x, indices, dims=d), indices
@@ -186,16 +186,16 @@ def _mean(
     name = f"avg_pool{d}d"
     x = operand(input, name)
     kernel, steps, pads, _ = window(
-        name, x.payload.shape, kernel_size, stride, padding, 1, ceil_mode
+        name, x._payload.shape, kernel_size, stride, padding, 1, ceil_mode
     )
     if divisor_override is not None:
         (divisor_override,) = several(divisor_override, name, "divisor_override", 7)
         if not divisor_override:
             raise RuntimeError("divisor must be not zero")
-    if x.payload.dtype.kind in "iu" and x.payload.dtype.itemsize < 8:
+    if x._payload.dtype.kind in "iu" and x._payload.dtype.itemsize < 8:
         kernel_name = "avg_pool3d_out_frame" if d == 3 else "avg_pool2d"
         raise NotImplementedError(
-            f"\"{kernel_name}\" not implemented for '{dtype_name(x.payload)}': convert the input "
+            f"\"{kernel_name}\" not implemented for '{dtype_name(x._payload)}': convert the input "
             "to a floating dtype or to int64"
         )
     return getattr(T, name)(
@@ -302,7 +302,7 @@ def _lp_pool(d: int, greatest: Callable[..., Any]) -> Callable[..., Any]:
                 return greatest(sizes, kernel_size, stride, ceil_mode=ceil_mode)
             return T.neg(greatest(T.neg(sizes), kernel_size, stride, ceil_mode=ceil_mode))
         kernel, steps, pads, _ = window(
-            f"avg_pool{d}d", x.payload.shape, kernel_size, stride, 0, 1, ceil_mode
+            f"avg_pool{d}d", x._payload.shape, kernel_size, stride, 0, 1, ceil_mode
         )
         sums = getattr(T, f"avg_pool{d}d")(
             T.mul(x, x) if _is_number(norm_type, 2) else T.pow(x, norm_type),
@@ -390,13 +390,13 @@ def local_response_norm(
     tensor([0.3333, 0.2500, 0.3333])
     """
     x = operand(input, "local_response_norm")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(shape) < 3:
         raise ValueError(
             "Expected 3D or higher dimensionality                          input (got "
             f"{len(shape)} dimensions)"
         )
-    if x.payload.size == 0:
+    if x._payload.size == 0:
         return x
     size = integer(size, "local_response_norm", "size")
     if size <= 0:

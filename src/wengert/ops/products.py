@@ -52,7 +52,7 @@ def addbmm(
     """
     x, y = operand(batch1, "addbmm", "batch1", 2), operand(batch2, "addbmm", "batch2", 3)
     added = operand(input, "addbmm")
-    a, b = x.payload, y.payload
+    a, b = x._payload, y._payload
     rows, columns = size_of(a, 1), size_of(b, 2)
     for name, value in (("batch1", a), ("batch2", b)):
         if value.ndim != 3:
@@ -67,13 +67,13 @@ def addbmm(
             f"{b.shape[1]}x{b.shape[2]})"
         )
     count, _, inner = a.shape
-    if added.payload.shape != (rows, columns):
-        expanded(added.payload.shape, (rows, columns))
+    if added._payload.shape != (rows, columns):
+        expanded(added._payload.shape, (rows, columns))
     if a.dtype != b.dtype or a.dtype.kind == "b":
         check_dtypes(a, b, ADDED_MATRICES)
-    if added.payload.dtype != a.dtype:
+    if added._payload.dtype != a.dtype:
         check_dtypes(
-            added.payload, b, "self and mat2 must have the same dtype, but got {0} and {1}"
+            added._payload, b, "self and mat2 must have the same dtype, but got {0} and {1}"
         )
     if a.dtype.kind in "iu":
         beta, alpha = int(beta), int(alpha)
@@ -112,14 +112,14 @@ def addr(
     x = operand(input, "addr")
     v, w = operand(vec1, "addr", "vec1", 2), operand(vec2, "addr", "vec2", 3)
     for name, vector in (("vec1", v), ("vec2", w)):
-        if vector.payload.ndim != 1:
+        if vector._payload.ndim != 1:
             raise RuntimeError(
-                f"addr: Expected 1-D argument {name}, but got {vector.payload.ndim}-D"
+                f"addr: Expected 1-D argument {name}, but got {vector._payload.ndim}-D"
             )
-    shape = (v.payload.shape[0], w.payload.shape[0])
-    if x.payload.shape != shape:
-        expanded(x.payload.shape, shape)
-    kinds = {t.payload.dtype.kind for t in (x, v, w)}
+    shape = (v._payload.shape[0], w._payload.shape[0])
+    if x._payload.shape != shape:
+        expanded(x._payload.shape, shape)
+    kinds = {t._payload.dtype.kind for t in (x, v, w)}
     if kinds <= set("biu"):
         for name, value in (("beta", beta), ("alpha", alpha)):
             if isinstance(value, float | complex):
@@ -130,7 +130,7 @@ def addr(
     if kinds == {"b"}:
         beta, alpha = bool(beta), bool(alpha)
     # unlike elsewhere, numbers without dimensions count as much as the vectors
-    dtype = joined(joined(x.payload.dtype, v.payload.dtype), w.payload.dtype)
+    dtype = joined(joined(x._payload.dtype, v._payload.dtype), w._payload.dtype)
     result = T.addr(*(cast(t, dtype) for t in (x, v, w)), beta=beta, alpha=alpha)
     return result if out is None else into(out, result, "addr")
 
@@ -189,9 +189,9 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     if not factors:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     for factor in factors:
-        if factor.payload.ndim != 2:
+        if factor._payload.ndim != 2:
             raise RuntimeError(
-                f"Tensor dimension is {factor.payload.ndim}, expected 2 instead: chain_matmul() "
+                f"Tensor dimension is {factor._payload.ndim}, expected 2 instead: chain_matmul() "
                 "multiplies matrices"
             )
     result = T.clone(factors[0]) if len(factors) == 1 else chained(factors, "chain_matmul")
@@ -221,7 +221,7 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
     """
     x = operand(input, "cross")
     if dim is None:
-        shape = x.payload.shape
+        shape = x._payload.shape
         if 3 not in shape:
             raise RuntimeError(f"no dimension of size 3 in input, whose shape is {list(shape)}")
         dim = shape.index(3)
@@ -251,7 +251,7 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
     tensor([ 1.,  2., 10., 20.])
     """
     x, y = operand(input, "kron", "self"), operand(other, "kron", "other", 2)
-    a, b = x.payload.shape, y.payload.shape
+    a, b = x._payload.shape, y._payload.shape
     n = max(len(a), len(b))
     a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
     first = T.view(x, shape=tuple([size for pair in a for size in (pair, 1)]))
@@ -283,7 +283,7 @@ def trace(input: Any) -> Any:
     tensor(5.)
     """
     x = operand(input, "trace")
-    a = x.payload
+    a = x._payload
     if a.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {a.ndim}")
     if a.dtype.kind == "b":
@@ -316,12 +316,12 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
             [9., 3., 1.]])
     """
     v = operand(x, "vander", "x")
-    if v.payload.ndim != 1:
+    if v._payload.ndim != 1:
         raise RuntimeError(
-            f"x must be a one-dimensional tensor. Its shape is {list(v.payload.shape)}: use "
+            f"x must be a one-dimensional tensor. Its shape is {list(v._payload.shape)}: use "
             "linalg.vander() for several vectors"
         )
-    count = v.payload.shape[0] if N is None else integer(N, "vander", "N")
+    count = v._payload.shape[0] if N is None else integer(N, "vander", "N")
     if count < 0:
         raise RuntimeError(f"N must be non-negative. It is {count}")
     rising = powers(v, count)
@@ -334,7 +334,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 def _dim_lists(dims: Any, a: Any, b: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The dimensions of both arguments that are summed over."""
     if isinstance(dims, TensorBase):
-        dims = dims.payload.tolist()
+        dims = dims._payload.tolist()
         if isinstance(dims, list) and len(dims) == 1:
             dims = dims[0]
     if isinstance(dims, list | tuple) and len(dims) == 2:
@@ -383,16 +383,16 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
     torch.Size([2, 5])
     """
     x, y = operand(a, "tensordot", "a"), operand(b, "tensordot", "b", 2)
-    first, second = _dim_lists(dims, x.payload, y.payload)
-    if x.payload.dtype != y.payload.dtype:
+    first, second = _dim_lists(dims, x._payload, y._payload)
+    if x._payload.dtype != y._payload.dtype:
         raise RuntimeError(
             "both inputs should have same dtype, but they are "
-            f"{dtype_name(x.payload)} and {dtype_name(y.payload)}"
+            f"{dtype_name(x._payload)} and {dtype_name(y._payload)}"
         )
-    if x.payload.dtype.kind == "b":
-        check_dtypes(x.payload, y.payload, "")
+    if x._payload.dtype.kind == "b":
+        check_dtypes(x._payload, y._payload, "")
     for i, j in zip(first, second, strict=True):
-        n, m = x.payload.shape[i], y.payload.shape[j]
+        n, m = x._payload.shape[i], y._payload.shape[j]
         if n == m:
             continue
         if n == 1:
@@ -402,10 +402,10 @@ def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
         else:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {n} in dim "
-                f"{i - x.payload.ndim} and second has size {m} in dim {j}"
+                f"{i - x._payload.ndim} and second has size {m} in dim {j}"
             )
-    left = tuple(range(x.payload.ndim))
-    right = list(range(len(left), len(left) + y.payload.ndim))
+    left = tuple(range(x._payload.ndim))
+    right = list(range(len(left), len(left) + y._payload.ndim))
     for i, j in zip(first, second, strict=True):
         right[j] = i
     kept = [i for i in left if i not in first]

@@ -42,16 +42,16 @@ def _tolerances(
     a = np.zeros(()) if given_atol is None else given_atol
     if given_rtol is not None:
         return a, given_rtol
-    size, dtype = max(x.payload.shape[-2:]), x.payload.dtype
+    size, dtype = max(x._payload.shape[-2:]), x._payload.dtype
     usual = size * float(np.finfo(dtype).eps)
     if isinstance(a, Lifted):
         none = T.logical_not(T.gt(new_tensor(a), 0))
-        return a, T.mul(T.to_copy(none, dtype=np.dtype(float)), usual).payload
+        return a, T.mul(T.to_copy(none, dtype=np.dtype(float)), usual)._payload
     return a, np.where(a > 0, 0.0, usual)
 
 
 def _tolerance(value: Any, op: str, name: str) -> Any:
-    array = value.payload if isinstance(value, TensorBase) else np.asarray(value)
+    array = value._payload if isinstance(value, TensorBase) else np.asarray(value)
     if array.dtype.kind == "c":
         raise RuntimeError(
             f"torch.linalg.{op}: {name} tensor of complex type is not supported. Got "
@@ -68,7 +68,7 @@ def _tolerance(value: Any, op: str, name: str) -> Any:
 def _column(tolerance: Any, dtype: Any) -> Any:
     """A tolerance against values along a last dimension."""
     tensor = new_tensor(tolerance if isinstance(tolerance, Lifted) else np.asarray(tolerance))
-    return T.to_copy(T.unsqueeze(tensor, dim=tensor.payload.ndim), dtype=dtype)
+    return T.to_copy(T.unsqueeze(tensor, dim=tensor._payload.ndim), dtype=dtype)
 
 
 def _overloaded(value: Any, op: str) -> Any:
@@ -118,7 +118,7 @@ def pinv(
             [0.0000, 0.0000]])
     """
     x = _overloaded(input, "pinv")
-    array = x.payload
+    array = x._payload
     if array.ndim < 2 or array.dtype.char not in LAPACK:
         raise RuntimeError(
             f"linalg.pinv({dtype_name(array)}{{{list(array.shape)}}}): expected a tensor with 2 or "
@@ -169,7 +169,7 @@ def matrix_rank(
     tensor(1)
     """
     x = _overloaded(input, "matrix_rank")
-    array = x.payload
+    array = x._payload
     if array.ndim < 2:
         raise RuntimeError(
             "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions. Got "
@@ -186,14 +186,14 @@ def matrix_rank(
             values = T.abs(T.linalg_eigvalsh(square(x, "eigh"), UPLO="L"))
         else:
             values = T.linalg_svdvals(x)
-        found = values.payload
+        found = values._payload
         if not found.shape[-1]:
             result = T.sum_dim(T.gt(values, 0), dim=(found.ndim - 1,), keepdim=False)
         else:
             largest = T.amax(values, dim=(found.ndim - 1,), keepdim=True)
             relative = T.mul(largest, _column(r, found.dtype))
             kept = T.gt(values, T.maximum(_column(a, found.dtype), relative))
-            result = T.sum_dim(kept, dim=(kept.payload.ndim - 1,), keepdim=False)
+            result = T.sum_dim(kept, dim=(kept._payload.ndim - 1,), keepdim=False)
     return result if out is None else into(out, result, "linalg_matrix_rank")
 
 

@@ -229,18 +229,18 @@ def normal(
             made(array, device, requires_grad) if out is None else into(out, made(array), "normal")
         )
     if isinstance(std, TensorBase):
-        if std.payload.size and not (std.payload >= 0).all():
+        if std._payload.size and not (std._payload >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
     else:
         check_std("normal", std)
-    kind = given[0].payload.dtype
+    kind = given[0]._payload.dtype
     _check_floating(kind, "normal_kernel_cpu")
-    shape = broadcast(*[value.payload.shape for value in given])
+    shape = broadcast(*[value._payload.shape for value in given])
     array = kernels.normal(stream, math.prod(shape), kind).reshape(shape)
     if isinstance(std, TensorBase) or std != 1.0:
-        array = array * (std.payload if isinstance(std, TensorBase) else kind.type(std))
+        array = array * (std._payload if isinstance(std, TensorBase) else kind.type(std))
     if isinstance(mean, TensorBase) or mean != 0.0:
-        array = array + (mean.payload if isinstance(mean, TensorBase) else kind.type(mean))
+        array = array + (mean._payload if isinstance(mean, TensorBase) else kind.type(mean))
     array = np.asarray(array).astype(kind, copy=False)
     return made(array, device, requires_grad) if out is None else into(out, made(array), "normal")
 

@@ -97,10 +97,10 @@ def _real(function: str, value: Any) -> Any:
     """A bound of a range: a real number."""
     if type(value) is int or type(value) is float:
         return value
-    if isinstance(value, TensorBase) and value.payload.ndim:
+    if isinstance(value, TensorBase) and value._payload.ndim:
         raise TypeError(
             f"{function}() only supports 0-dimensional bounds, but got a tensor of shape "
-            f"{list(value.payload.shape)}"
+            f"{list(value._payload.shape)}"
         )
     plain = number(value)
     if isinstance(plain, builtins.complex):
@@ -116,7 +116,7 @@ def _spaced(
     function: str, start: Any, end: Any, steps: Any, dtype: Any
 ) -> tuple[Any, Any, int, np.dtype[Any]]:
     """The checked arguments of `linspace` and `logspace`."""
-    ndims = [v.payload.ndim if isinstance(v, TensorBase) else 0 for v in (start, end)]
+    ndims = [v._payload.ndim if isinstance(v, TensorBase) else 0 for v in (start, end)]
     if any(ndims):
         raise RuntimeError(
             f"{function} only supports 0-dimensional start and end tensors, but got start with "
@@ -336,7 +336,7 @@ def _of_parts(function: str, names: tuple[str, str], parts: tuple[Any, Any], out
         operand(part, function, name, i + 1)
         for i, (name, part) in enumerate(zip(names, parts, strict=True))
     )
-    a, b = first.payload.dtype, second.payload.dtype
+    a, b = first._payload.dtype, second._payload.dtype
     takes = f"{function}() takes two tensors of float32 or two of float64"
     if a.kind != "f" or b.kind != "f":
         raise RuntimeError(
@@ -353,10 +353,10 @@ def _of_parts(function: str, names: tuple[str, str], parts: tuple[Any, Any], out
     made_of = getattr(T, function)(first, second)
     if out is None:
         return made_of
-    if isinstance(out, TensorBase) and out.payload.dtype != made_of.payload.dtype:
+    if isinstance(out, TensorBase) and out._payload.dtype != made_of._payload.dtype:
         raise RuntimeError(
-            f"Expected object of scalar type {long_name(made_of.payload.dtype)} but got scalar "
-            f"type {long_name(out.payload.dtype)} for argument 'out'"
+            f"Expected object of scalar type {long_name(made_of._payload.dtype)} but got scalar "
+            f"type {long_name(out._payload.dtype)} for argument 'out'"
         )
     return into(out, made_of, function)
 

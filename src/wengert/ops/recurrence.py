@@ -83,11 +83,11 @@ def _layer(
     outer_weight, weight, outer_bias, bias, projection = parameters
     how: dict[str, Any] = {"sizes": sizes, "reverse": reverse}
     for value in (rows, *states):
-        check_dtypes(value.payload, weight.payload, ADDED_MATRICES)
+        check_dtypes(value._payload, weight._payload, ADDED_MATRICES)
     if mode == "GRU":
         # what the hidden state gives to n is multiplied by r, with its bias
         if bias is None:
-            bias = new_tensor(np.zeros(weight.payload.shape[0], weight.payload.dtype))
+            bias = new_tensor(np.zeros(weight._payload.shape[0], weight._payload.dtype))
         tensors = [linear(rows, outer_weight, outer_bias), weight, bias, *states]
         return _taken("gru", gru_steps, tensors, how)
     if bias is not None:
@@ -104,7 +104,7 @@ def _layer(
 
 def _taken(name: str, steps: Any, tensors: list[Any], how: dict[str, Any]) -> tuple[Any, ...]:
     """One layer in one direction: fused, if all of it is arrays, or step by step."""
-    payloads = [tensor.payload for tensor in tensors]
+    payloads = [tensor._payload for tensor in tensors]
     mode = current_mode()
     if (mode is not None and mode.lifts) or any(
         type(p) is not np.ndarray or p.dtype not in _FUSED for p in payloads
@@ -114,7 +114,7 @@ def _taken(name: str, steps: Any, tensors: list[Any], how: dict[str, Any]) -> tu
     record = TABLE[f"{name}_layer"]
     unknown = new_tensor(np.empty(0, payloads[0].dtype))
     if mode is None or (mode.special is None and not mode.dispatch):
-        keep = (mode is None or mode.records) and any(t.edge is not None for t in tensors)
+        keep = (mode is None or mode.records) and any(t._edge is not None for t in tensors)
         *outs, known = map(new_tensor, _STATES[name](*payloads, **how, keep=keep))
         kept = known if keep else unknown
         found: tuple[Any, ...] = run(record, [*tensors, kept], how, outs)

@@ -15,15 +15,15 @@ from wengert.tape.record import T
 
 
 def _check_state(x: Any, state: Any, at: int, hidden: int) -> None:
-    rows, own = x.payload.shape[0], state.payload.shape[:1]
+    rows, own = x._payload.shape[0], state._payload.shape[:1]
     if own != (rows,):
         raise RuntimeError(
             f"Input batch size {rows} doesn't match hidden{at} batch size {own[0] if own else 0}"
         )
-    if state.payload.shape[1:] != (hidden,):
+    if state._payload.shape[1:] != (hidden,):
         raise RuntimeError(
             f"hidden{at} has inconsistent hidden_size: got "
-            f"{', '.join(map(str, state.payload.shape[1:]))}, expected {hidden}"
+            f"{', '.join(map(str, state._payload.shape[1:]))}, expected {hidden}"
         )
 
 
@@ -33,18 +33,18 @@ def _sums(
     """What the gates get from the input and from the hidden state."""
     x = operand(input, op)
     w_ih, w_hh = operand(weights[0], op, "w_ih", 3), operand(weights[1], op, "w_hh", 4)
-    if x.payload.ndim != 2:
+    if x._payload.ndim != 2:
         raise RuntimeError(
             f"{op}() takes an input of shape (batch, input size), not of shape "
-            f"{list(x.payload.shape)}"
+            f"{list(x._payload.shape)}"
         )
-    if x.payload.shape[1] != w_ih.payload.shape[1]:
+    if x._payload.shape[1] != w_ih._payload.shape[1]:
         raise RuntimeError(
-            f"input has inconsistent input_size: got {x.payload.shape[1]} expected "
-            f"{w_ih.payload.shape[1]}"
+            f"input has inconsistent input_size: got {x._payload.shape[1]} expected "
+            f"{w_ih._payload.shape[1]}"
         )
     for i, state in enumerate(states):
-        _check_state(x, operand(state, op, "hx", 2), i, w_hh.payload.shape[1])
+        _check_state(x, operand(state, op, "hx", 2), i, w_hh._payload.shape[1])
     return linear(x, w_ih, biases[0]), linear(states[0], w_hh, biases[1])
 
 

@@ -36,7 +36,7 @@ def _summable(input: Any, dtype: Any, name: str) -> Any:
         input = operand(input, name)
     if dtype is not None:
         return cast(input, as_dtype(dtype).dtype)
-    if input.payload.dtype.kind in "biu":
+    if input._payload.dtype.kind in "biu":
         return cast(input, _INT64)
     return input
 
@@ -86,7 +86,7 @@ def sum(
     if dim is None and not keepdim:
         result = T.sum(input)
     else:
-        dims = all_dims(dim, input.payload.ndim, "sum")
+        dims = all_dims(dim, input._payload.ndim, "sum")
         result = T.sum_dim(input, dim=dims, keepdim=bool(keepdim))
     if dtype is not None:
         result = _narrowed(result, dtype)
@@ -132,12 +132,12 @@ def mean(
         input = operand(input, "mean")
     if dtype is not None:
         input = _as_mean_dtype(input, as_dtype(dtype).dtype, "Optional")
-    elif input.payload.dtype.kind in "biu":
-        _as_mean_dtype(input, input.payload.dtype, "Input")
+    elif input._payload.dtype.kind in "biu":
+        _as_mean_dtype(input, input._payload.dtype, "Input")
     if dim is None and not keepdim:
         result = T.mean(input)
     else:
-        dims = all_dims(dim, input.payload.ndim, "mean")
+        dims = all_dims(dim, input._payload.ndim, "mean")
         result = T.mean_dim(input, dim=dims, keepdim=bool(keepdim))
     return result if out is None else into(out, result, "mean")
 
@@ -198,7 +198,7 @@ def prod(
             raise TypeError("prod() takes keepdim only together with a dim")
         result = T.prod(input)
     else:
-        ndim = input.payload.ndim
+        ndim = input._payload.ndim
         dims = (one_dim(dim, ndim, "prod"),) if ndim else _of_scalar(dim, "prod")
         result = T.prod_dim(input, dim=dims, keepdim=bool(keepdim))
     result = _narrowed(result, dtype)
@@ -263,7 +263,7 @@ def _truth(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
     if names:
         dim, keepdim = renamed(name, dim, keepdim, names)
     input = operand(input, name)
-    payload = input.payload
+    payload = input._payload
     dims = () if dim == () or dim == [] else all_dims(dim, payload.ndim, name)
     result = getattr(T, name)(input, dim=dims, keepdim=bool(keepdim))
     if payload.dtype == np.uint8:
@@ -296,7 +296,7 @@ def count_nonzero(input: Any, dim: Any = None, *dims: Any, **names: Any) -> Any:
         dim, _ = renamed("count_nonzero", dim, True, names)
     input = operand(input, "count_nonzero")
     dim = (dim, *dims) if dims else dim
-    return T.count_nonzero(input, dim=all_dims(dim, input.payload.ndim, "count_nonzero"))
+    return T.count_nonzero(input, dim=all_dims(dim, input._payload.ndim, "count_nonzero"))
 
 
 @export("wengert", "Tensor")
@@ -332,7 +332,7 @@ def logsumexp(
         raise TypeError(
             "logsumexp(): argument 'dim' (position 2) must be tuple of ints, not NoneType"
         )
-    dims = all_dims(dim, input.payload.ndim, "logsumexp")
+    dims = all_dims(dim, input._payload.ndim, "logsumexp")
     result = T.logsumexp(input, dim=dims, keepdim=bool(keepdim))
     return result if out is None else into(out, result, "logsumexp")
 
@@ -340,7 +340,7 @@ def logsumexp(
 def _runnable(input: Any, dtype: Any, name: str) -> Any:
     """`_summable`, but no bools."""
     input = _summable(input, dtype, name)
-    if input.payload.dtype.kind == "b":
+    if input._payload.dtype.kind == "b":
         raise NotImplementedError(
             f"\"{name}_out_cpu\" not implemented for 'Bool': give another dtype, such as int64"
         )
@@ -370,7 +370,7 @@ def cumsum(
     if out is not None:
         dtype = asked(dtype, out)
     input = _runnable(input, dtype, "cumsum")
-    result = T.cumsum(input, dim=one_dim(dim, input.payload.ndim, "cumsum"), reverse=False)
+    result = T.cumsum(input, dim=one_dim(dim, input._payload.ndim, "cumsum"), reverse=False)
     result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "cumsum")
 
@@ -400,7 +400,7 @@ def cumprod(
     if out is not None:
         dtype = asked(dtype, out)
     input = _runnable(input, dtype, "cumprod")
-    result = T.cumprod(input, dim=one_dim(dim, input.payload.ndim, "cumprod"), reverse=False)
+    result = T.cumprod(input, dim=one_dim(dim, input._payload.ndim, "cumprod"), reverse=False)
     result = _narrowed(result, dtype)
     return result if out is None else into(out, result, "cumprod")
 

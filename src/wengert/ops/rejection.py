@@ -35,7 +35,7 @@ def _parameters(function: str, kernel: str, *values: Any, half: bool = False) ->
     """The arguments as tensors of a floating dtype; half precision only where PyTorch has it."""
     tensors = [input_tensor(function, value) for value in values]
     for tensor in tensors:
-        kind = tensor.payload.dtype
+        kind = tensor._payload.dtype
         if category(kind) != FLOATING or (kind.itemsize == 2 and not half):
             raise NotImplementedError(
                 f"\"{kernel}\" not implemented for '{long_name(kind)}': {function}() takes "
@@ -51,7 +51,7 @@ def _sample(draw: Callable[..., Any], *tensors: Any) -> Any:
         made = draw(*[np.ascontiguousarray(array).reshape(-1) for array in arrays])
         return made.reshape(arrays[0].shape)
 
-    return made_in_inference(new_tensor(drawn_of(shaped, *[one.payload for one in tensors])))
+    return made_in_inference(new_tensor(drawn_of(shaped, *[one._payload for one in tensors])))
 
 
 @export("wengert")
@@ -116,19 +116,19 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     tensor([ 11.,  45., 100.])
     """
     counts = input_tensor("binomial", count)
-    if category(counts.payload.dtype) != FLOATING:
+    if category(counts._payload.dtype) != FLOATING:
         raise ValueError(
             "binomial only supports floating-point dtypes for count, got: "
-            f"{long_name(counts.payload.dtype)}"
+            f"{long_name(counts._payload.dtype)}"
         )
     counts, probs = _parameters("binomial", "binomial_cpu", count, prob)
-    if counts.payload.dtype != probs.payload.dtype:
-        found, expected = (long_name(one.payload.dtype) for one in (probs, counts))
+    if counts._payload.dtype != probs._payload.dtype:
+        found, expected = (long_name(one._payload.dtype) for one in (probs, counts))
         raise RuntimeError(f"Found dtype {found} but expected {expected}")
     if not holds(counts.detach() < math.inf):
         raise RuntimeError("binomial expects the numbers of trials to be finite")
     stream = stream_of("binomial", generator)
-    shape = broadcast(tuple(counts.payload.shape), tuple(probs.payload.shape))
+    shape = broadcast(tuple(counts._payload.shape), tuple(probs._payload.shape))
     both = [T.expand(one, shape=shape) for one in (counts, probs)]
     return _sample(lambda n, p: kernels.binomial(stream, n, p), *both)
 
@@ -147,7 +147,7 @@ def _standard_gamma(input: Any, generator: Any = None) -> Any:
     """
     (alpha,) = _parameters("_standard_gamma", "gamma_cpu", input)
     stream = stream_of("_standard_gamma", generator)
-    kind = alpha.payload.dtype
+    kind = alpha._payload.dtype
 
     def draw(shapes: Any) -> Any:
         found = kernels.gamma(stream, shapes).astype(kind)
@@ -169,7 +169,7 @@ def _sample_dirichlet(input: Any, generator: Any = None) -> Any:
     """
     (alpha,) = _parameters("_sample_dirichlet", "dirichlet", input)
     stream = stream_of("_sample_dirichlet", generator)
-    drawn = drawn_of(lambda array: kernels.dirichlet(stream, array), alpha.payload)
+    drawn = drawn_of(lambda array: kernels.dirichlet(stream, array), alpha._payload)
     return T._sample_dirichlet(alpha, made_in_inference(new_tensor(drawn)))
 
 

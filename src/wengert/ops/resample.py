@@ -89,7 +89,7 @@ def interpolate(
     tensor([[[1.0000, 1.2500, 1.7500, 2.0000]]])
     """
     x = operand(input, "interpolate")
-    shape = x.payload.shape
+    shape = x._payload.shape
     dims = len(shape) - 2
     if mode in _PLAIN and align_corners is not None:
         raise ValueError(
@@ -114,7 +114,7 @@ def interpolate(
             raise ValueError("Lanczos mode requires antialias=True")
     if antialias:
         kind += " aa"
-    _check(x.payload, sizes, dims, kind)
+    _check(x._payload, sizes, dims, kind)
     return getattr(T, KINDS[kind, dims])(
         x, output_size=sizes, align_corners=bool(align_corners), scales=scales
     )
@@ -141,7 +141,7 @@ def _sizes(
         if size is None:
             raise ValueError("either size or scale_factor should be defined")
         raise ValueError("only one of size or scale_factor should be defined")
-    spatial = x.payload.shape[2:]
+    spatial = x._payload.shape[2:]
     if size is not None:
         if recompute:
             raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")

@@ -155,8 +155,8 @@ def draw_random(template: Any, low: Any = None, high: Any = ..., *, generator: A
 @export("Tensor_ drawn")
 def draw_bernoulli(template: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
     """Ones with probability `p`, a number or a tensor that broadcasts; zeros otherwise."""
-    if isinstance(p, TensorBase) and p.payload.ndim:
-        chances = np.broadcast_to(p.payload, template.shape)
+    if isinstance(p, TensorBase) and p._payload.ndim:
+        chances = np.broadcast_to(p._payload, template.shape)
         if category(chances.dtype) != FLOATING:
             chances = chances.astype(np.float64)
         if not ((chances >= 0) & (chances <= 1)).all():

@@ -78,7 +78,7 @@ def _extremes(name: str, input: Any, dim: Any, out: Any, names: dict[str, Any]) 
     if dim is None:
         raise _no_dim(name)
     x = real_input(input, name, f"{name}_cpu")
-    axis = one_dim(dim, x.payload.ndim, name)
+    axis = one_dim(dim, x._payload.ndim, name)
     if name == "cummax":
         indices = T.argcummax(x, dim=axis)
         values = T.cummax(x, indices, dim=axis)
@@ -119,10 +119,10 @@ def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names
     if dim is None:
         raise _no_dim("logcumsumexp")
     x = operand(input, "logcumsumexp")
-    axis = one_dim(dim, x.payload.ndim, "logcumsumexp")
-    if not is_differentiable(x.payload.dtype):
+    axis = one_dim(dim, x._payload.ndim, "logcumsumexp")
+    if not is_differentiable(x._payload.dtype):
         raise NotImplementedError(
-            f"\"logcumsumexp_out_cpu\" not implemented for '{dtype_name(x.payload)}': "
+            f"\"logcumsumexp_out_cpu\" not implemented for '{dtype_name(x._payload)}': "
             "convert the input to a floating dtype with .to(dtype)"
         )
     result = T.logcumsumexp(x, dim=axis)

@@ -26,9 +26,9 @@ REDUCES: Facet[tuple[str, ...]] = Facet("reduces", lambda prim: ())
 
 def _refuse(x: Any, kernel: str, kinds: str, op: str) -> None:
     """Refuse dtypes of the given `kinds`."""
-    if x.payload.dtype.kind in kinds:
+    if x._payload.dtype.kind in kinds:
         raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': {op}() takes tensors of "
+            f"\"{kernel}\" not implemented for '{dtype_name(x._payload)}': {op}() takes tensors of "
             "other dtypes; convert the tensors with .to(dtype)"
         )
 
@@ -125,8 +125,8 @@ def index_reduce(
             "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
-    axis = normal_dim(integer(dim, "index_reduce", "dim"), x.payload.ndim)
-    _check_positions(x.payload, where.payload, y.payload, axis)
+    axis = normal_dim(integer(dim, "index_reduce", "dim"), x._payload.ndim)
+    _check_positions(x._payload, where._payload, y._payload, axis)
     if reduce != "prod":
         kernel = "div_floor_cpu" if reduce == "mean" else f"{reduce[1:]}imum_cpu"
         _refuse(x, kernel, "b" if reduce == "mean" else "c", "index_reduce")

@@ -68,7 +68,7 @@ def searchsorted(
     """
     rows = operand(sorted_sequence, "searchsorted", "sorted_sequence")
     values = _values(input, rows, "searchsorted", "input")
-    _check_sequences(rows.payload, values.payload)
+    _check_sequences(rows._payload, values._payload)
     if side not in (None, "left", "right"):
         raise RuntimeError(
             f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}"
@@ -80,15 +80,15 @@ def searchsorted(
         )
     if sorter is not None:
         order = operand(sorter, "searchsorted", "sorter")
-        _check_sorter(rows.payload, order.payload)
-        rows = T.gather(rows, order, dim=rows.payload.ndim - 1)
+        _check_sorter(rows._payload, order._payload)
+        rows = T.gather(rows, order, dim=rows._payload.ndim - 1)
     return _inserted("searchsorted", rows, values, bool(right) or side == "right", out_int32, out)
 
 
 def _values(value: Any, rows: Any, op: str, arg: str) -> Any:
     """What to search for: a tensor, or a number in the dtype that it has beside the sequence."""
     if is_number(value):
-        kind = promote([rows.payload], [value])
+        kind = promote([rows._payload], [value])
         return new_tensor(np.asarray(held(value, kind), kind))
     return operand(value, op, arg, 2)
 
@@ -133,19 +133,19 @@ def _check_sorter(rows: Any, order: Any) -> None:
 
 def _inserted(name: str, rows: Any, values: Any, right: bool, out_int32: bool, out: Any) -> Any:
     for tensor in (rows, values):
-        if tensor.payload.dtype.kind in "bc":
+        if tensor._payload.dtype.kind in "bc":
             raise NotImplementedError(
-                f"\"{name}_out_cpu\" not implemented for '{dtype_name(tensor.payload)}': it has no "
-                "order to search in"
+                f"\"{name}_out_cpu\" not implemented for '{dtype_name(tensor._payload)}': it has "
+                "no order to search in"
             )
-        if tensor.edge is not None:
+        if tensor._edge is not None:
             note(f"{name}()", tensor)
     kind = _INT32 if out_int32 else _INT64
-    if out is not None and out.payload.dtype != kind:
+    if out is not None and out._payload.dtype != kind:
         raise RuntimeError(
             f"torch.{name}(): output tensor's dtype is wrong, it can only be Int(int32) or "
             "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's "
-            f"dtype {dtype_name(out.payload)} and out_int32 flag is {bool(out_int32)}"
+            f"dtype {dtype_name(out._payload)} and out_int32 flag is {bool(out_int32)}"
         )
     result = cast(T.searchsorted(rows, values, right=right), kind)
     return result if out is None else into(out, result, name)
@@ -182,9 +182,9 @@ def bucketize(
     """
     rows = operand(boundaries, "bucketize", "boundaries", 2)
     values = _values(input, rows, "bucketize", "input")
-    if rows.payload.ndim != 1:
+    if rows._payload.ndim != 1:
         raise RuntimeError(
-            f"boundaries tensor must be 1 dimension, but got dim({rows.payload.ndim})"
+            f"boundaries tensor must be 1 dimension, but got dim({rows._payload.ndim})"
         )
     return _inserted("bucketize", rows, values, bool(right), out_int32, out)
 
@@ -229,7 +229,7 @@ def isin(
             "Tensor for at least one of them"
         )
     tensors = [operand(value, "isin", "elements") for value in given if not is_number(value)]
-    kind = promote([tensor.payload for tensor in tensors], numbers)
+    kind = promote([tensor._payload for tensor in tensors], numbers)
     if kind.kind in "bc":
         raise RuntimeError(
             "Unsupported input type encountered for isin(): "

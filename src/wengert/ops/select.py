@@ -61,11 +61,11 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
             "where() received an invalid combination of arguments: it takes a condition alone, or "
             "with both input and other"
         )
-    if mask.payload.dtype.kind != "b":
-        if mask.payload.dtype != np.uint8:
+    if mask._payload.dtype.kind != "b":
+        if mask._payload.dtype != np.uint8:
             raise RuntimeError(
                 "where expected condition to be a boolean tensor, but got a tensor with dtype "
-                f"{dtype_name(mask.payload)}: compare it first, as in x > 0"
+                f"{dtype_name(mask._payload)}: compare it first, as in x > 0"
             )
         warn(_BYTES, UserWarning)
         mask = T.ne(mask, 0)
@@ -79,7 +79,9 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
 
 def _beside(number: Any, value: Any) -> Any:
     """A number as a tensor of the dtype that it has together with another value."""
-    arrays, numbers = ([], [value]) if is_number(value) else ([operand(value, "where").payload], [])
+    arrays, numbers = (
+        ([], [value]) if is_number(value) else ([operand(value, "where")._payload], [])
+    )
     kind = promote(arrays, [number, *numbers])
     # half precision holds numbers that are too large as infinite
     with np.errstate(over="ignore"):
@@ -108,16 +110,16 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
     x = operand(input, "nonzero")
     if out is not None and as_tuple:
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
-    if isinstance(out, TensorBase) and out.payload.dtype != np.int64:
+    if isinstance(out, TensorBase) and out._payload.dtype != np.int64:
         raise RuntimeError(
             "nonzero: Expected out tensor to have scalar type Long but got scalar type "
-            f"{long_name(out.payload.dtype)}"
+            f"{long_name(out._payload.dtype)}"
         )
-    if as_tuple and isinstance(x.payload, Lifted):
-        rows = T.nonzero(x if x.payload.ndim else T.unsqueeze(x, dim=0))
+    if as_tuple and isinstance(x._payload, Lifted):
+        rows = T.nonzero(x if x._payload.ndim else T.unsqueeze(x, dim=0))
         return tuple(T.unbind(rows, dim=1))
     if as_tuple:
-        array = x.payload if x.payload.ndim else np.reshape(x.payload, 1)
+        array = x._payload if x._payload.ndim else np.reshape(x._payload, 1)
         # NumPy's are columns of one array
         columns = [new_tensor(np.ascontiguousarray(found)) for found in np.nonzero(array)]
         return tuple(map(made_in_inference, columns))
@@ -178,9 +180,9 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
         if any(isinstance(bound, complex | np.complexfloating) for bound in bounds):
             min, max = (b if b is None else real_number(b, x, "clamp", "bound") for b in (min, max))
             bounds = [bound for bound in (min, max) if bound is not None]
-        if category(x.payload.dtype) <= INTEGER:
-            x = cast(x, promote([x.payload], bounds))
-            min, max = (b if b is None else held(b, x.payload.dtype) for b in (min, max))
+        if category(x._payload.dtype) <= INTEGER:
+            x = cast(x, promote([x._payload], bounds))
+            min, max = (b if b is None else held(b, x._payload.dtype) for b in (min, max))
         result = T.clamp(x, min=min, max=max)
     elif all(isinstance(bound, TensorBase | np.ndarray) for bound in bounds):
         if max is None:
@@ -245,9 +247,9 @@ def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
     if not is_number(min):
         return clamp(x, min=min, out=out)
     min = real_number(min, x, "clamp_min", "min")
-    if category(x.payload.dtype) <= INTEGER:
-        x = cast(x, promote([x.payload], [min]))
-        min = held(min, x.payload.dtype)
+    if category(x._payload.dtype) <= INTEGER:
+        x = cast(x, promote([x._payload], [min]))
+        min = held(min, x._payload.dtype)
     result = T.clamp_min(x, min=min)
     return result if out is None else into(out, result, "clamp_min")
 
@@ -274,9 +276,9 @@ def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
     if not is_number(max):
         return clamp(x, max=max, out=out)
     max = real_number(max, x, "clamp_max", "max")
-    if category(x.payload.dtype) <= INTEGER:
-        x = cast(x, promote([x.payload], [max]))
-        max = held(max, x.payload.dtype)
+    if category(x._payload.dtype) <= INTEGER:
+        x = cast(x, promote([x._payload], [max]))
+        max = held(max, x._payload.dtype)
     result = T.clamp_max(x, max=max)
     return result if out is None else into(out, result, "clamp_max")
 
@@ -308,16 +310,16 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """
     x, where = operand(input, "masked_fill"), bool_mask(mask, "masked_fill")
     if is_number(value):
-        made = T.masked_fill(x, where, value=held(value, x.payload.dtype))
+        made = T.masked_fill(x, where, value=held(value, x._payload.dtype))
         return hides(made, x)
     filling = operand(value, "masked_fill", "value", 3)
-    if filling.payload.ndim:
+    if filling._payload.ndim:
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{filling.payload.ndim} dimension(s)."
+            f"{filling._payload.ndim} dimension(s)."
         )
-    check_fits(filling.payload, x.payload.dtype)
-    return hides(T.masked_fill_tensor(x, where, cast(filling, x.payload.dtype)), x)
+    check_fits(filling._payload, x._payload.dtype)
+    return hides(T.masked_fill_tensor(x, where, cast(filling, x._payload.dtype)), x)
 
 
 def check_fits(number: Any, dtype: np.dtype[Any]) -> None:
@@ -349,11 +351,11 @@ def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
     tensor([2.])
     """
     x, where = operand(input, "masked_select"), operand(mask, "masked_select", "mask", 2)
-    if where.payload.dtype.kind != "b":
+    if where._payload.dtype.kind != "b":
         raise RuntimeError(
-            f"masked_select: expected BoolTensor for mask, but got {dtype_name(where.payload)}"
+            f"masked_select: expected BoolTensor for mask, but got {dtype_name(where._payload)}"
         )
-    own, places = x.payload.shape, where.payload.shape
+    own, places = x._payload.shape, where._payload.shape
     if own != places:
         shape = broadcast(places, own)
         x = x if own == shape else T.expand(x, shape=shape)

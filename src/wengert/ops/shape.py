@@ -48,7 +48,7 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
             [3, 4, 5]])
     """
     x = operand(input, "reshape")
-    payload = x.payload
+    payload = x._payload
     new = resolved(sizes_of(sizes if shape is None else shape, "reshape", "shape"), payload.size)
     return in_shape(x, new)
 
@@ -86,7 +86,7 @@ def view(input: Any, *sizes: Any, dtype: Any = None, size: Any = None) -> Any:
         dtype = sizes[0]
     if dtype is not None:
         return view_dtype(x, as_dtype(dtype))
-    payload = x.payload
+    payload = x._payload
     shape = resolved(sizes_of(sizes, "view"), payload.size)
     if not is_viewable(payload, shape):
         raise RuntimeError(
@@ -117,7 +117,7 @@ def view_as(input: Any, other: Any) -> Any:
     >>> wg.zeros(6).view_as(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
-    return view(input, operand(other, "view_as", "other").payload.shape)
+    return view(input, operand(other, "view_as", "other")._payload.shape)
 
 
 @export("Tensor")
@@ -141,7 +141,7 @@ def reshape_as(input: Any, other: Any) -> Any:
     >>> wg.zeros(6).reshape_as(wg.ones(2, 3)).shape
     torch.Size([2, 3])
     """
-    return reshape(input, operand(other, "reshape_as", "other").payload.shape)
+    return reshape(input, operand(other, "reshape_as", "other")._payload.shape)
 
 
 @export("wengert", "Tensor")
@@ -167,7 +167,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     torch.Size([2, 12])
     """
     x = operand(input, "flatten")
-    shape = x.payload.shape
+    shape = x._payload.shape
     start, end = normal_dim(start_dim, len(shape)), normal_dim(end_dim, len(shape))
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -200,7 +200,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     torch.Size([2, 3, 2])
     """
     x = operand(input, "unflatten")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if not shape:
         raise RuntimeError(
             f"unflatten got an unexpected error: dimension {dim} of a tensor that has no dimensions"
@@ -237,7 +237,7 @@ def ravel(input: Any) -> Any:
     torch.Size([6])
     """
     x = contiguous(operand(input, "ravel"))
-    return T.view(x, shape=(x.payload.size,))
+    return T.view(x, shape=(x._payload.size,))
 
 
 @export("Tensor")
@@ -262,9 +262,9 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
     """
     x = operand(input, "contiguous")
     if memory_format is None or memory_format is contiguous_format:
-        return x if x.payload.flags.c_contiguous else T.contiguous(x)
-    order = check_memory_format(memory_format, "contiguous", x.payload.ndim)
-    if is_in_format(x.payload, order):
+        return x if x._payload.flags.c_contiguous else T.contiguous(x)
+    order = check_memory_format(memory_format, "contiguous", x._payload.ndim)
+    if is_in_format(x._payload, order):
         return x
     if order is preserve_format:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
@@ -290,7 +290,7 @@ def squeeze(input: Any, dim: Any = None, *dims: Any, axis: Any = None) -> Any:
     if axis is not None:
         dim = axis
     x = operand(input, "squeeze")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     dim = (dim, *dims) if dims else dim
     if dim is None:
         return T.squeeze(x)
@@ -320,7 +320,7 @@ def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     """
     dim = dim_or_axis(dim, axis, "unsqueeze")
     x = operand(input, "unsqueeze")
-    dim = normal_dim(integer(dim, "unsqueeze", "dim"), x.payload.ndim + 1)
+    dim = normal_dim(integer(dim, "unsqueeze", "dim"), x._payload.ndim + 1)
     return T.unsqueeze(x, dim=dim)
 
 

@@ -22,7 +22,7 @@ REQUIRES = (_records,)
 
 def _sortable(input: Any, dim: Any, name: str) -> tuple[Any, int]:
     tensor = operand(input, name)
-    payload = tensor.payload
+    payload = tensor._payload
     if payload.dtype.kind == "c":
         raise RuntimeError(
             f"{'topk' if name == 'topk' else 'Sort'} does not support complex dtypes on CPU: they "
@@ -97,7 +97,7 @@ def argsort(
     if names:
         dim, _ = renamed("argsort", None if dim == -1 else dim, True, names)
     x, axis = _sortable(input, dim, "sort")
-    if x.edge is not None:
+    if x._edge is not None:
         note("argsort()", x)
     result = T.argsort(x, dim=axis, descending=bool(descending))
     return result if out is None else into(out, result, "argsort")
@@ -169,7 +169,7 @@ def topk(
     if names:
         dim, _ = renamed("topk", None if dim == -1 else dim, True, names)
     x, axis = _sortable(input, dim, "topk")
-    payload = x.payload
+    payload = x._payload
     if payload.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU: convert it with .to(dtype)")
     count = integer(k, "topk", "k")

@@ -44,10 +44,10 @@ LAPACK = "fdFD"
 def matrices(value: Any, op: str, arg: str = "input", name: str = "") -> Any:
     """`value` as a tensor of matrices."""
     x = operand(value, f"linalg_{op}", arg)
-    if x.payload.ndim < 2:
+    if x._payload.ndim < 2:
         raise RuntimeError(
             f"{name or 'linalg.' + op}: The input tensor A must have at least 2 dimensions. Got "
-            f"shape {list(x.payload.shape)}"
+            f"shape {list(x._payload.shape)}"
         )
     return x
 
@@ -55,7 +55,7 @@ def matrices(value: Any, op: str, arg: str = "input", name: str = "") -> Any:
 def square(value: Any, op: str, name: str = "") -> Any:
     """`value` as a tensor of square matrices."""
     x = matrices(value, op, name=name)
-    rows, columns = x.payload.shape[-2:]
+    rows, columns = x._payload.shape[-2:]
     if rows != columns:
         raise RuntimeError(
             f"{name or 'linalg.' + op}: A must be batches of square matrices, but they are {rows} "
@@ -66,26 +66,26 @@ def square(value: Any, op: str, name: str = "") -> Any:
 
 def _lapack(x: Any, kernel: str) -> None:
     """Refuse the dtypes for which there is no LAPACK."""
-    if x.payload.dtype.char not in LAPACK:
+    if x._payload.dtype.char not in LAPACK:
         raise NotImplementedError(
-            f"\"{kernel}\" not implemented for '{dtype_name(x.payload)}': convert the input with "
+            f"\"{kernel}\" not implemented for '{dtype_name(x._payload)}': convert the input with "
             ".to(dtype)"
         )
 
 
 def floating_lapack(x: Any, name: str, kernel: str) -> None:
     """Refuse the dtypes for which there is no LAPACK, with PyTorch's words for integers."""
-    if x.payload.dtype.kind in "biu":
+    if x._payload.dtype.kind in "biu":
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got "
-            f"{dtype_name(x.payload)}; convert it with .to(dtype)"
+            f"{dtype_name(x._payload)}; convert it with .to(dtype)"
         )
     _lapack(x, kernel)
 
 
 def _traced(x: Any) -> bool:
     """Whether a gradient may be asked for: then a decomposition is worth keeping."""
-    return x.edge is not None and is_recording()
+    return x._edge is not None and is_recording()
 
 
 # -- Hermitian matrices ---------------------------------------------------------------------------
@@ -170,9 +170,9 @@ def eigvalsh(input: Any, UPLO: str = "L", *, out: Any = None) -> Any:
 
 
 def _complexible(x: Any) -> None:
-    if x.payload.dtype.kind in "biu":
+    if x._payload.dtype.kind in "biu":
         raise RuntimeError(
-            f"Unknown Complex ScalarType for {dtype_name(x.payload)}: eigenvalues are complex; "
+            f"Unknown Complex ScalarType for {dtype_name(x._payload)}: eigenvalues are complex; "
             "convert the input with .to(dtype)"
         )
     _lapack(x, "linalg_eig_out_cpu")

@@ -35,7 +35,7 @@ def select(input: Any, dim: int, index: int) -> Any:
     tensor([1, 3])
     """
     x = operand(input, "select")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     axis = normal_dim(integer(dim, "select", "dim"), len(shape))
@@ -71,11 +71,11 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     tensor([1, 2, 3])
     """
     x = operand(input, "narrow")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if isinstance(start, TensorBase):
-        start = start.payload
+        start = start._payload
         if start.ndim or start.dtype.kind not in "iu":
             raise RuntimeError(
                 f"start must be an 0-dim integral Tensor, not one of shape {list(start.shape)} and "
@@ -118,7 +118,7 @@ def unbind(input: Any, dim: int = 0, *, axis: Any = None) -> tuple[Any, ...]:
     if axis is not None:
         dim = axis
     x = operand(input, "unbind")
-    shape = x.payload.shape
+    shape = x._payload.shape
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = normal_dim(dim, len(shape))
@@ -127,13 +127,13 @@ def unbind(input: Any, dim: int = 0, *, axis: Any = None) -> tuple[Any, ...]:
 
 
 def _axis(x: Any, dim: Any, op: str) -> int:
-    if not x.payload.ndim:
+    if not x._payload.ndim:
         raise RuntimeError(f"{op} expects at least a 1-dimensional tensor")
-    return normal_dim(integer(dim, op, "dim"), x.payload.ndim)
+    return normal_dim(integer(dim, op, "dim"), x._payload.ndim)
 
 
 def _in_steps(x: Any, step: int, axis: int) -> tuple[Any, ...]:
-    size = x.payload.shape[axis]
+    size = x._payload.shape[axis]
     rest = size % step if step else 0
     sizes = (step,) * (size // step if step else 1) + ((rest,) if rest else ())
     parts: tuple[Any, ...] = T.split(x, sizes=sizes or (0,), dim=axis)
@@ -174,10 +174,10 @@ def split(
     step = integer(split_size_or_sections, "split", "split_size")
     if step < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
-    if step == 0 and x.payload.shape[axis]:
+    if step == 0 and x._payload.shape[axis]:
         raise RuntimeError(
             "split_size can only be 0 if dimension size is 0, but got dimension size of "
-            f"{x.payload.shape[axis]}"
+            f"{x._payload.shape[axis]}"
         )
     return _in_steps(x, step, axis)
 
@@ -204,7 +204,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
     x = operand(input, "split_with_sizes")
     axis = _axis(x, dim, "split")
     sizes = sizes_of((split_sizes,), "split_with_sizes", "split_sizes")
-    size = x.payload.shape[axis]
+    size = x._payload.shape[axis]
     if any(part < 0 for part in sizes):
         raise RuntimeError(
             "split_with_sizes expects split_sizes have only non-negative entries, but got "
@@ -245,7 +245,7 @@ def chunk(input: Any, chunks: int, dim: int = 0, *, axis: Any = None) -> tuple[A
     count = integer(chunks, "chunk", "chunks")
     if count <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {count}")
-    size = x.payload.shape[axis]
+    size = x._payload.shape[axis]
     if size == 0:
         return split_with_sizes(x, (0,) * count, axis)
     return _in_steps(x, -(-size // count), axis)
@@ -272,14 +272,14 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     x = operand(input, "tensor_split")
-    if not x.payload.ndim:
+    if not x._payload.ndim:
         raise RuntimeError(
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
         )
-    axis = normal_dim(dim, x.payload.ndim)
-    size = x.payload.shape[axis]
+    axis = normal_dim(dim, x._payload.ndim)
+    size = x._payload.shape[axis]
     if isinstance(indices_or_sections, TensorBase):
-        indices_or_sections = indices_or_sections.payload.tolist()
+        indices_or_sections = indices_or_sections._payload.tolist()
     if isinstance(indices_or_sections, tuple | list):
         bounds = [slice(0, i).indices(size)[1] for i in indices_or_sections]
     else:
@@ -302,7 +302,7 @@ def _split_at(
 ) -> tuple[Any, ...]:
     x = operand(input, op)
     how = (how, *more) if more else how
-    shape = x.payload.shape
+    shape = x._payload.shape
     if len(shape) < least:
         raise RuntimeError(
             f"torch.{op} requires a tensor with at least {least} dimension"
@@ -329,7 +329,7 @@ def hsplit(input: Any, indices_or_sections: Any, *indices: Any) -> tuple[Any, ..
     >>> [part.shape for part in wg.hsplit(wg.zeros(2, 4), 2)]
     [torch.Size([2, 2]), torch.Size([2, 2])]
     """
-    axis = 0 if operand(input, "hsplit").payload.ndim == 1 else 1
+    axis = 0 if operand(input, "hsplit")._payload.ndim == 1 else 1
     return _split_at(input, indices_or_sections, indices, "hsplit", 1, axis)
 
 

@@ -54,7 +54,7 @@ def nansum(
     if names:
         dim, keepdim = renamed("nansum", dim, keepdim, names)
     x = operand(input, "nansum")
-    kind = x.payload.dtype.kind
+    kind = x._payload.dtype.kind
     if kind == "c":
         raise RuntimeError(
             "nansum on CPU does not support complex inputs: sum input.real and input.imag"
@@ -63,9 +63,9 @@ def nansum(
         return reduce.sum(x, dim, keepdim, dtype=dtype, out=out)
     if dtype is not None:
         x = cast(x, as_dtype(dtype).dtype)
-        if not is_differentiable(x.payload.dtype) or x.payload.dtype.kind == "c":
+        if not is_differentiable(x._payload.dtype) or x._payload.dtype.kind == "c":
             return reduce.sum(x, dim, keepdim, out=out)
-    dims = all_dims(dim, x.payload.ndim, "nansum")
+    dims = all_dims(dim, x._payload.ndim, "nansum")
     result = T.nansum(x, dim=dims, keepdim=bool(keepdim))
     return result if out is None else into(out, result, "nansum")
 
@@ -105,15 +105,15 @@ def nanmean(
     if names:
         dim, keepdim = renamed("nanmean", dim, keepdim, names)
     x = operand(input, "nanmean")
-    if not is_differentiable(x.payload.dtype):
+    if not is_differentiable(x._payload.dtype):
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
-            f"{dtype_name(x.payload)}: convert it with .to(dtype)"
+            f"{dtype_name(x._payload)}: convert it with .to(dtype)"
         )
     total = nansum(x, dim, keepdim, dtype=dtype)
-    dims = all_dims(dim, x.payload.ndim, "nanmean")
+    dims = all_dims(dim, x._payload.ndim, "nanmean")
     counted = T.eq(x, x)
-    count = T.sum_dim(cast(counted, total.payload.dtype), dim=dims, keepdim=bool(keepdim))
+    count = T.sum_dim(cast(counted, total._payload.dtype), dim=dims, keepdim=bool(keepdim))
     with np.errstate(divide="ignore", invalid="ignore"):
         result = T.div(total, count)
     return result if out is None else into(out, result, "nanmean")
@@ -155,7 +155,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
             [-1.,  1.]])
     """
     x = operand(input, "cov")
-    payload = x.payload
+    payload = x._payload
     if payload.ndim > 2:
         raise RuntimeError(
             "cov(): expected input to have two or fewer dimensions but got an input with "
@@ -169,8 +169,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     rows = x if payload.ndim == 2 else T.view(T.contiguous(x), shape=(1, payload.size))
     if not is_differentiable(payload.dtype):
         rows = cast(rows, default_float())
-    observations = rows.payload.shape[1]
-    weight, extra = _weights(fweights, aweights, observations, rows.payload.dtype)
+    observations = rows._payload.shape[1]
+    weight, extra = _weights(fweights, aweights, observations, rows._payload.dtype)
     norm: Any
     # invalid, divide: no observations, or no freedom
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -186,7 +186,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
             norm = total - freedom
             if extra is not None and freedom:
                 norm = total - T.sum(T.mul(weight, extra)) * freedom / total
-        if norm <= 0 if weight is None else (T.real(norm).payload <= 0).any():
+        if norm <= 0 if weight is None else (T.real(norm)._payload <= 0).any():
             warn(
                 "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
                 "number of observations.",
@@ -194,7 +194,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
             norm = 0.0
         apart = T.sub(rows, centre)
         other = apart if weight is None else T.mul(apart, weight)
-        if rows.payload.dtype.kind == "c":
+        if rows._payload.dtype.kind == "c":
             other = T.conj(other)
         return T.squeeze(T.mm(apart, T.t(other)) / norm)
 
@@ -207,7 +207,7 @@ def _weights(fweights: Any, aweights: Any, count: int, kind: Any) -> tuple[Any, 
         if given is None:
             continue
         weight = operand(given, "cov", name)
-        payload = weight.payload
+        payload = weight._payload
         if payload.ndim > 1:
             raise RuntimeError(
                 f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
@@ -231,7 +231,7 @@ def _weights(fweights: Any, aweights: Any, count: int, kind: Any) -> tuple[Any, 
         else:
             extra = weight
         product = weight if product is None else T.mul(product, weight)
-    if product is not None and not T.sum(product).payload.all():
+    if product is not None and not T.sum(product)._payload.all():
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     return product, extra
 
@@ -261,19 +261,19 @@ def corrcoef(input: Any) -> Any:
             [-1.,  1.]])
     """
     x = operand(input, "corrcoef")
-    if x.payload.ndim > 2:
+    if x._payload.ndim > 2:
         raise RuntimeError(
             "corrcoef(): expected input to have two or fewer dimensions but got an input with "
-            f"{x.payload.ndim} dimensions"
+            f"{x._payload.ndim} dimensions"
         )
     together = cov(x)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if not together.payload.ndim:
+        if not together._payload.ndim:
             return T.div(together, together)
         variances = T.diagonal(together, offset=0, dim1=0, dim2=1)
-        complex_ = together.payload.dtype.kind == "c"
+        complex_ = together._payload.dtype.kind == "c"
         deviations = T.sqrt(T.real(variances) if complex_ else variances)
-        size = deviations.payload.size
+        size = deviations._payload.size
         share = T.div(together, T.view(deviations, shape=(size, 1)))
         share = T.div(share, T.view(deviations, shape=(1, size)))
     if complex_:

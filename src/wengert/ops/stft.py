@@ -31,21 +31,21 @@ _NO_WINDOW_BACK = (
 
 
 def _kind(x: Any) -> str:
-    return f"torch.{long_name(x.payload.dtype)}Tensor"
+    return f"torch.{long_name(x._payload.dtype)}Tensor"
 
 
 def _call(name: str, x: Any, **arguments: Any) -> str:
     """A call as errors show it."""
     window = arguments["window"]
     if window is not None:
-        arguments["window"] = f"{_kind(window)}{{{list(window.payload.shape)}}}"
+        arguments["window"] = f"{_kind(window)}{{{list(window._payload.shape)}}}"
     given = ", ".join(
         f"{key}={int(value) if isinstance(value, bool) else value}"
         for key, value in arguments.items()
     )
     # as PyTorch writes its types here and there
-    kind = f"CPU{long_name(x.payload.dtype)}Type" if name == "istft" else _kind(x)
-    return f"{name}({kind}{list(x.payload.shape)}, {given})"
+    kind = f"CPU{long_name(x._payload.dtype)}Type" if name == "istft" else _kind(x)
+    return f"{name}({kind}{list(x._payload.shape)}, {given})"
 
 
 def _centred(window: Any, win_length: int, n_fft: int) -> Any:
@@ -62,7 +62,7 @@ def _centred(window: Any, win_length: int, n_fft: int) -> Any:
 
 def _continued(x: Any, pad: int, mode: str) -> Any:
     """The signal with `pad` more elements on both sides."""
-    array = x.payload
+    array = x._payload
     if not pad:
         return x
     if not array.ndim:
@@ -177,8 +177,8 @@ def stft(
         window = operand(window, "stft", "window", 5)
     else:
         warn(_NO_WINDOW)
-    is_complex = x.payload.dtype.kind == "c" or (
-        window is not None and window.payload.dtype.kind == "c"
+    is_complex = x._payload.dtype.kind == "c" or (
+        window is not None and window._payload.dtype.kind == "c"
     )
     call = _call(
         "stft",
@@ -207,13 +207,13 @@ def stft(
             "old return format.",
         )
     _check_signal(x, window, call, n_fft, hop, width)
-    one = x.payload.ndim == 1
+    one = x._payload.ndim == 1
     if one:
         x = T.unsqueeze(x, dim=0)
     if align_to_window and width < n_fft:
         left = (n_fft - width) // 2
-        shape = (x.payload.shape[0], x.payload.shape[1] + n_fft - width)
-        end = left + x.payload.shape[1]
+        shape = (x._payload.shape[0], x._payload.shape[1] + n_fft - width)
+        end = left + x._payload.shape[1]
         x = T.slice_backward(x, shape=shape, dim=1, start=left, end=end, step=1)
     parts = T.signal_parts(x, size=n_fft, step=hop)
     window = _centred(window, width, n_fft)
@@ -222,8 +222,8 @@ def stft(
     if onesided is None:
         onesided = not is_complex
     norm = "ortho" if normalized else "backward"
-    if parts.payload.dtype.itemsize < (8 if is_complex else 4):
-        raise RuntimeError(f"Unsupported dtype {long_name(x.payload.dtype)}: convert to float32")
+    if parts._payload.dtype.itemsize < (8 if is_complex else 4):
+        raise RuntimeError(f"Unsupported dtype {long_name(x._payload.dtype)}: convert to float32")
     if is_complex:
         if onesided:
             raise RuntimeError(
@@ -241,7 +241,7 @@ def stft(
 
 
 def _check_signal(x: Any, window: Any, call: str, n_fft: int, hop: int, width: int) -> None:
-    array = x.payload
+    array = x._payload
     if array.dtype.kind in "biu":
         raise RuntimeError(f"{call} : expected a tensor of floating point or complex values")
     if array.ndim not in (1, 2):
@@ -253,10 +253,10 @@ def _check_signal(x: Any, window: Any, call: str, n_fft: int, hop: int, width: i
         raise RuntimeError(f"{call} : expected hop_length > 0, but got hop_length={hop}")
     if not 0 < width <= n_fft:
         raise RuntimeError(f"{call} : expected 0 < win_length <= n_fft, but got win_length={width}")
-    if window is not None and window.payload.shape != (width,):
+    if window is not None and window._payload.shape != (width,):
         raise RuntimeError(
             f"{call} : expected a 1D window tensor of size equal to win_length={width}, but got "
-            f"window with size {list(window.payload.shape)}"
+            f"window with size {list(window._payload.shape)}"
         )
 
 
@@ -325,7 +325,7 @@ def istft(
         return_complex=return_complex,
     )
     onesided = _check_spectrum(x, window, call, n_fft, hop, width, onesided)
-    window_is_complex = window is not None and window.payload.dtype.kind == "c"
+    window_is_complex = window is not None and window._payload.dtype.kind == "c"
     if return_complex and onesided:
         raise RuntimeError(
             "Cannot have onesided output if window or input is complex: a complex signal has "
@@ -335,7 +335,7 @@ def istft(
         raise RuntimeError(
             "Complex windows are incompatible with return_complex=False: say return_complex=True"
         )
-    one = x.payload.ndim == 2
+    one = x._payload.ndim == 2
     if one:
         x = T.unsqueeze(x, dim=0)
     x = T.transpose(x, dim0=1, dim1=2)
@@ -353,7 +353,7 @@ def istft(
 def _check_spectrum(
     x: Any, window: Any, call: str, n_fft: int, hop: int, width: int, onesided: Any
 ) -> bool:
-    array = x.payload
+    array = x._payload
     if array.dtype.kind != "c":
         raise RuntimeError(
             "istft requires a complex-valued input tensor matching the output from stft with "
@@ -382,20 +382,20 @@ def _check_spectrum(
         raise RuntimeError(f"{call} : expected 0 < hop_length <= win_length")
     if not 0 < width <= n_fft:
         raise RuntimeError(f"{call} : expected 0 < win_length <= n_fft")
-    if window is not None and window.payload.shape != (width,):
+    if window is not None and window._payload.shape != (width,):
         raise RuntimeError(
             f"{call} : Invalid window shape. window has to be 1D and length of `win_length`, but "
-            f"it is {list(window.payload.shape)}"
+            f"it is {list(window._payload.shape)}"
         )
     return onesided
 
 
 def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, call: str) -> Any:
     """Parts of a signal added up, each multiplied by the window, and divided by its squares."""
-    batch, count, n_fft = parts.payload.shape
+    batch, count, n_fft = parts._payload.shape
     whole = n_fft + hop * (count - 1)
     if window is None:
-        window = new_tensor(np.ones(n_fft, np.empty(0, parts.payload.dtype).real.dtype))
+        window = new_tensor(np.ones(n_fft, np.empty(0, parts._payload.dtype).real.dtype))
     parts = T.mul(parts, window)
     squares = T.expand(T.mul(window, window), shape=(1, count, n_fft))
 
@@ -412,7 +412,7 @@ def _overlapped(parts: Any, window: Any, hop: int, center: bool, length: Any, ca
         return T.slice(total, dim=1, start=start, end=min(end, whole), step=1)
 
     total, weight = joined(parts), joined(squares)
-    heights = T.abs(weight).payload
+    heights = T.abs(weight)._payload
     if heights.size and heights.min() <= 1e-11:
         raise RuntimeError(
             f"{call} window overlap add min: 1: somewhere all windows are 0, so that the signal is "

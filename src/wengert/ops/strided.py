@@ -45,7 +45,7 @@ def is_viewable(payload: Any, shape: tuple[int, ...]) -> bool:
 
 def in_shape(x: Any, shape: tuple[int, ...]) -> Any:
     """`reshape` of a tensor to a complete shape of as many elements."""
-    if is_viewable(x.payload, shape):
+    if is_viewable(x._payload, shape):
         return T.view(x, shape=shape)
     return T.unsafe_view(T.contiguous(x), shape=shape)
 
@@ -83,8 +83,8 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
             [1, 3, 5]])
     """
     x = operand(input, "as_strided")
-    lonely = x.ext is None or (x.ext.base is None and not x.ext.views)
-    if lonely and x.edge is None and x.vc is not None:
+    lonely = x._ext is None or (x._ext.base is None and not x._ext.views)
+    if lonely and x._edge is None and x._vc is not None:
         x = _detached(x)
     params = window_of(x, size, stride, storage_offset)
     return T.as_strided(x, **params) if is_within(x, params) else _of_base(x, params)
@@ -93,9 +93,9 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
 def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dict[str, Any]:
     """The parameters of the view by strides, checked; it may reach beyond `x`, not its base."""
     sizes, strides = _ints(size, "size", 1), _ints(stride, "stride", 2)
-    if isinstance(x.payload, Lifted) and x.payload.traced:
+    if isinstance(x._payload, Lifted) and x._payload.traced:
         untraced("as_strided() goes by where its argument lies in memory")
-    elif isinstance(x.payload, Lifted) and not _has_place(x.payload):
+    elif isinstance(x._payload, Lifted) and not _has_place(x._payload):
         raise RuntimeError(
             "as_strided: a tensor inside of vmap or jvp has no single place in memory, and strides "
             "can access memory outside of `tensor`: use views that are named by dimensions ("
@@ -103,17 +103,17 @@ def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dic
         )
     base = _base_of(x)
     apart = 0 if base is x else _address(x) - _address(base)
-    start = apart // x.payload.dtype.itemsize
+    start = apart // x._payload.dtype.itemsize
     offset = start if storage_offset is None else integer(storage_offset, "as_strided", "offset")
-    _check_geometry(sizes, strides, offset, _memory(base), x.payload.dtype.itemsize)
+    _check_geometry(sizes, strides, offset, _memory(base), x._payload.dtype.itemsize)
     layout = (_elements(_memory(x).strides, x), start)
     return {"size": sizes, "stride": strides, "storage_offset": offset, "layout": layout}
 
 
 def _detached(x: Any) -> Any:
     """What `detach` made of the first elements of memory, over all of that."""
-    dual = x.payload if isinstance(x.payload, Dual) and _has_place(x.payload) else None
-    array = x.payload if dual is None else dual.primal
+    dual = x._payload if isinstance(x._payload, Dual) and _has_place(x._payload) else None
+    array = x._payload if dual is None else dual.primal
     if array.__class__ is not np.ndarray or array.base is None:
         return x
     owner = owner_of(array)
@@ -124,7 +124,7 @@ def _detached(x: Any) -> Any:
     if dual is not None:
         tangent = owner_of(dual.tangent).reshape(-1)
         whole = Dual(whole, tangent, dual.owner, dual.own, dual.given)
-    made = new_tensor(whole, None, x.vc)
+    made = new_tensor(whole, None, x._vc)
     link(x, made)
     return made
 
@@ -141,10 +141,10 @@ def _has_place(payload: Any) -> bool:
 
 def _base_of(x: Any) -> Any:
     """The tensor whose memory `x` shows a part of: itself, also where ``.data`` gave it other."""
-    base = None if x.ext is None else x.ext.base
+    base = None if x._ext is None else x._ext.base
     return (
         x
-        if base is None or not shares_owner(memory_of(x.payload), memory_of(base.payload))
+        if base is None or not shares_owner(memory_of(x._payload), memory_of(base._payload))
         else base
     )
 
@@ -153,27 +153,27 @@ def is_within(x: Any, params: dict[str, Any]) -> bool:
     """Whether the view shows nothing that `x` does not show."""
     own, start = params["layout"]
     part = params["size"], params["stride"], params["storage_offset"]
-    return _base_of(x) is x or within(part, (x.payload.shape, own, start))
+    return _base_of(x) is x or within(part, (x._payload.shape, own, start))
 
 
 def _of_base(x: Any, params: dict[str, Any]) -> Any:
     """What reaches beyond a view: a view of the base itself, so that no gradient is lost."""
     base = _base_of(x)
-    if x.edge is not None and base.edge is None:
+    if x._edge is not None and base._edge is None:
         raise RuntimeError(
             "as_strided() reaches beyond a view that requires a gradient which its base does not: "
             "apply it to the base"
         )
-    if x.edge.__class__ is Invalidated and is_recording():
-        raise RuntimeError(x.edge.message)
-    if base.payload.dtype != x.payload.dtype:
+    if x._edge.__class__ is Invalidated and is_recording():
+        raise RuntimeError(x._edge.message)
+    if base._payload.dtype != x._payload.dtype:
         base = T.view_as_real(base)
-    params["layout"] = _elements(base.payload.strides, base), 0
+    params["layout"] = _elements(base._payload.strides, base), 0
     result = T.as_strided(base, **params)
-    result.ext.no_write = result.ext.no_write or x.ext.no_write
-    if x.edge.__class__ is Unrecorded:
-        result.edge = Unrecorded(base=base)
-        mark(result.edge)
+    result._ext.no_write = result._ext.no_write or x._ext.no_write
+    if x._edge.__class__ is Unrecorded:
+        result._edge = Unrecorded(base=base)
+        mark(result._edge)
     return result
 
 
@@ -187,16 +187,16 @@ def _ints(values: Any, arg: str, position: int) -> Shape:
 
 
 def _elements(strides: Shape, x: Any) -> Shape:
-    width = x.payload.dtype.itemsize
+    width = x._payload.dtype.itemsize
     return tuple([step // width for step in strides])
 
 
 def _memory(x: Any) -> Any:
     """The array of a tensor, also where a function is traced."""
-    payload = x.payload
+    payload = x._payload
     if isinstance(payload, Lifted) and payload.traced:
         return payload.array
-    payload = x.array()
+    payload = x._array()
     return payload.primal if isinstance(payload, Dual) else payload
 
 
@@ -264,7 +264,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
             [2, 3, 4]])
     """
     x = operand(input, "unfold")
-    shape = x.payload.shape
+    shape = x._payload.shape
     axis = normal_dim(integer(dimension, "unfold", "dimension"), len(shape))
     length = shape[axis] if shape else 1
     size, step = integer(size, "unfold", "size"), integer(step, "unfold", "step")
@@ -299,9 +299,9 @@ def view_as_real(input: Any) -> Any:
     tensor([[1., 2.]])
     """
     x = operand(input, "view_as_real")
-    if x.payload.dtype.kind != "c":
+    if x._payload.dtype.kind != "c":
         raise RuntimeError(
-            f"view_as_real is only supported for complex tensors, not for {dtype_name(x.payload)}"
+            f"view_as_real is only supported for complex tensors, not for {dtype_name(x._payload)}"
         )
     return T.view_as_real(x)
 
@@ -329,7 +329,7 @@ def view_as_complex(input: Any) -> Any:
     tensor([1.+2.j])
     """
     x = operand(input, "view_as_complex")
-    array = x.array()
+    array = x._array()
     if array.dtype.name not in ("float32", "float64"):
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a "
@@ -355,8 +355,8 @@ def view_as_complex(input: Any) -> Any:
 
 def view_dtype(x: Any, dtype: Any) -> Any:
     """The bytes of a tensor as elements of another type: not differentiable, the memory shared."""
-    if isinstance(x.payload, Lifted):
-        if not x.payload.traced or levels_of(x.payload):
+    if isinstance(x._payload, Lifted):
+        if not x._payload.traced or levels_of(x._payload):
             raise RuntimeError(
                 "view(dtype) is not supported under a transform, where a tensor has no place in "
                 "memory: take the view outside of it, or convert the values with to(dtype)"
@@ -374,9 +374,9 @@ def view_dtype(x: Any, dtype: Any) -> Any:
             raise RuntimeError(f"self.stride(-1) must be 1 to view {names}, but got {got}")
         if want > have:
             _check_wider(array, ratio, names)
-    if x.edge is not None:
+    if x._edge is not None:
         note("view(dtype)", x)
-    return new_tensor(traced("made", array.view(kind)), None, x.share_version())
+    return new_tensor(traced("made", array.view(kind)), None, x._share_version())
 
 
 def _check_wider(array: Any, ratio: int, names: str) -> None:

@@ -48,7 +48,7 @@ def atleast_1d(*tensors: Any) -> Any:
     >>> wg.atleast_1d(wg.tensor(2.0))
     tensor([2.])
     """
-    return _each("atleast_1d", tensors, lambda x: x if x.payload.ndim else reshape(x, (1,)))
+    return _each("atleast_1d", tensors, lambda x: x if x._payload.ndim else reshape(x, (1,)))
 
 
 @export("wengert")
@@ -66,9 +66,9 @@ def atleast_2d(*tensors: Any) -> Any:
     """
 
     def grown(x: Any) -> Any:
-        if x.payload.ndim == 0:
+        if x._payload.ndim == 0:
             return reshape(x, (1, 1))
-        return T.unsqueeze(x, dim=0) if x.payload.ndim == 1 else x
+        return T.unsqueeze(x, dim=0) if x._payload.ndim == 1 else x
 
     return _each("atleast_2d", tensors, grown)
 
@@ -88,11 +88,11 @@ def atleast_3d(*tensors: Any) -> Any:
     """
 
     def grown(x: Any) -> Any:
-        if x.payload.ndim == 0:
+        if x._payload.ndim == 0:
             return reshape(x, (1, 1, 1))
-        if x.payload.ndim == 1:
+        if x._payload.ndim == 1:
             return T.unsqueeze(T.unsqueeze(x, dim=0), dim=2)
-        return T.unsqueeze(x, dim=2) if x.payload.ndim == 2 else x
+        return T.unsqueeze(x, dim=2) if x._payload.ndim == 2 else x
 
     return _each("atleast_3d", tensors, grown)
 
@@ -125,7 +125,7 @@ def block_diag(*tensors: Any) -> Any:
                 f"expected Tensor as element {i} in argument 0, but got {type(value).__name__}: "
                 "block_diag() takes the tensors one by one, block_diag(*tensors)"
             )
-        ndim = operand(value, "block_diag").payload.ndim
+        ndim = operand(value, "block_diag")._payload.ndim
         if ndim > 2:
             raise RuntimeError(
                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input "
@@ -247,11 +247,11 @@ def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = Non
     tensor([2, 3])
     """
     x = operand(input, "narrow_copy")
-    axis = normal_dim(integer(dim, "narrow_copy", "dim"), x.payload.ndim)
-    if x.payload.ndim and integer(length, "narrow_copy", "length") < 0:
+    axis = normal_dim(integer(dim, "narrow_copy", "dim"), x._payload.ndim)
+    if x._payload.ndim and integer(length, "narrow_copy", "length") < 0:
         raise RuntimeError(
             f"start ({start}) + length ({length}) exceeds dimension size "
-            f"({x.payload.shape[axis]}): the length must not be negative"
+            f"({x._payload.shape[axis]}): the length must not be negative"
         )
     result = T.contiguous(narrow(x, axis, start, length))
     return result if out is None else into(out, result, "narrow_copy")
@@ -284,7 +284,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """
     x = operand(input, "rot90")
     given = sizes_of((dims,), "rot90", "dims")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if len(given) != 2:
         raise RuntimeError(
             f"expected total rotation dims == 2, but got dims = {len(given)}: two dimensions span "
@@ -332,9 +332,9 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     (tensor([1]), tensor([2]))
     """
     x = operand(indices, "unravel_index", "indices")
-    if x.payload.dtype.kind not in "iu":
+    if x._payload.dtype.kind not in "iu":
         raise TypeError(
-            f"expected 'indices' to be integer dtype, but got {from_numpy_dtype(x.payload.dtype)}"
+            f"expected 'indices' to be integer dtype, but got {from_numpy_dtype(x._payload.dtype)}"
         )
     if isinstance(shape, int):
         shape = (shape,)

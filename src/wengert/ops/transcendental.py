@@ -60,7 +60,7 @@ _INCOMPLETE = (
 
 def _floating(name: str) -> Callable[[Any, Any], None]:
     def check(input: Any, other: Any) -> None:
-        dtype = promote([input.payload, other.payload], [])
+        dtype = promote([input._payload, other._payload], [])
         if category(dtype) != FLOATING:
             raise NotImplementedError(
                 f"\"{name}_cpu\" not implemented for '{long_name(dtype)}': convert the tensors to "
@@ -180,7 +180,7 @@ def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
         )
     if p < 1:
         raise RuntimeError(f"p has to be greater than or equal to 1: it is {p}")
-    if x.payload.dtype.kind == "b":
+    if x._payload.dtype.kind == "b":
         raise RuntimeError(
             "The input tensor may not be a boolean tensor.: convert it to a floating dtype"
         )

@@ -81,7 +81,7 @@ class TypedTensor(type):
         """Make a plain tensor (see `legacy`)."""
         check_device(device)
         if len(data) == 1 and isinstance(data[0], TensorBase):
-            given = data[0].payload.dtype
+            given = data[0]._payload.dtype
             if given != cls.dtype.dtype:
                 raise TypeError(
                     f"expected a tensor of dtype {cls.dtype!r} (got {as_dtype(given)!r}): convert "
@@ -90,7 +90,7 @@ class TypedTensor(type):
         return legacy(data, cls.dtype.dtype)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, TensorBase) and instance.payload.dtype == cls.dtype.dtype
+        return isinstance(instance, TensorBase) and instance._payload.dtype == cls.dtype.dtype
 
     def __repr__(cls) -> str:
         return f"<class 'torch.{cls.__name__}'>"
@@ -144,7 +144,7 @@ def new(input: Any, *data: Any, size: Any = None, device: Any = None) -> Any:
     tensor([1, 2, 3])
     """
     check_device(device)
-    return legacy(data if size is None else (Size(size),), input.payload.dtype)
+    return legacy(data if size is None else (Size(size),), input._payload.dtype)
 
 
 def set_default_tensor_type(t: Any, /) -> None:

@@ -149,11 +149,11 @@ def _max_unpool(d: int) -> Callable[..., Any]:
         kernel = each(kernel_size, d, name, "kernel_size", 3)
         steps = kernel if stride is None else each(stride, d, name, "stride", 4)
         pads = each(padding, d, name, "padding", 5)
-        shape = x.payload.shape
+        shape = x._payload.shape
         if len(shape) < d:
-            _check_unpool(x.payload, where.payload, (0,) * d, steps)
+            _check_unpool(x._payload, where._payload, (0,) * d, steps)
         sizes = _unpooled_size(shape[len(shape) - d :], kernel, steps, pads, output_size)
-        _check_unpool(x.payload, where.payload, sizes, steps)
+        _check_unpool(x._payload, where._payload, sizes, steps)
         return getattr(T, name)(x, where, shape=sizes)
 
     function.__name__ = function.__qualname__ = name
@@ -215,7 +215,7 @@ def _sizes_of(name: str, d: int, x: Any, output_size: Any, output_ratio: Any) ->
     if output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     ratios = output_ratio if isinstance(output_ratio, tuple | list) else (output_ratio,) * d
-    own = x.payload.shape[-d:]
+    own = x._payload.shape[-d:]
     return tuple([int(n * ratio) for n, ratio in zip(own, ratios, strict=True)])
 
 
@@ -287,7 +287,7 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         x = operand(input, name)
         sizes = _sizes_of(name, d, x, output_size, output_ratio)
         kernel = _all(name, d, "kernel_size", kernel_size)
-        array = x.payload
+        array = x._payload
         if category(array.dtype) != FLOATING:
             raise NotImplementedError(
                 f"\"{name}\" not implemented for '{dtype_name(array)}': convert the input to a "
@@ -300,8 +300,8 @@ def _fractional(d: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
             kind = from_numpy_dtype(array.dtype)
             _random_samples = rand(batch, channels, d, dtype=kind)
         samples = operand(_random_samples, name, "_random_samples", 5)
-        _check_samples(array, samples.payload, (batch, channels), d)
-        if samples.payload.shape[0] > batch:
+        _check_samples(array, samples._payload, (batch, channels), d)
+        if samples._payload.shape[0] > batch:
             samples = T.slice(samples, dim=0, start=0, end=batch, step=1)
         places = T.fractional_max_pool_indices(x, samples, kernel_size=kernel, output_size=sizes)
         return getattr(T, f"{name}_with_indices")(x, places, dims=d), places

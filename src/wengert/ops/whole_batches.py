@@ -21,7 +21,7 @@ from wengert.tape.record import T
 
 def holds(condition: Any) -> bool:
     """Whether a tensor of bools is true everywhere, under `vmap` in all elements of the batch."""
-    payload = condition.payload
+    payload = condition._payload
     while isinstance(payload, Batched):
         payload = payload.value
     return bool(T.all(new_tensor(payload), dim=tuple(range(payload.ndim)), keepdim=False))

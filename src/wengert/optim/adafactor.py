@@ -85,7 +85,7 @@ class Adafactor(Whole):
         state: dict[str, Any] = self.state[param]
         if not state:
             making_state()
-            x = param.payload
+            x = param._payload
             state["step"] = kept_number(0.0)
             if x.ndim > 1:
                 *batch, rows, columns = x.shape

@@ -74,7 +74,7 @@ class Adam(Elementwise):
                 raise ValueError(
                     f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
                 )
-            if tensors[i] and beta.payload.size != 1:
+            if tensors[i] and beta._payload.size != 1:
                 raise ValueError(f"Tensor betas[{i}] must be 1-element")
         check_adam(lr, betas, eps, weight_decay)
         check_fused(fused, foreach, differentiable)

@@ -124,7 +124,7 @@ class Elementwise(Optimizer):
         for group in groups:
             for param in with_sparse(group["params"]):
                 check_writable(param, False)
-                self._on_sparse(group, param, param.ext.grad)  # type: ignore[misc]
+                self._on_sparse(group, param, param._ext.grad)  # type: ignore[misc]
         if not plain or not all(is_plain(param) for present in found for param in present):
             self._advance_tensors(found)
             return
@@ -138,7 +138,7 @@ class Elementwise(Optimizer):
             names = self._arrays(options)
             rows = self._rows(options, names, present)
             tracks.append(Track(group["params"], states, self._numbers, names, rows))
-            grads = [param.ext.grad.payload for param in present]
+            grads = [param._ext.grad._payload for param in present]
             ready.append((tracks[-1], options, grads))
         _TRACKS[self] = tracks
         self._run(ready)
@@ -156,7 +156,7 @@ class Elementwise(Optimizer):
             for param in present:
                 rows = self._rows(options, names, [param])
                 track = Track([param], self.state, self._numbers, names, rows)
-                self._run([(track, options, [param.ext.grad.payload])])
+                self._run([(track, options, [param._ext.grad._payload])])
 
     # -- what is kept ------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Elementwise(Optimizer):
             numbers = [state[name] for name in self._numbers]
             arrays = [state[name] for name in names]
             for tensor in arrays:
-                tensor.array()
+                tensor._array()
             rows.append(Row(param, state, numbers, arrays, first))
         return rows
 
@@ -213,7 +213,7 @@ class Elementwise(Optimizer):
                 kept = (row.param, *row.arrays)
                 # what the graph keeps of them must not be written to
                 old = [tensor.clone() for tensor in kept] if recorded else kept
-                grad = row.param.ext.grad
+                grad = row.param._ext.grad
                 after, c = self._coefficients(options, row.first, *row.numbers)
                 p, g, *arrays = [_computed(tensor) for tensor in (old[0], grad, *old[1:])]
                 made = self._rule(Tensors, options, c, p, g, *arrays)
@@ -253,7 +253,7 @@ def _computed(tensor: Any) -> Any:
     """A tensor as rules compute with it."""
     if tensor.is_complex():
         return view_as_real(tensor)
-    return tensor.float() if tensor.payload.dtype.itemsize <= 2 else tensor
+    return tensor.float() if tensor._payload.dtype.itemsize <= 2 else tensor
 
 
 fill_sections(globals())

@@ -206,7 +206,7 @@ class Optimizer(Hooked):
         """
         for group in self.param_groups:
             for param in group["params"]:
-                ext = param.ext
+                ext = param._ext
                 if ext is None or ext.grad is None:
                     continue
                 if set_to_none:
@@ -215,7 +215,7 @@ class Optimizer(Hooked):
                 if isinstance(ext.grad, SparseValue):
                     ext.grad = ext.grad.detach().zero_()  # type: ignore[attr-defined]
                     continue
-                if ext.grad.edge is not None:
+                if ext.grad._edge is not None:
                     if ext.grad.is_leaf:
                         ext.grad.requires_grad_(False)
                     else:
@@ -370,7 +370,7 @@ def _fitted(param: Any, value: Any, key: Any) -> Any:
 
 def check_rate(lr: Any, what: str = "Invalid learning rate: {}") -> None:
     """Refuse a learning rate that is none."""
-    if isinstance(lr, TensorBase) and lr.payload.size != 1:
+    if isinstance(lr, TensorBase) and lr._payload.size != 1:
         raise ValueError("Tensor lr must be 1-element")
     if not lr >= 0.0:
         raise ValueError(what.format(lr))

@@ -17,7 +17,7 @@ from wengert.tape.versions import InferenceCell
 
 def with_sparse(params: Sequence[Any]) -> list[Any]:
     """The parameters whose gradient is sparse."""
-    return [p for p in params if p.ext is not None and isinstance(p.ext.grad, SparseValue)]
+    return [p for p in params if p._ext is not None and isinstance(p._ext.grad, SparseValue)]
 
 
 def with_gradients(params: Sequence[Any], refusal: str | None = None) -> list[Any]:
@@ -27,14 +27,14 @@ def with_gradients(params: Sequence[Any], refusal: str | None = None) -> list[An
     """
     present = []
     for param in params:
-        ext = param.ext
+        ext = param._ext
         if ext is None or ext.grad is None:
             continue
         if isinstance(ext.grad, SparseValue):
             if refusal is not None:
                 raise RuntimeError(refusal)
             continue
-        x, g = param.payload, ext.grad.payload
+        x, g = param._payload, ext.grad._payload
         if x.dtype != g.dtype or tuple(x.shape) != tuple(g.shape):
             raise RuntimeError(
                 f"the gradient of a parameter that is {errors.describe(x)} is "
@@ -46,17 +46,17 @@ def with_gradients(params: Sequence[Any], refusal: str | None = None) -> list[An
 
 def is_plain(param: Any) -> bool:
     """Whether parameter and gradient are arrays that may simply be written and read."""
-    x = param.payload
+    x = param._payload
     if x.__class__ is not np.ndarray:
         if not isinstance(x, np.generic):
             return False
-        x = param.array()
-    grad = param.ext.grad
-    if grad.payload.__class__ is not np.ndarray:
-        if not isinstance(grad.payload, np.generic):
+        x = param._array()
+    grad = param._ext.grad
+    if grad._payload.__class__ is not np.ndarray:
+        if not isinstance(grad._payload, np.generic):
             return False
-        grad.array()
-    if param.vc.__class__ is InferenceCell:
+        grad._array()
+    if param._vc.__class__ is InferenceCell:
         return False
     return bool(x.flags.writeable) and (not x.size or 0 not in x.strides)
 
@@ -95,7 +95,7 @@ def as_kept(value: Any) -> Any:
 
     A loaded state may have numbers of the dtype of their parameter.
     """
-    return value if isinstance(value, TensorBase) else float(kept_number(value).payload)
+    return value if isinstance(value, TensorBase) else float(kept_number(value)._payload)
 
 
 def number(value: Any) -> Any:
@@ -105,7 +105,7 @@ def number(value: Any) -> Any:
 
 def filled(param: Any, value: complex) -> Any:
     """A tensor like a parameter, with one value everywhere."""
-    x = param.payload
+    x = param._payload
     if x.dtype.kind != "c":
         value = value.real
     if isinstance(x, np.ndarray):

@@ -51,7 +51,7 @@ class SparseAdam(Optimizer):
         eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:
-        if isinstance(lr, TensorBase) and lr.payload.size != 1:
+        if isinstance(lr, TensorBase) and lr._payload.size != 1:
             raise ValueError("Tensor lr must be 1-element")
         if not lr > 0.0:
             raise ValueError(f"Invalid learning rate: {lr}")
@@ -96,7 +96,7 @@ class SparseAdam(Optimizer):
             for group in self.param_groups:
                 options = options_of(group, True)
                 for param in with_sparse(group["params"]):
-                    self._move(options, param, param.ext.grad)
+                    self._move(options, param, param._ext.grad)
         return loss
 
     def _move(self, options: dict[str, Any], param: Any, grad: Any) -> None:

@@ -68,10 +68,10 @@ class Track:
         self._entries = [
             (
                 row.param,
-                row.param.payload,
+                row.param._payload,
                 row.state,
                 [
-                    (name, tensor, tensor.payload)
+                    (name, tensor, tensor._payload)
                     for name, tensor in zip(names, row.arrays, strict=True)
                 ],
             )
@@ -79,7 +79,7 @@ class Track:
         ]
         self._number_names = numbers
         self._numbers = [row.numbers for row in rows]
-        self._values = [tuple(number.payload[()] for number in row.numbers) for row in rows]
+        self._values = [tuple(number._payload[()] for number in row.numbers) for row in rows]
         self._written = [tensor for row in rows for tensor in (row.param, *row.arrays)]
         self._firsts = [row.first for row in rows]
         known: dict[Any, int] = {}
@@ -88,7 +88,7 @@ class Track:
             for key in zip(self._firsts, self._values, strict=True)
         ]
         self._plan = Plan(
-            [[row.param.payload, *[tensor.payload for tensor in row.arrays]] for row in rows],
+            [[row.param._payload, *[tensor._payload for tensor in row.arrays]] for row in rows],
             self._keys,
         )
 
@@ -104,18 +104,18 @@ class Track:
         ):
             return None
         for param in self._absent:
-            if param.ext is not None and param.ext.grad is not None:
+            if param._ext is not None and param._ext.grad is not None:
                 return None
         grads = []
         has_state = bool(self._number_names or names)
         for param, x, state, kept in self._entries:
-            grad = param.ext.grad
+            grad = param._ext.grad
             if grad is None:
                 return None
-            g = getattr(grad, "payload", None)
+            g = getattr(grad, "_payload", None)
             if (
                 g.__class__ is not np.ndarray
-                or param.payload is not x
+                or param._payload is not x
                 or g.dtype is not x.dtype
                 or g.shape != x.shape
                 or not x.flags.writeable
@@ -123,13 +123,13 @@ class Track:
             ):
                 return None
             for name, tensor, array in kept:
-                if tensor.payload is not array or state.get(name) is not tensor:
+                if tensor._payload is not array or state.get(name) is not tensor:
                     return None
             grads.append(g)
         for entry, numbers, values in zip(self._entries, self._numbers, self._values, strict=True):
             state = entry[2]
             for name, number, value in zip(self._number_names, numbers, values, strict=True):
-                payload = number.payload
+                payload = number._payload
                 if state.get(name) is not number or (payload is not value and payload != value):
                     return None
         return grads
@@ -156,15 +156,15 @@ class Track:
         for i, (key, tensors) in enumerate(zip(self._keys, self._numbers, strict=True)):
             values = self._values[i] = after[key]
             for tensor, value in zip(tensors, values, strict=True):
-                if tensor.payload.__class__ is np.ndarray:
-                    tensor.payload[...] = value
+                if tensor._payload.__class__ is np.ndarray:
+                    tensor._payload[...] = value
                 else:
-                    tensor.payload = value
+                    tensor._payload = value
                 _note_write(tensor, where)
         for tensor in self._written:
             _note_write(tensor, where)
         for param, _, _, _ in self._entries:
-            ext = param.ext
+            ext = param._ext
             if ext.views is not None or ext.base is not None:
                 refresh_views(param, None)
         if True in self._firsts:
@@ -174,9 +174,9 @@ class Track:
 
 def _note_write(tensor: Any, where: Any) -> None:
     """As `wengert.tape.inplace.bump`, at one place for all."""
-    vc = tensor.vc
+    vc = tensor._vc
     if vc is None:
-        tensor.vc = [1, "step", where]
+        tensor._vc = [1, "step", where]
     else:
         vc[0] += 1
         vc[1:] = "step", where
@@ -184,7 +184,7 @@ def _note_write(tensor: Any, where: Any) -> None:
 
 def check_kept(param: Any, state: dict[str, Any], names: Sequence[str]) -> None:
     """Refuse arrays that belong to another parameter."""
-    x = param.payload
+    x = param._payload
     for name in names:
         tensor = state.get(name)
         if tensor is None:
@@ -193,7 +193,7 @@ def check_kept(param: Any, state: dict[str, Any], names: Sequence[str]) -> None:
             raise TypeError(
                 f"the state {name!r} of a parameter must be a Tensor, not {type(tensor).__name__}"
             )
-        y = tensor.payload
+        y = tensor._payload
         if tuple(y.shape) != tuple(x.shape) or y.dtype != x.dtype:
             raise RuntimeError(
                 f"the state {name!r} of a parameter that is {errors.describe(x)} is "

@@ -18,7 +18,7 @@ from wengert.prims.record import TABLE, Primitive
 
 def are_raw(*values: Any) -> bool:
     """Whether all `values` are raw arrays: any other kind carries its namespace."""
-    return all(getattr(value, "namespace", None) is None for value in values)
+    return all(getattr(value, "_namespace", None) is None for value in values)
 
 
 class _Value:

@@ -19,7 +19,7 @@ _ONE = np.float64(1)
 
 def is_recorded(tensor: Any) -> bool:
     """Whether gradients flow from a tensor."""
-    edge = tensor.edge
+    edge = tensor._edge
     return edge is not None and edge.__class__ is not Unrecorded
 
 
@@ -32,13 +32,13 @@ def gradients(output: Any, leaves: Sequence[Any], seed: Any, keep: bool) -> list
     keep: Whether the graph is needed again.
     """
     if seed is None:
-        shape = output.payload.shape
-        dtype = output.payload.dtype
+        shape = output._payload.shape
+        dtype = output._payload.dtype
         seed = _ONE if shape == () and dtype == np.float64 else np.ones(shape, dtype)
-    edge = output.edge
+    edge = output._edge
     if edge is LEAF or not is_plain():
         found = run_grad([output], leaves, [new_tensor(seed)], keep, False)
-        return [None if g is None else g.payload for g in found]
+        return [None if g is None else g._payload for g in found]
     # what `grad` does, without looking for the nodes that lead to the leaves: all do
     arrived = plain_walk(edge, seed, keep)
     return [arrived.get(leaf) for leaf in leaves]
@@ -55,10 +55,10 @@ def flat(pieces: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
     """Arrays by leaf as one new vector of float64; None stands for zeros."""
     if len(pieces) == 1:
         piece = pieces[0]
-        size = leaves[0].payload.size
+        size = leaves[0]._payload.size
         return np.zeros(size) if piece is None else np.array(piece, np.float64).reshape(size)
     parts = [
-        np.zeros(leaf.payload.size) if piece is None else np.asarray(piece, np.float64).reshape(-1)
+        np.zeros(leaf._payload.size) if piece is None else np.asarray(piece, np.float64).reshape(-1)
         for piece, leaf in zip(pieces, leaves, strict=True)
     ]
     return np.concatenate(parts)
@@ -74,16 +74,16 @@ def second_product(
     outputs, seeds = [], []
     start = 0
     for tensor, leaf in zip(slopes, leaves, strict=True):
-        size = leaf.payload.size
+        size = leaf._payload.size
         if tensor is not None and is_recorded(tensor):
             outputs.append(tensor)
-            seed = np.asarray(vector[start : start + size], tensor.payload.dtype)
-            seeds.append(new_tensor(seed.reshape(tensor.payload.shape)))
+            seed = np.asarray(vector[start : start + size], tensor._payload.dtype)
+            seeds.append(new_tensor(seed.reshape(tensor._payload.shape)))
         start += size
     if not outputs:
         return np.zeros(start)
     found = run_grad(outputs, list(leaves), seeds, True, False)
-    return flat([None if g is None else g.payload for g in found], leaves)
+    return flat([None if g is None else g._payload for g in found], leaves)
 
 
 def unit(size: int, index: int) -> np.ndarray[Any, Any]:
@@ -105,16 +105,16 @@ def by_rows(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, An
     """The Jacobian of some outputs by `leaves`: one backward pass for each row."""
     rows = []
     for output in outputs:
-        shape, dtype = output.payload.shape, output.payload.dtype
-        size = output.payload.size
+        shape, dtype = output._payload.shape, output._payload.dtype
+        size = output._payload.size
         if not is_recorded(output):
-            rows.append(np.zeros((size, sum(leaf.payload.size for leaf in leaves))))
+            rows.append(np.zeros((size, sum(leaf._payload.size for leaf in leaves))))
             continue
         for i in range(size):
             seed = np.zeros(size, dtype)
             seed[i] = 1
             rows.append(flat(gradients(output, leaves, seed.reshape(shape), True), leaves)[None])
-    width = sum(leaf.payload.size for leaf in leaves)
+    width = sum(leaf._payload.size for leaf in leaves)
     return np.concatenate(rows) if rows else np.zeros((0, width))
 
 
@@ -124,20 +124,20 @@ def by_columns(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any,
     The gradient of ``sum(u * output)`` is linear in ``u``; its own product with a vector is that of
     the Jacobian with the vector.
     """
-    sizes = [output.payload.size for output in outputs]
-    width = sum(leaf.payload.size for leaf in leaves)
+    sizes = [output._payload.size for output in outputs]
+    width = sum(leaf._payload.size for leaf in leaves)
     jacobian = np.zeros((sum(sizes), width))
     spans = np.cumsum([0, *sizes])
     chosen = [i for i, output in enumerate(outputs) if is_recorded(output)]
     if not chosen:
         return jacobian
-    u = [new_tensor(np.zeros_like(outputs[i].payload), LEAF) for i in chosen]
+    u = [new_tensor(np.zeros_like(outputs[i]._payload), LEAF) for i in chosen]
     slopes = recorded_gradients([outputs[i] for i in chosen], leaves, u)
     column = 0
     for slope, leaf in zip(slopes, leaves, strict=True):
-        size = leaf.payload.size
+        size = leaf._payload.size
         for j in range(size if slope is not None and is_recorded(slope) else 0):
-            seed = unit(size, j).astype(slope.payload.dtype).reshape(leaf.payload.shape)
+            seed = unit(size, j).astype(slope._payload.dtype).reshape(leaf._payload.shape)
             pieces = gradients(slope, u, seed, True)
             for i, piece in zip(chosen, pieces, strict=True):
                 if piece is not None:

@@ -95,7 +95,7 @@ def _as(kind: Any, result: Any) -> Any:
         return result
     if isinstance(result, tuple):
         return tuple(_as(kind, part) for part in result)
-    if isinstance(result, TensorBase) and result.payload.dtype.kind in "fc":
+    if isinstance(result, TensorBase) and result._payload.dtype.kind in "fc":
         return of_class(result, kind)
     return result
 

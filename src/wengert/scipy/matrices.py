@@ -34,7 +34,7 @@ def frechet(function: Callable[[Any], Any], A: Any, E: Any) -> tuple[Any, Any]:
 
 def _value(tensor: Any) -> Any:
     """What SciPy is given: an array without tangents, of which the rules know."""
-    return without_tangent(tensor).payload
+    return without_tangent(tensor)._payload
 
 
 def _matrixwise(function: Callable[[Any], Any], array: Any) -> Any:
@@ -84,7 +84,7 @@ class _Sylvester(Function):
     @staticmethod
     def forward(ctx: Any, a: Any, b: Any, q: Any) -> Any:
         scipys = scipy_module("linalg", "scipy.linalg.solve_sylvester").solve_sylvester
-        found = new_tensor(scipys(*map(_value, (a, b, q))).astype(q.payload.dtype))
+        found = new_tensor(scipys(*map(_value, (a, b, q))).astype(q._payload.dtype))
         ctx.save_for_backward(a, b, found)
         ctx.save_for_forward(a, b, found)
         return found

@@ -285,7 +285,7 @@ def minimize_scalar(
     def value(x: Any, *more: Any) -> float:
         with no_grad():
             result = fun(new_tensor(np.asarray(x, np.float64), LEAF), *more)
-        return float(result.payload if isinstance(result, TensorBase) else result)
+        return float(result._payload if isinstance(result, TensorBase) else result)
 
     return optimize.minimize_scalar(
         value, bracket=bracket, bounds=bounds, args=args, method=method, tol=tol, options=options

@@ -104,7 +104,7 @@ def leaves_of(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 def array_of(value: Any, name: str) -> np.ndarray[Any, Any]:
     """One array of real numbers, in float64, cut from any graph."""
-    array = value.payload if isinstance(value, TensorBase) else value
+    array = value._payload if isinstance(value, TensorBase) else value
     try:
         array = np.asarray(array)
     except ValueError as error:
@@ -179,7 +179,7 @@ class Nesting:
         if single is not None:
             array = np.array(vector, np.float64)
             leaf = new_tensor(array if array.shape == single.shape else array.reshape(single.shape))
-            leaf.edge = LEAF
+            leaf._edge = LEAF
             return leaf, [leaf]
         leaves: list[Any] = []
 

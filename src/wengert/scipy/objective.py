@@ -126,7 +126,7 @@ class Scalar(_Recorded):
         nested, _ = self.nesting.tensors(x)
         with no_grad():
             result = self.fun(nested, *self.args, **self.kwargs)
-        value = result.payload if isinstance(result, TensorBase) else np.asarray(result)
+        value = result._payload if isinstance(result, TensorBase) else np.asarray(result)
         self._check_scalar(value)
         self.first = False
         return float(value.item())
@@ -143,7 +143,7 @@ class Scalar(_Recorded):
         if not isinstance(output, TensorBase) or not is_recorded(output):
             kind = "a tensor" if isinstance(output, TensorBase) else type(output).__name__
             raise no_path(self.label, kind, self._names())
-        payload = output.payload
+        payload = output._payload
         if payload.size != 1 or payload.dtype != np.float64:
             self._check_scalar(payload)
         value = float(payload.item())
@@ -246,14 +246,14 @@ class Vector(_Recorded):
             tensor = item if isinstance(item, TensorBase) else new_tensor(np.asarray(item))
             names.append(name)
             outputs.append(tensor)
-            if tensor.payload.dtype.kind not in "fiub":
-                self._check_dtype(tensor.payload.dtype)
+            if tensor._payload.dtype.kind not in "fiub":
+                self._check_dtype(tensor._payload.dtype)
                 raise TypeError(f"{name} must be an array of numbers; got {type(item).__name__}")
-            self._check_dtype(tensor.payload.dtype)
+            self._check_dtype(tensor._payload.dtype)
         if self.recorded and self.nesting.size and not any(map(is_recorded, outputs)):
             raise no_path(self.label, "values", self._names())
         self.outputs = outputs
-        pieces = [np.asarray(output.payload, np.float64).reshape(-1) for output in outputs]
+        pieces = [np.asarray(output._payload, np.float64).reshape(-1) for output in outputs]
         value = np.concatenate(pieces) if pieces else np.zeros(0)
         if self.first:
             if self.recorded and not np.isfinite(value).all():
@@ -297,7 +297,7 @@ class Vector(_Recorded):
         outputs, seeds = [], []
         start = 0
         for output in self.outputs:
-            payload = output.payload
+            payload = output._payload
             if is_recorded(output):
                 outputs.append(output)
                 seed = np.asarray(v[start : start + payload.size], payload.dtype)

@@ -28,7 +28,7 @@ def operands(name: str, *values: Any, kinds: str = "f") -> list[Any]:
         if is_sparse(value):
             raise TypeError(f"{name}() takes dense tensors, not {type(value).__name__}")
         tensors.append(value if isinstance(value, TensorBase) else new_tensor(np.asarray(value)))
-    arrays = [t.payload for t in tensors]
+    arrays = [t._payload for t in tensors]
     whole = "i" in kinds
     given = [
         a.dtype

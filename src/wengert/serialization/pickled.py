@@ -162,7 +162,7 @@ class Pickler:
             self._met[id(tensor)] = tensor
             self._memo[id(tensor)] = len(self._memo)
             return
-        requires = tensor.edge is not None
+        requires = tensor._edge is not None
         if isinstance(tensor, Parameter):
             self._name("torch._utils _rebuild_parameter")
             self._out += b"("
@@ -208,7 +208,7 @@ class Pickler:
 
     def _place(self) -> None:
         """Lay the tensors that were met out in storages."""
-        arrays = {key: _forward(tensor.array()) for key, tensor in self._met.items()}
+        arrays = {key: _forward(tensor._array()) for key, tensor in self._met.items()}
         for start, end, keys in sharing(arrays):
             kinds = {arrays[key].dtype for key in keys}
             kind = from_numpy_dtype(next(iter(kinds))) if len(kinds) == 1 else None

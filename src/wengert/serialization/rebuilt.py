@@ -118,17 +118,17 @@ def _with_bits(tensor: Any, metadata: Any) -> Any:
     for name, done in (metadata or {}).items():
         if name not in ("conj", "neg") or done is not True:
             raise ValueError(f"tensors do not have a bit {name!r}")
-        array = tensor.payload
+        array = tensor._payload
         # what is changed has memory of its own
         changed = np.conjugate(array) if name == "conj" else np.negative(array)
-        tensor = make(Tensor, np.asarray(changed), tensor.edge)
+        tensor = make(Tensor, np.asarray(changed), tensor._edge)
     return tensor
 
 
 def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any) -> Any:
     if type(data) is not Tensor:
         raise ValueError("a parameter is made of a tensor")
-    return make(Parameter, data.payload, LEAF if requires_grad else None, data.share_version())
+    return make(Parameter, data._payload, LEAF if requires_grad else None, data._share_version())
 
 
 def _rebuild_parameter_with_state(data: Any, requires_grad: Any, hooks: Any, state: Any) -> Any:

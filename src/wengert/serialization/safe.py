@@ -89,9 +89,9 @@ def check_savable(tensor: Any, place: str) -> None:
             f"cannot save {place}, which is a {type(tensor).__qualname__}: loading never runs the "
             "code of a class. Save x.as_subclass(wengert.Tensor) and what else the object holds"
         )
-    if is_elsewhere(tensor.payload):
+    if is_elsewhere(tensor._payload):
         raise RuntimeError(f"cannot save {place}, which is on another device: save its x.cpu()")
-    if isinstance(tensor.array(), Lifted):
+    if isinstance(tensor._array(), Lifted):
         raise RuntimeError(
             f"cannot save {place}: under a transform a tensor stands for many values"
         )
@@ -101,14 +101,14 @@ def check_savable(tensor: Any, place: str) -> None:
 def _laid_out(encoder: Encoder) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arrays to write by name, and what else is to be known of each."""
     places = _places(
-        {name: t.array() for name, t in encoder.tensors.items() if name not in encoder.same}
+        {name: t._array() for name, t in encoder.tensors.items() if name not in encoder.same}
     )
     arrays: dict[str, Any] = {}
     infos: dict[str, Any] = {}
     for name, tensor in encoder.tensors.items():
-        array = tensor.array()
+        array = tensor._array()
         info: dict[str, Any] = {}
-        if tensor.edge is not None:
+        if tensor._edge is not None:
             info["requires_grad"] = True
         if isinstance(tensor, Parameter):
             info["parameter"] = True

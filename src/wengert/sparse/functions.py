@@ -19,7 +19,7 @@ from wengert.tape.modes import enable_grad
 
 def _called(f: Callable[..., Any], x: Any, args: Any, name: str) -> tuple[Any, Any]:
     """A leaf with the value of `x`, and what `f` makes of it."""
-    array = x.payload if isinstance(x, TensorBase) else np.asarray(x)
+    array = x._payload if isinstance(x, TensorBase) else np.asarray(x)
     if array.dtype.kind in "iub":
         array = array.astype(np.float64)
     if not is_differentiable(array.dtype) or array.dtype.kind == "c":
@@ -35,10 +35,10 @@ def _called(f: Callable[..., Any], x: Any, args: Any, name: str) -> tuple[Any, A
             f"wengert.sparse.{name}: the function must return one tensor; got "
             f"{type(output).__name__}"
         )
-    if output.payload.dtype.kind not in "f":
+    if output._payload.dtype.kind not in "f":
         raise TypeError(
             f"wengert.sparse.{name}: the function must return floating values; got "
-            f"{output.payload.dtype}"
+            f"{output._payload.dtype}"
         )
     return leaf, output
 
@@ -46,14 +46,14 @@ def _called(f: Callable[..., Any], x: Any, args: Any, name: str) -> tuple[Any, A
 def _slope(f: Callable[..., Any], x: Any, args: Any, name: str) -> tuple[Any, Any]:
     """A leaf with the value of `x`, and the gradient of `f` there, recorded."""
     leaf, output = _called(f, x, args, name)
-    if output.payload.size != 1:
+    if output._payload.size != 1:
         raise ValueError(
             f"wengert.sparse.{name}: the function must return one number; got the shape "
-            f"{tuple(output.payload.shape)}"
+            f"{tuple(output._payload.shape)}"
         )
     slope = run_grad([output], [leaf], [None], True, True)[0] if is_recorded(output) else None
     if slope is None:
-        slope = new_tensor(np.zeros_like(leaf.payload))
+        slope = new_tensor(np.zeros_like(leaf._payload))
     return leaf, slope
 
 
@@ -161,7 +161,7 @@ def jacobian(
     leaf, output = _called(f, x, args, "jacobian")
     if coloring is None:
         coloring = color(pattern_of([output], [leaf]))
-    _check_coloring(coloring, (output.payload.size, leaf.payload.size), False)
+    _check_coloring(coloring, (output._payload.size, leaf._payload.size), False)
     matrix = compressed([output], [leaf], coloring)
     if check:
         _check(matrix, rows_of([output], [leaf]), "jacobian")
@@ -206,7 +206,7 @@ def hessian(
     leaf, slope = _slope(f, x, args, "hessian")
     if coloring is None:
         coloring = color(hessian_pattern_of([slope], [leaf]), mode="star")
-    _check_coloring(coloring, (leaf.payload.size,) * 2, True)
+    _check_coloring(coloring, (leaf._payload.size,) * 2, True)
     matrix = square_of([slope], [leaf], coloring)
     if check:
         _check(matrix, rows_of([slope], [leaf]), "hessian")

@@ -101,9 +101,9 @@ def _matmul(left: Any, right: Any) -> Any:
             return _like(_times_sparse(x, _matrix(right.to_sparse_coo(), "matmul")), left)
         if not isinstance(right, TensorBase):
             return NotImplemented
-        if right.payload.ndim not in (1, 2):
+        if right._payload.ndim not in (1, 2):
             raise RuntimeError(
-                f"matmul: a sparse matrix times a tensor of {right.payload.ndim} dimensions is "
+                f"matmul: a sparse matrix times a tensor of {right._payload.ndim} dimensions is "
                 "not supported: flatten it to a matrix"
             )
         return _times_dense(x, right)
@@ -212,7 +212,7 @@ def _added_to(x: Any, dense: Any, sign: int = 1) -> Any:
     """``dense ± x``, which is dense."""
     if isinstance(dense, np.ndarray):
         # a cotangent of a walk on arrays
-        return _added_to(x, new_tensor(dense), sign).payload
+        return _added_to(x, new_tensor(dense), sign)._payload
     if not isinstance(dense, TensorBase):
         return _added(x, dense)
     held: Any = dense

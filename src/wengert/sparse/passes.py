@@ -15,7 +15,7 @@ from wengert.tape.node import Unrecorded
 
 def is_recorded(tensor: Any) -> bool:
     """Whether gradients flow from a tensor."""
-    return tensor.edge is not None and tensor.edge.__class__ is not Unrecorded
+    return tensor._edge is not None and tensor._edge.__class__ is not Unrecorded
 
 
 def _parts(vector: Any, tensors: Sequence[Any]) -> list[Any]:
@@ -23,7 +23,7 @@ def _parts(vector: Any, tensors: Sequence[Any]) -> list[Any]:
     parts = []
     start = 0
     for tensor in tensors:
-        payload = tensor.payload
+        payload = tensor._payload
         piece = np.asarray(vector[start : start + payload.size], payload.dtype)
         parts.append(new_tensor(piece.reshape(payload.shape)))
         start += payload.size
@@ -33,9 +33,9 @@ def _parts(vector: Any, tensors: Sequence[Any]) -> list[Any]:
 def _joined(grads: Sequence[Any], like: Sequence[Any]) -> Any:
     """Gradients as one vector; None stands for zeros."""
     pieces = [
-        np.zeros(tensor.payload.size, tensor.payload.dtype)
+        np.zeros(tensor._payload.size, tensor._payload.dtype)
         if g is None
-        else np.asarray(g.payload).reshape(-1)
+        else np.asarray(g._payload).reshape(-1)
         for g, tensor in zip(grads, like, strict=True)
     ]
     return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
@@ -66,7 +66,7 @@ def _columns_of(outputs: Sequence[Any], leaves: Sequence[Any]) -> Callable[[Any]
     one is that of the Jacobian with that.
     """
     chosen = [i for i, output in enumerate(outputs) if is_recorded(output)]
-    u = [new_tensor(np.zeros_like(output.payload), LEAF) for output in outputs]
+    u = [new_tensor(np.zeros_like(output._payload), LEAF) for output in outputs]
     slopes: list[Any] = [None] * len(leaves)
     if chosen:
         slopes = run_grad(
@@ -94,7 +94,7 @@ def compressed(outputs: Sequence[Any], leaves: Sequence[Any], coloring: Coloring
 def square_of(slopes: Sequence[Any], leaves: Sequence[Any], coloring: Coloring) -> Any:
     """The Hessian from recorded gradients by leaves: a CSR array of a colouring's pattern."""
     slopes = [
-        new_tensor(np.zeros_like(leaf.payload)) if slope is None else slope
+        new_tensor(np.zeros_like(leaf._payload)) if slope is None else slope
         for slope, leaf in zip(slopes, leaves, strict=True)
     ]
     return coloring.assembled(_products(rows_of(slopes, leaves), coloring))

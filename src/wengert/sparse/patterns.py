@@ -26,14 +26,14 @@ Shape = tuple[int, ...]
 def pattern_of(outputs: Sequence[Any], leaves: Sequence[Any]) -> Any:
     """The pattern of the Jacobian of outputs by leaves, each one vector: a CSR array of bools."""
     sparse = scipy_module("sparse", "wengert.sparse.pattern")
-    sizes = [math.prod(output.payload.shape) for output in outputs]
+    sizes = [math.prod(output._payload.shape) for output in outputs]
     height = sum(sizes)
     walk = _Walk(height)
     start = 0
     for output, size in zip(outputs, sizes, strict=True):
-        edge = output if output.edge is LEAF else output.edge
+        edge = output if output._edge is LEAF else output._edge
         pairs = (np.arange(size), np.arange(start, start + size))
-        walk.deliver(edge, tuple(output.payload.shape), pairs)
+        walk.deliver(edge, tuple(output._payload.shape), pairs)
         start += size
     walk.run()
     columns, rows = [], []
@@ -42,7 +42,7 @@ def pattern_of(outputs: Sequence[Any], leaves: Sequence[Any]) -> Any:
         for elements, at in walk.arrived(leaf):
             columns.append(elements + width)
             rows.append(at)
-        width += leaf.payload.size
+        width += leaf._payload.size
     none = np.zeros(0, np.int64)
     column, row = merged(
         np.concatenate(columns) if columns else none, np.concatenate(rows) if rows else none, height
@@ -56,7 +56,7 @@ def pattern_of(outputs: Sequence[Any], leaves: Sequence[Any]) -> Any:
 def hessian_pattern_of(slopes: Sequence[Any], leaves: Sequence[Any]) -> Any:
     """The pattern of a Hessian from recorded gradients by leaves, None for zeros: symmetric."""
     given = [
-        new_tensor(np.zeros_like(leaf.payload)) if slope is None else slope
+        new_tensor(np.zeros_like(leaf._payload)) if slope is None else slope
         for slope, leaf in zip(slopes, leaves, strict=True)
     ]
     half = pattern_of(given, leaves)
@@ -81,8 +81,8 @@ class _Walk:
         if waiting is None:
             waiting = self.pending[node] = {}
             self.shapes[node] = {}
-            if node.seq < 0:
-                heappush(self.heap, (node.seq, node))
+            if node._seq < 0:
+                heappush(self.heap, (node._seq, node))
         waiting.setdefault(index, []).append(pairs)
         self.shapes[node][index] = shape
 

@@ -23,7 +23,7 @@ def shown(parts: dict[str, Any], tensor: Any, apart: bool) -> str:
     """
     lines = []
     for name, part in parts.items():
-        array = np.asarray(part.detach().array())
+        array = np.asarray(part.detach()._array())
         if array.dtype.kind == "V":
             array = array.astype(np.float32)
         size = f", size={tuple(array.shape)}" if not array.size else ""

@@ -47,8 +47,8 @@ def shape_of(node: Any, i: int, shapes: list[Shape]) -> Shape | None:
     if known is not None:
         return tuple(known)
     saved = getattr(node, f"s_{name}", None)
-    if saved is not None and saved.payload is not None:
-        return tuple(saved.payload.shape)
+    if saved is not None and saved._payload is not None:
+        return tuple(saved._payload.shape)
     grad = applied(node, [np.zeros(shape) for shape in shapes])[i]
     return None if grad is None else np.shape(grad)
 
@@ -127,7 +127,7 @@ def _forward(node: Any, i: int, k: int, shape: Shape, shapes: list[Shape]) -> Li
         u = [new_tensor(np.zeros(s, dtype), LEAF) for s in shapes]
         with np.errstate(all="ignore"):
             grad = node.apply_in(_given(node, u), True, node.edges)[i]
-            if grad is None or grad.edge is None:
+            if grad is None or grad._edge is None:
                 return None
             numbers, values = _numbers(shape), _values(shape)
             where, what = (
@@ -140,7 +140,7 @@ def _forward(node: Any, i: int, k: int, shape: Shape, shapes: list[Shape]) -> Li
         MODE.set(before)
     if where is None:
         return None
-    source = _copied(where.payload, what.payload, values)
+    source = _copied(where._payload, what._payload, values)
     return dense(shape, shapes[k]) if source is None else moved(source)
 
 

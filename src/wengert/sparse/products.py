@@ -20,9 +20,9 @@ _SMALL = 4096
 def _constant(node: Any, i: int) -> Any:
     """The payload of a factor that is constant and has many zeros, else None."""
     saved = getattr(node, f"s_{node.prim.args[i]}", None)
-    if node.edges[i] is not None or saved is None or saved.payload is None:
+    if node.edges[i] is not None or saved is None or saved._payload is None:
         return None
-    value = np.asarray(saved.payload)
+    value = np.asarray(saved._payload)
     count = np.count_nonzero(value)
     # lists of what is not zero take more room than rows and columns do
     worth = count < value.size and (value.size <= _SMALL or 4 * count <= value.size)
@@ -108,8 +108,8 @@ def _inner(node: Any, first: int) -> int:
     names = node.prim.args
     left = getattr(node, f"s_{names[first]}")
     if left is not None:
-        return int(left.payload.shape[-1])
-    right = getattr(node, f"s_{names[first + 1]}").payload
+        return int(left._payload.shape[-1])
+    right = getattr(node, f"s_{names[first + 1]}")._payload
     return int(right.shape[-2] if right.ndim > 1 else right.shape[0])
 
 

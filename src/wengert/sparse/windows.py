@@ -56,7 +56,7 @@ def _in_windows(
     sources = planes.reshape(-1, 1, channels, 1) * math.prod(sizes) + at
     none = np.broadcast_to(at < 0, sources.shape)
     if weight is not None:
-        zeros = np.asarray(weight.payload).reshape(1, result[1], 1, channels, -1) == 0
+        zeros = np.asarray(weight._payload).reshape(1, result[1], 1, channels, -1) == 0
         wide = (count, result[1], *sources.shape[1:])
         none = none | np.broadcast_to(zeros, wide).reshape(sources.shape)
     return np.where(none, -1, sources).reshape(math.prod(result), -1)
@@ -94,7 +94,7 @@ def _convolution(node: Any, shapes: list[Shape]) -> Found:
 
 @structural
 def _correlation(node: Any, shapes: list[Shape]) -> Found:
-    weight = tuple(getattr(node, "weight_shape", None) or node.s_weight.payload.shape)
+    weight = tuple(getattr(node, "weight_shape", None) or node.s_weight._payload.shape)
     shape = tuple(node.self_shape)
     turned = node.prim.name == "correlate_input"
     first, second = _ends(node, shape, weight, shapes[0], turned)

@@ -38,7 +38,7 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
     holds becomes ``.grad`` itself, any other is copied.
     """
     for leaf, _ in leaves:
-        if leaf.edge is not LEAF and leaf.edge is not None and not is_leaf_edge(leaf.edge):
+        if leaf._edge is not LEAF and leaf._edge is not None and not is_leaf_edge(leaf._edge):
             raise RuntimeError(
                 "leaf variable has been moved into the graph interior: a leaf was written to after "
                 "it had been used and had ceased to require a gradient; write to its clone()"
@@ -48,15 +48,15 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
     with _accumulating:
         if graph:
             # all are computed before any is set: an operation may raise
-            made = [(leaf, _sum(leaf, g)) for leaf, g in leaves if leaf.edge is not None]
+            made = [(leaf, _sum(leaf, g)) for leaf, g in leaves if leaf._edge is not None]
             for leaf, g in made:
-                leaf.extra().grad = g
-                if isinstance(g.payload, Lifted):
-                    _note(leaf, g.payload)
+                leaf._extra().grad = g
+                if isinstance(g._payload, Lifted):
+                    _note(leaf, g._payload)
             return
         while leaves:
             leaf, g = leaves.pop()
-            if leaf.edge is None:
+            if leaf._edge is None:
                 # it has left the graph since
                 continue
             # nobody else may come to hold the memory of a gradient
@@ -83,15 +83,15 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
 def add_retained(tensor: Any, g: Any, graph: bool) -> None:
     """Add to ``.grad`` of a tensor that is not a leaf and that retains its gradient."""
     with _accumulating:
-        ext = tensor.extra()
+        ext = tensor._extra()
         if graph:
             ext.grad = _sum(tensor, g)
         elif ext.grad is None:
-            F: Any = g.namespace if isinstance(g, Lifted) else K
+            F: Any = g._namespace if isinstance(g, Lifted) else K
             ext.grad = new_tensor(F.contiguous(g))
         else:
             # a new tensor, as in PyTorch: somebody may hold the one that was there
-            ext.grad = new_tensor(ext.grad.payload + g)
+            ext.grad = new_tensor(ext.grad._payload + g)
 
 
 def owned(held: list[Any]) -> Any:
@@ -142,21 +142,21 @@ _NUMBERS: Any = frozenset({np.float32, np.float64})
 def private(g: Any) -> Any:
     """A copy of a payload, for a tensor of its own."""
     if isinstance(g, Lifted):
-        F: Any = g.namespace
+        F: Any = g._namespace
         return F.clone(g)
     return np.array(g, copy=True, order="K")
 
 
 def _sum(tensor: Any, g: Any) -> Any:
-    ext = tensor.extra()
+    ext = tensor._extra()
     if isinstance(g, SparseValue) or isinstance(ext.grad, SparseValue):
         return _sum_sparse(ext.grad, g)
     if ext.grad is not None:
         return T.add(ext.grad, g)
     # a copy, under the name that PyTorch's graph gives it
-    like = tensor.payload if ext.grad_dtype is OWN else g.payload
+    like = tensor._payload if ext.grad_dtype is OWN else g._payload
     made = T.assign(new_tensor(like), g)
-    made.payload = _as_its_leaf(made.payload, tensor.payload)
+    made._payload = _as_its_leaf(made._payload, tensor._payload)
     return made
 
 
@@ -171,7 +171,7 @@ def _sum_sparse(have: Any, g: Any) -> Any:
 
 def _add_sparse(tensor: Any, g: Any) -> None:
     """Add a gradient that is sparse, or add to one that is."""
-    ext = tensor.extra()
+    ext = tensor._extra()
     have: Any = ext.grad
     if isinstance(g, SparseValue) and have is not None:
         have.add_(g)
@@ -184,46 +184,46 @@ def _add_sparse(tensor: Any, g: Any) -> None:
 
 def _note(tensor: Any, payload: Any) -> None:
     """Note at the levels of forward mode that `tensor` gets a gradient with a tangent there."""
-    own = levels_of(tensor.payload)
+    own = levels_of(tensor._payload)
     for number, level in levels_of(payload).items():
         if level.size is None and number not in own:
             level.leaves.append(weakref.ref(tensor))
 
 
 def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
-    ext = tensor.extra()
+    ext = tensor._extra()
     have = ext.grad
     if have is None:
-        ext.grad = new_tensor(_as_its_leaf(g, tensor.payload))
+        ext.grad = new_tensor(_as_its_leaf(g, tensor._payload))
     elif isinstance(have, SparseValue):
         _add_sparse(tensor, g)
     else:
-        payload, cell = have.payload, have.vc
+        payload, cell = have._payload, have._vc
         # first the version: an interrupt in between must not leave a write unnoticed
         if cell is None:
-            have.vc = [1, "accumulation of gradients"]
+            have._vc = [1, "accumulation of gradients"]
         elif cell.__class__ is not InferenceCell:
             cell[0] += 1
             cell[1] = "accumulation of gradients"
         try:
             if payload.__class__ in _NUMBERS and payload.__class__ is g.__class__:
-                have.payload = payload + g
+                have._payload = payload + g
             elif payload.__class__ is np.ndarray and not lifted:
                 np.add(payload, g, payload)
             else:
                 check_shape(payload, [g])
-                if lifted and have.edge is not None:
+                if lifted and have._edge is not None:
                     # its history is that of a constant of the levels that it comes into
-                    have.edge = _brought(have, levels_of(g)).edge
+                    have._edge = _brought(have, levels_of(g))._edge
                 if getattr(payload, "traced", False) and not levels_of(payload):
                     # whoever shows its memory sees the sum
                     payload.write(payload + g)
                 else:
-                    have.payload = payload + g
+                    have._payload = payload + g
         except (RuntimeError, ValueError):
             # nothing has been written
-            if have.vc is not None and have.vc.__class__ is not InferenceCell:
-                have.vc[0] -= 1
+            if have._vc is not None and have._vc.__class__ is not InferenceCell:
+                have._vc[0] -= 1
             check_shape(payload, [g])
             raise
 
@@ -254,4 +254,4 @@ def _as_its_leaf(g: Any, leaf: Any) -> Any:
 
 def counted(grad: Any) -> int:
     """The version of a gradient, as accumulation counts it."""
-    return 0 if grad.vc.__class__ is InferenceCell else version_of(grad)
+    return 0 if grad._vc.__class__ is InferenceCell else version_of(grad)

@@ -70,15 +70,15 @@ class Anomaly:
             node.site = self.site()
             return
         node.site = self.frames.take(), None
-        if self.looking and not is_finite(out.payload):
-            self._judge_result(prim, args, params, out.payload)
+        if self.looking and not is_finite(out._payload):
+            self._judge_result(prim, args, params, out._payload)
 
     def look(
         self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any], out: Any
     ) -> None:
         """Look at a result of the forward pass that has no node, until something is found."""
-        if self.looking and self.running is None and not is_finite(out.payload):
-            self._judge_result(prim, args, params, out.payload)
+        if self.looking and self.running is None and not is_finite(out._payload):
+            self._judge_result(prim, args, params, out._payload)
 
     def record(
         self, mode: Mode, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]
@@ -90,7 +90,7 @@ class Anomaly:
         finally:
             MODE.set(mode)
         outs = results if results.__class__ is tuple else (results,)
-        edge = outs[0].edge
+        edge = outs[0]._edge
         if edge is not None and edge is not LEAF:
             node = edge.node if edge.__class__ is OutputEdge else edge
             if site_of(node) is None:
@@ -101,7 +101,7 @@ class Anomaly:
 
     def _judge_result(self, prim: Primitive, args: Any, params: Any, payload: Any) -> None:
         """Warn of a result that is the first to be not finite."""
-        values = [a.payload if isinstance(a, TensorBase) else a for a in args]
+        values = [a._payload if isinstance(a, TensorBase) else a for a in args]
         numbers = float | complex | int if prim.of_number else float | complex
         values += [value for value in params.values() if isinstance(value, numbers)]
         bad = np.isnan(payload)
@@ -128,7 +128,7 @@ class Anomaly:
         """Raise for a NaN in gradient `i` of `node`; remember the first infinity."""
         bad = np.isnan(payload)
         parts = g if node.several else (g,)
-        arrays = [getattr(part, "payload", part) for part in parts if part is not None]
+        arrays = [getattr(part, "_payload", part) for part in parts if part is not None]
         if not bad.any():
             if not self._infinite and all(map(are_finite, arrays)):
                 self._infinite = (
@@ -214,7 +214,7 @@ class AnomalyWatch:
         if anomaly.check_nan:
             for i, grad in enumerate(grads):
                 if grad is not None:
-                    payload = grad if raw else grad.payload
+                    payload = grad if raw else grad._payload
                     if not is_finite(payload):
                         anomaly.judge(node, i, payload, g)
         return grads
@@ -265,7 +265,7 @@ def _where(node: Any, i: int, payload: Any, arrays: list[Any], bad: Any) -> str:
         if isinstance(saved, Packed):
             # its hook has run, and may not be fit to run again
             continue
-        saved = getattr(saved, "payload", saved)
+        saved = getattr(saved, "_payload", saved)
         if saved is not None and np.shape(saved) == payload.shape:
             known.append(f"{name} {np.asarray(saved)[index]}")
     line = line_of(node)

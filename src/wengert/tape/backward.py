@@ -61,12 +61,12 @@ def _seeds(
         if isinstance(output, GradientEdge):
             shape, dtype, edge = output.shape, output.np_dtype, _edge_of(output)
         else:
-            payload = output.payload
+            payload = output._payload
             if isinstance(payload, Lifted):
                 output = PORTS.settled(output)
-                payload = output.payload
+                payload = output._payload
                 levels = payload if isinstance(payload, Lifted) else None
-            shape, dtype, edge = payload.shape, payload.dtype, output.edge
+            shape, dtype, edge = payload.shape, payload.dtype, output._edge
             if edge is LEAF:
                 edge = output
             elif (edge is None or edge.__class__ is Unrecorded) and (
@@ -83,12 +83,12 @@ def _seeds(
             if dtype is not None:
                 grad = cast(grad, dtype)
             if not create_graph:
-                grad = grad.payload
+                grad = grad._payload
         if levels is not None:
             if is_elsewhere(levels):
                 grad = _placed(grad, levels, grads[i] is None)
             grad = PORTS.seeded(grad, levels)
-        if isinstance(grad.payload if create_graph else grad, Lifted):
+        if isinstance(grad._payload if create_graph else grad, Lifted):
             lifted = True
         seeds.append((edge, grad))
     return seeds, lifted
@@ -98,9 +98,9 @@ def _placed(grad: Any, payload: Any, implicit: bool) -> Any:
     """A cotangent where the output is: one of ones is sent there, and others have to be there."""
     if implicit:
         recorded = isinstance(grad, TensorBase)
-        made = PORTS.sent(grad.payload if recorded else grad, payload.device)
+        made = PORTS.sent(grad._payload if recorded else grad, payload.device)
         return new_tensor(made) if recorded else made
-    place = device_of(getattr(grad, "payload", grad))
+    place = device_of(getattr(grad, "_payload", grad))
     if place != payload.device:
         raise different_devices(payload.device, place)
     return grad
@@ -130,21 +130,21 @@ def _check_seed(i: int, shape: tuple[int, ...] | None, dtype: Any, grad: Any) ->
         )
     if shape is None:
         return
-    if grad.payload.shape != shape:
+    if grad._payload.shape != shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{i}] has a shape of "
-            f"torch.Size({list(grad.payload.shape)}) and output[{i}] has a shape of "
+            f"torch.Size({list(grad._payload.shape)}) and output[{i}] has a shape of "
             f"torch.Size({list(shape)})."
         )
-    if (grad.payload.dtype.kind == "c") != (dtype.kind == "c"):
+    if (grad._payload.dtype.kind == "c") != (dtype.kind == "c"):
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same "
-            f"dtype. Mismatch in dtype: grad_output[{i}] has a dtype of {grad.payload.dtype} and "
+            f"dtype. Mismatch in dtype: grad_output[{i}] has a dtype of {grad._payload.dtype} and "
             f"output[{i}] has a dtype of {dtype}."
         )
 
 
-_NUMBER = attrgetter("seq")
+_NUMBER = attrgetter("_seq")
 
 
 def _reachable(
@@ -158,20 +158,20 @@ def _reachable(
     gradient by what was computed late does not go back to where everything began.
     """
     oldest = -1
-    if targets and all(target.seq < 0 for target in targets):
-        oldest = max([target.seq for target in targets])
+    if targets and all(target._seq < 0 for target in targets):
+        oldest = max([target._seq for target in targets])
     reached: set[Any] = set()
     stack = [node_of(edge) for edge, _ in seeds]
     while stack:
         node = stack.pop()
-        if node in reached or node.seq > oldest or (through is not None and node not in through):
+        if node in reached or node._seq > oldest or (through is not None and node not in through):
             continue
         reached.add(node)
         # leaves have positive numbers, edges to one of several outputs 0
         stack += [
-            edge if edge.seq else edge.node
+            edge if edge._seq else edge.node
             for edge in node.edges
-            if edge is not None and edge.seq <= 0
+            if edge is not None and edge._seq <= 0
         ]
     return reached
 
@@ -186,7 +186,7 @@ def _restricted(
         leads = False
         for edge in node.edges:
             if edge is not None:
-                below = edge if edge.seq else edge.node
+                below = edge if edge._seq else edge.node
                 if below in wanted or below in targets:
                     leads = True
                 else:
@@ -201,7 +201,7 @@ def _edge_of(source: Any) -> Any:
     """The edge of a tensor, or the one that a `GradientEdge` stands for."""
     if not isinstance(source, GradientEdge):
         # no gradient arrives at what was made without recording: an edge that nothing leads to
-        return Unrecorded() if source.edge.__class__ is Unrecorded else edge_of(source)
+        return Unrecorded() if source._edge.__class__ is Unrecorded else edge_of(source)
     node, index = source.node, source.output_nr
     if isinstance(node, AccumulateGrad):
         return node.variable
@@ -225,8 +225,8 @@ def _accumulate(pending: dict[Any, Any], targets: set[Any] | None, graph: bool) 
         leaf, g = pending.popitem()
         if g is not None and (targets is None or leaf in targets):
             # one that has left the graph since may have another shape
-            if g.shape != leaf.payload.shape and leaf.edge is not None:
-                raise errors.gradient_shape(leaf.payload, g)
+            if g.shape != leaf._payload.shape and leaf._edge is not None:
+                raise errors.gradient_shape(leaf._payload, g)
             leaves.append((leaf, g))
     leaf = g = None
     add_gradients(leaves, graph)
@@ -282,13 +282,13 @@ def _plain_seed(output: Any, grad: Any) -> Any:
     ----------
     grad: The tensor that was given for it; None for 1.
     """
-    edge = output.edge if isinstance(output, TensorBase) else None
+    edge = output._edge if isinstance(output, TensorBase) else None
     if edge is None or edge is LEAF or edge.__class__ is Unrecorded:
         return None
-    payload = output.payload
+    payload = output._payload
     if grad is None:
         return _UNITS.get(payload.__class__)
-    g: Any = grad.payload if isinstance(grad, TensorBase) else None
+    g: Any = grad._payload if isinstance(grad, TensorBase) else None
     if g.__class__ not in _ARRAYS or payload.__class__ not in _ARRAYS:
         return None
     return g if g.dtype is payload.dtype and g.shape == payload.shape else None
@@ -335,11 +335,11 @@ class _Walk:
             anomaly, tracing, sides = before.anomaly, before.tracing, before.sides
         watched, wanted = bool(WATCHED.data), None  # type: ignore[attr-defined]
         if targets is not None:
-            watched = watched or any(target.seq < 0 for target in targets)
+            watched = watched or any(target._seq < 0 for target in targets)
             wanted = _restricted(self.seeds, targets, self.through)
             # as in PyTorch, the nodes of tensors whose .grad is added to run themselves
             for target in targets if accumulate else ():
-                if target.seq < 0:
+                if target._seq < 0:
                     wanted.setdefault(target, (None,) * len(target.edges))
         searching = begin_search(tracing is not None)
         if tracing is not None:
@@ -400,7 +400,7 @@ class _Walk:
     def executes(self, target: Any) -> bool:
         """Whether the walk may come to a node, or to a leaf."""
         met = _reachable(self.seeds, None, self.through)
-        if target.seq < 0:
+        if target._seq < 0:
             return target in met
         return any(target is edge for node in met for edge in node.edges)
 
@@ -495,7 +495,7 @@ def run_backward(
     elif inputs is None and len(outputs) == len(grads) == 1 and is_plain():
         seed = _plain_seed(outputs[0], grads[0])
         if seed is not None:
-            plain_walk(outputs[0].edge, seed, keep, accumulate=True)
+            plain_walk(outputs[0]._edge, seed, keep, accumulate=True)
             return
     seeds, lifted = _seeds(outputs, grads, create_graph)
     targets: set[Any] | None = None
@@ -504,7 +504,7 @@ def run_backward(
             # an edge may lead to a leaf; of another tensor it keeps nothing that has a .grad
             if isinstance(source, GradientEdge):
                 continue
-            if source.edge is None:
+            if source._edge is None:
                 raise RuntimeError(
                     f"One of the differentiated Tensors does not require grad: inputs[{i}]"
                 )
@@ -529,18 +529,18 @@ def run_grad(
     """
     if not create_graph and through is None and len(outputs) == len(grads) == 1 and is_plain():
         seed = _plain_seed(outputs[0], grads[0])
-        if seed is not None and all(getattr(i, "edge", None) is LEAF for i in inputs):
-            edge = outputs[0].edge
+        if seed is not None and all(getattr(i, "_edge", None) is LEAF for i in inputs):
+            edge = outputs[0]._edge
             wanted = None
             if not (closed or ends_at((edge,), inputs)):
                 wanted = _restricted(((edge, seed),), set(inputs), None)
             return _handed(plain_walk(edge, seed, keep, wanted), inputs)
     seeds, lifted = _seeds(outputs, grads, create_graph)
     for i, source in enumerate(inputs):
-        if not isinstance(source, GradientEdge) and source.edge is None:
+        if not isinstance(source, GradientEdge) and source._edge is None:
             raise RuntimeError(
                 f"One of the differentiated Tensors does not require grad\n  inputs[{i}], "
-                f"{errors.describe(source.payload)}"
+                f"{errors.describe(source._payload)}"
             )
     edges = [_edge_of(source) for source in inputs]
     walked = _Walk(seeds, keep, create_graph, grads, lifted)
@@ -561,7 +561,7 @@ def _handed(captured: dict[Any, Any], keys: Sequence[Any]) -> list[Any]:
         if g is None:
             # the same input again
             first = made.get(key)
-            results.append(None if first is None else new_tensor(private(first.payload)))
+            results.append(None if first is None else new_tensor(private(first._payload)))
         elif isinstance(g, SparseValue):
             results.append(captured[key].clone())
         else:

@@ -1,9 +1,9 @@
 cdef class TensorBase:
     cdef object __weakref__
-    cdef public object payload
-    cdef public object edge
-    cdef public object vc
-    cdef public object ext
+    cdef public object _payload
+    cdef public object _edge
+    cdef public object _vc
+    cdef public object _ext
 
 cdef class OutputEdge:
     cdef object __weakref__
@@ -13,7 +13,7 @@ cdef class OutputEdge:
 cdef class NodeBase:
     cdef object __weakref__
     cdef public object edges
-    cdef public object ext
-    cdef public object seq
+    cdef public object _ext
+    cdef public object _seq
     cdef public object site
     cdef public object versions

@@ -7,7 +7,7 @@ be written to or shared, so whatever shares memory or writes calls `TensorBase.a
 puts a 0-d array in its place.
 
 NOTE [edges]
-`TensorBase.edge` says where the gradient goes:
+`TensorBase._edge` says where the gradient goes:
 
 * None: nowhere, the tensor does not require a gradient;
 * `LEAF`: the tensor is a leaf that requires one; edges to it are the tensor itself, which spares
@@ -16,7 +16,7 @@ NOTE [edges]
 * an `OutputEdge`: it is one of several.
 
 NOTE [versions]
-`TensorBase.vc` is the version cell ``[count, name of the last writer]`` that all tensors over one
+`TensorBase._vc` is the version cell ``[count, name of the last writer]`` that all tensors over one
 memory share. It is None until something writes to the memory or shares it: then nothing can have
 changed since the tensor was made, and a saved tensor needs no check.
 """
@@ -100,51 +100,51 @@ class Extra:
 class TensorBase:
     """Autograd metadata over a payload; the class that users touch is `wengert.Tensor`."""
 
-    __slots__ = ("__weakref__", "edge", "ext", "payload", "vc")
+    __slots__ = ("__weakref__", "_edge", "_ext", "_payload", "_vc")
 
-    payload: Any
-    edge: Any
-    vc: list[Any] | None
-    ext: Extra | None
+    _payload: Any
+    _edge: Any
+    _vc: list[Any] | None
+    _ext: Extra | None
 
-    seq: ClassVar[int] = 1
+    _seq: ClassVar[int] = 1
     """Marks a leaf among edges: nodes have negative sequence numbers."""
-    wraps: ClassVar[bool] = True
+    _wraps: ClassVar[bool] = True
 
     # identity, since `==` compares elements
     __hash__ = object.__hash__
 
     @property
-    def namespace(self) -> Any:
+    def _namespace(self) -> Any:
         """T, which computes on tensors."""
         return PORTS.namespace
 
     @property
-    def level(self) -> int:
+    def _level(self) -> int:
         """The transform that the tensor belongs to; 0 outside all."""
-        ext = self.ext
+        ext = self._ext
         return 0 if ext is None else ext.level
 
-    def extra(self) -> Extra:
+    def _extra(self) -> Extra:
         """The tensor's rare attributes, made on first use."""
-        ext = self.ext
+        ext = self._ext
         if ext is None:
             made = Extra()
             # another thread may be making one, and put a gradient there
             with _making:
-                ext = self.ext
+                ext = self._ext
                 if ext is None:
-                    ext = self.ext = made
+                    ext = self._ext = made
         return ext
 
-    def array(self) -> Any:
+    def _array(self) -> Any:
         """The payload, as memory that can be written and shared."""
-        payload = self.payload
+        payload = self._payload
         if payload.__class__ is not np.ndarray:
             if isinstance(payload, np.generic):
                 scalar, payload = payload, np.asarray(payload)
-                self.payload = payload
-                node = self.edge
+                self._payload = payload
+                node = self._edge
                 if getattr(node, "result", None) is scalar:
                     # the node that made it saved it, and is to see what is written by `.data`
                     node.result = payload
@@ -152,28 +152,28 @@ class TensorBase:
                 # see NOTE [invalidated views]: the memory itself may be used
                 payload = payload.view(np.ndarray)
             elif isinstance(payload, Lifted):
-                payload = self.payload = payload.placed()
+                payload = self._payload = payload.placed()
         return payload
 
-    def share_version(self) -> list[Any]:
+    def _share_version(self) -> list[Any]:
         """The version cell, made on first use."""
-        vc = self.vc
+        vc = self._vc
         if vc is None:
-            vc = self.vc = [0, None]
+            vc = self._vc = [0, None]
         return vc
 
 
 class NodeBase:
     """What every node holds (see `wengert.tape.node.Node`)."""
 
-    __slots__ = ("__weakref__", "edges", "ext", "seq", "site", "versions")
+    __slots__ = ("__weakref__", "_ext", "_seq", "edges", "site", "versions")
 
 
 class OutputEdge:
     """An edge to one of several outputs of a node."""
 
     __slots__ = ("__weakref__", "index", "node")
-    seq = 0
+    _seq = 0
 
     def __init__(self, node: Any, index: int) -> None:
         self.node = node
@@ -182,15 +182,15 @@ class OutputEdge:
 
 def node_of(edge: Any) -> Any:
     """What an edge leads to: a node, or a leaf itself."""
-    return edge.node if edge.seq == 0 else edge
+    return edge.node if edge._seq == 0 else edge
 
 
 class Freed:
     """What takes the place of a saved tensor once its graph has been walked."""
 
     __slots__ = ()
-    payload = None
-    vc = (-1, None)
+    _payload = None
+    _vc = (-1, None)
 
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         raise errors.backward_twice("an operation with a number or an index")
@@ -218,7 +218,7 @@ def version_then(node: Any, at: int) -> int:
 
 def version_of(tensor: TensorBase) -> int:
     """How often the tensor's memory has been written to."""
-    vc = tensor.vc
+    vc = tensor._vc
     return 0 if vc is None else vc[0]
 
 
@@ -243,8 +243,8 @@ def tensor_of(g: Any) -> Any:
 def new_tensor(payload: Any, edge: Any = None, vc: list[Any] | None = None) -> Any:
     """A tensor over a payload, without any check."""
     tensor = TensorBase.__new__(PORTS.tensor)
-    tensor.payload = payload
-    tensor.edge = edge
-    tensor.vc = vc
-    tensor.ext = None
+    tensor._payload = payload
+    tensor._edge = edge
+    tensor._vc = vc
+    tensor._ext = None
     return tensor

@@ -80,7 +80,7 @@ def note(kind: str, tensor: Any) -> None:
 
     It is to be called by the very function that the user called.
     """
-    edge = tensor.edge
+    edge = tensor._edge
     try:
         frame = _getframe(2)
     except ValueError:  # called by the interpreter itself: there is no line to show
@@ -89,7 +89,7 @@ def note(kind: str, tensor: Any) -> None:
     if OURS[code.co_filename]:
         frame = outside(frame)
         code = frame.f_code
-    memory = tensor.array() if kind in SHARING else None
+    memory = tensor._array() if kind in SHARING else None
     if memory is not None:
         memory = ref(memory) if memory.__class__ is ndarray else None
     _HERE.add((kind, code, frame.f_lasti, ref(tensor if edge is LEAF else edge), memory))
@@ -123,19 +123,19 @@ class Detachment:
     switch: Whether it switched recording off, and cut no tensor itself.
     """
 
-    __slots__ = ("_edge", "_memory", "kind", "site", "switch")
+    __slots__ = ("_cut", "_memory", "kind", "site", "switch")
 
     def __init__(self, kind: str, site: Site, edge: Any, memory: Any) -> None:
         self.kind = kind
         self.site = site
         self.switch = edge is None
-        self._edge = edge
+        self._cut = edge
         self._memory = memory
 
     @property
-    def edge(self) -> Any:
+    def _edge(self) -> Any:
         """The edge of the tensor that was cut (a leaf is its own); None if it is gone."""
-        return None if self._edge is None else self._edge()
+        return None if self._cut is None else self._cut()
 
     @property
     def memory(self) -> Any:

@@ -96,7 +96,7 @@ def walk(
                             else:
                                 owned.discard(edge)
                     else:
-                        seq = edge.seq
+                        seq = edge._seq
                         if seq > 0:
                             pending[edge] = grad
                         elif seq == 0:
@@ -112,9 +112,9 @@ def walk(
                 watch.finished(node, pending)
             if following is None:
                 break
-            if heap and heap[0][0] < following.seq:
+            if heap and heap[0][0] < following._seq:
                 pending[following] = g_following
-                node = heapreplace(heap, (following.seq, following))[1]
+                node = heapreplace(heap, (following._seq, following))[1]
                 g = pending.pop(node)
             else:
                 node, g = following, g_following
@@ -123,28 +123,28 @@ def walk(
 
 def _announce(edge: Any, pending: dict[Any, Any], heap: Any) -> None:
     """Let the target of `edge` have its turn though a rule gave it nothing, as PyTorch does."""
-    target = edge.node if edge.seq == 0 else edge
+    target = edge.node if edge._seq == 0 else edge
     if target not in pending:
-        pending[target] = None if edge.seq else [None] * target.width()
-        if target.seq < 0:
-            heappush(heap, (target.seq, target))
+        pending[target] = None if edge._seq else [None] * target.width()
+        if target._seq < 0:
+            heappush(heap, (target._seq, target))
 
 
 def _deliver(edge: Any, g: Any, pending: dict[Any, Any], owned: set[Any], heap: Any) -> None:
     """Add a cotangent to what waits for the target of `edge`."""
-    if edge.seq != 0:
+    if edge._seq != 0:
         if pending.get(edge) is not None:
             pending[edge] = pending[edge] + g
             owned.discard(edge)
         else:
             pending[edge] = g
-            if edge.seq < 0:
-                heappush(heap, (edge.seq, edge))
+            if edge._seq < 0:
+                heappush(heap, (edge._seq, edge))
         return
     node: Any = edge.node
     parts = pending.get(node)
     if parts is None:
         parts = pending[node] = [None] * node.width()
-        heappush(heap, (node.seq, node))
+        heappush(heap, (node._seq, node))
     have = parts[edge.index]
     parts[edge.index] = g if have is None else have + g

@@ -39,7 +39,7 @@ def transposed_twice(
         F: Any = namespace_of(*outs)
         have = [level for _, level in sorted(levels_of(*primals, *outs).items())]
         zeros = [brought(new_tensor(F.zeros_like(out)), have) for out in outs[:count]]
-        cotangents = [new_tensor(zero.payload, LEAF) for zero in zeros]
+        cotangents = [new_tensor(zero._payload, LEAF) for zero in zeros]
         if prim.differentiable != 1:
             node.outputs_meta = tuple((out.shape, out.dtype) for out in outs[:count])
         if "result" in prim.saved:
@@ -49,7 +49,7 @@ def transposed_twice(
         pairs = [
             (grad, new_tensor(t))
             for grad, t in zip(grads, tangents, strict=True)
-            if grad is not None and t is not None and grad.edge is not None
+            if grad is not None and t is not None and grad._edge is not None
         ]
         if not pairs:
             return (None,) * count if several else None
@@ -57,5 +57,5 @@ def transposed_twice(
         found = run_grad(outputs, cotangents, seeds, False, False)
     finally:
         MODE.set(mode)
-    made = [None if tensor is None else tensor.payload for tensor in found]
+    made = [None if tensor is None else tensor._payload for tensor in found]
     return tuple(made) if several else made[0]

@@ -29,24 +29,24 @@ NOTED = "_given_tangent"
 
 def note_tangent(tensor: Any, tangent: Any) -> None:
     """Let `tangent` be the tensor that stands for the tangent of `tensor`."""
-    vars(tensor)[NOTED] = (tensor.payload, tangent, tensor.edge, _versions(tensor, tangent))
+    vars(tensor)[NOTED] = (tensor._payload, tangent, tensor._edge, _versions(tensor, tangent))
 
 
 def _versions(tensor: Any, tangent: Any) -> Any:
-    return None if tensor.edge is None else (version_of(tensor), version_of(tangent))
+    return None if tensor._edge is None else (version_of(tensor), version_of(tangent))
 
 
 def noted_tangent(tensor: Any) -> Any:
     """The tensor that stands for the tangent of `tensor`, None if there is none or no more."""
     payload, tangent, edge, versions = vars(tensor).get(NOTED, (None, None, None, None))
-    if payload is not tensor.payload or edge is not tensor.edge:
+    if payload is not tensor._payload or edge is not tensor._edge:
         return None
     return tangent if versions == _versions(tensor, tangent) else None
 
 
 def tangent_tensor(tensor: Any, level: Level) -> Any:
     """The tangent of `tensor` at `level`, which it has."""
-    whole = tensor.payload
+    whole = tensor._payload
     if not isinstance(whole, Dual) or whole.owner is not level:
         return move("tangent_of", tensor, level)
     tangent = noted_tangent(tensor)
@@ -54,18 +54,18 @@ def tangent_tensor(tensor: Any, level: Level) -> Any:
         return tangent
     if not is_plain(whole.tangent):
         return move("tangent_of", tensor, level)
-    if tensor.edge is not None:
-        edge = move("tangent_of", tensor, level).edge
+    if tensor._edge is not None:
+        edge = move("tangent_of", tensor, level)._edge
         if edge is None:
             # nothing is recorded here and now
             return new_tensor(np.copy(whole.tangent))
     else:
         edge = None
     if whole.own:
-        tangent = new_tensor(whole.tangent, edge, whole.given or tensor.share_version())
+        tangent = new_tensor(whole.tangent, edge, whole.given or tensor._share_version())
     else:
         tangent = new_tensor(np.copy(whole.tangent), edge)
-    tangent.extra().no_write = PART
+    tangent._extra().no_write = PART
     link(tensor, tangent)
     note_tangent(tensor, tangent)
     return tangent
@@ -76,23 +76,23 @@ def follow(tensor: Any, tangent: Any) -> None:
 
     One with memory of its own, as `make_dual` may have been given, was not written to.
     """
-    if tensor.edge is not None and tangent.vc is (tensor.payload.given or tensor.vc):
+    if tensor._edge is not None and tangent._vc is (tensor._payload.given or tensor._vc):
         if is_recording():
-            tangent.payload = plain(tangent.payload)
-            move_edge(tangent, move("tangent_of", tensor, tensor.payload.owner).edge)
-        tangent.extra().no_write = PART
+            tangent._payload = plain(tangent._payload)
+            move_edge(tangent, move("tangent_of", tensor, tensor._payload.owner)._edge)
+        tangent._extra().no_write = PART
         note_tangent(tensor, tangent)
 
 
 def joined_with(out: Any, tangent: Any, level: Level) -> Any:
     """A tensor of a value and a tangent that is a tensor, neither of which is recorded."""
-    value, array, cell = out.array(), tangent.array(), tangent.share_version()
-    if out.ext is None or out.ext.base is None or cell.__class__ is InferenceCell:
+    value, array, cell = out._array(), tangent._array(), tangent._share_version()
+    if out._ext is None or out._ext.base is None or cell.__class__ is InferenceCell:
         # others may have the same
         array, cell = laid_as(array.copy(), value), None
     own = array.strides == value.strides and array.flags.writeable
     dual = new_tensor(
-        Dual(value, array, level, own, cell if own else None), None, out.share_version()
+        Dual(value, array, level, own, cell if own else None), None, out._share_version()
     )
     if own and cell is not None:
         note_tangent(dual, tangent)
@@ -104,9 +104,9 @@ def shared_tangent(dual: Any, tangent: Any) -> None:
 
     It must lie in memory as the value does, so that views of both are views.
     """
-    whole, array = dual.payload, tangent.array()
-    cell = tangent.share_version()
+    whole, array = dual._payload, tangent._array()
+    cell = tangent._share_version()
     own = array.flags.writeable and cell.__class__ is not InferenceCell
-    dual.payload = Dual(np.asarray(whole.primal), array, whole.owner, own, cell if own else None)
+    dual._payload = Dual(np.asarray(whole.primal), array, whole.owner, own, cell if own else None)
     link(dual, tangent)
     note_tangent(dual, tangent)

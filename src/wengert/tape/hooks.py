@@ -19,11 +19,11 @@ from wengert.tape.node import USER_CODE, Unrecorded, is_leaf_edge, target_of
 
 def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call `hook` with the gradient of `tensor` (see `Tensor.register_hook`)."""
-    edge = tensor.edge
+    edge = tensor._edge
     if edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if edge is LEAF:
-        ext = tensor.extra()
+        ext = tensor._extra()
         if ext.hooks is None:
             ext.hooks = {}
         _watch_leaf(ext)
@@ -32,7 +32,7 @@ def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
         # no gradient arrives there
         return register({}, hook, "register_hook")
     node, index = target_of(edge)
-    ext = node.extra()
+    ext = node._extra()
     if ext.tensor_hooks is None:
         ext.tensor_hooks = {}
     WATCHED.add(node)
@@ -42,11 +42,11 @@ def register_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
 
 def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call `hook` with `tensor` once its ``.grad`` has been added to (see `Tensor`)."""
-    if tensor.edge is None:
+    if tensor._edge is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if not is_leaf_edge(tensor.edge):
+    if not is_leaf_edge(tensor._edge):
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    ext = tensor.extra()
+    ext = tensor._extra()
     if ext.post_hooks is None:
         ext.post_hooks = {}
     _watch_leaf(ext)
@@ -55,14 +55,14 @@ def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], Any]) 
 
 def set_hooks(tensor: Any, hooks: dict[Any, Any] | None) -> None:
     """Let `hooks` be the hooks of a leaf, by any keys (see `Tensor._backward_hooks`)."""
-    ext = tensor.extra()
+    ext = tensor._extra()
     ext.hooks = hooks
     _watch_leaf(ext)
 
 
 def set_grad_dtype(tensor: Any, dtype: Any) -> None:
     """Let gradients of a leaf come in `dtype`, an array's, or as they are if that is None."""
-    ext = tensor.extra()
+    ext = tensor._extra()
     ext.grad_dtype = dtype
     # walks that nobody watches take gradients for arrays of their leaf's dtype
     _watch_leaf(ext)
@@ -76,13 +76,13 @@ def _watch_leaf(ext: Any) -> None:
 
 def retain_grad(tensor: Any) -> None:
     """Make a non-leaf keep its gradient in ``.grad`` (see `Tensor.retain_grad`)."""
-    edge = tensor.edge
+    edge = tensor._edge
     if edge is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if is_leaf_edge(edge):
         return
     node, index = target_of(edge)
-    tensor.extra().retains = True
+    tensor._extra().retains = True
     node.retain(index, tensor)
 
 
@@ -142,14 +142,14 @@ def _check_result(hook: Any, grad: Any, result: Any) -> None:
             f"expected Variable, but hook returned '{type(result).__name__}': hook "
             f"'{_name(hook)}' must return a tensor, or None to leave the gradient as it is"
         )
-    if result.payload.dtype != grad.payload.dtype:
+    if result._payload.dtype != grad._payload.dtype:
         raise RuntimeError(
             f"hook '{_name(hook)}' has changed the type of value (was "
-            f"torch.{errors.long_name(grad.payload.dtype)}Tensor got "
-            f"torch.{errors.long_name(result.payload.dtype)}Tensor)"
+            f"torch.{errors.long_name(grad._payload.dtype)}Tensor got "
+            f"torch.{errors.long_name(result._payload.dtype)}Tensor)"
         )
-    if result.payload.shape != grad.payload.shape:
-        raise errors.hook_shape(hook, grad.payload, result.payload)
+    if result._payload.shape != grad._payload.shape:
+        raise errors.hook_shape(hook, grad._payload, result._payload)
 
 
 def _name(hook: Any) -> str:

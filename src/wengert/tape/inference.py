@@ -28,8 +28,8 @@ def is_inference_mode_enabled() -> bool:
 def made_in_inference(tensor: Any) -> Any:
     """`tensor`, just made, marked if inference mode is on."""
     mode = current_mode()
-    if mode is not None and mode.inference is not None and tensor.vc is None:
-        tensor.vc = InferenceCell()
+    if mode is not None and mode.inference is not None and tensor._vc is None:
+        tensor._vc = InferenceCell()
     return tensor
 
 
@@ -47,11 +47,11 @@ class _Inference:
             MODE.set(mode)
         for out in results if isinstance(results, tuple) else (results,):
             if not prim.view:
-                out.vc = InferenceCell()
-            elif out.vc.__class__ is not InferenceCell:
+                out._vc = InferenceCell()
+            elif out._vc.__class__ is not InferenceCell:
                 # a view of an ordinary tensor is an ordinary tensor that must not be written to
                 # where writes are recorded
-                out.ext.no_write = MADE_IN_INFERENCE
+                out._ext.no_write = MADE_IN_INFERENCE
         return results
 
 

@@ -65,10 +65,10 @@ def write(
     others = tuple(other.item() if isinstance(other, np.generic) else other for other in others)
     form, number, params, operands = _bound(prim, tensor, others, params)
     mode = current_mode()
-    if (mode is not None and mode.lifts) or isinstance(tensor.payload, Lifted):
+    if (mode is not None and mode.lifts) or isinstance(tensor._payload, Lifted):
         return PORTS.write(form, tensor, operands, params, name, mode)
-    payload = tensor.array()
-    payloads = [payload, *[other.payload for other in operands[1:]]]
+    payload = tensor._array()
+    payloads = [payload, *[other._payload for other in operands[1:]]]
     recording = is_recorded(mode, tensor, operands)
     check_writable(tensor, recording, "overlapping" in form.writes)
     check_sources(form, payload, payloads)
@@ -95,7 +95,7 @@ def write(
         raise
     bump(tensor, name)
     if node is None:
-        if tensor.ext is not None:
+        if tensor._ext is not None:
             refresh_views(tensor, None)
         return tensor
     if mode is not None and mode.anomaly is not None:
@@ -106,7 +106,7 @@ def write(
         if before is not None:
             # a hook refused the result
             np.copyto(payload, before)
-            tensor.vc[0] -= 1
+            tensor._vc[0] -= 1
         raise
     return tensor
 
@@ -137,23 +137,23 @@ _SMALL = 2**31
 
 def is_plain(tensor: Any) -> bool:
     """Whether a write to a tensor is a write to an array of numbers, which is not recorded."""
-    payload, mode = tensor.payload, current_mode()
+    payload, mode = tensor._payload, current_mode()
     if (
         payload.__class__ is not np.ndarray
         or payload.dtype.char not in "fdil"
         or not payload.flags.carray
-        or tensor.vc.__class__ is InferenceCell
+        or tensor._vc.__class__ is InferenceCell
     ):
         return False
     return mode is NO_GRAD or (
-        mode is None and tensor.edge is None and not base_requires_grad(tensor)
+        mode is None and tensor._edge is None and not base_requires_grad(tensor)
     )
 
 
 def holds(tensor: Any, value: Any) -> bool:
     """Whether the elements of another tensor can be written to a plain one, unrecorded."""
-    array, target = value.payload, tensor.payload
-    if value.edge is not None and current_mode() is None:
+    array, target = value._payload, tensor._payload
+    if value._edge is not None and current_mode() is None:
         return False
     if array.__class__ is not np.ndarray:
         return isinstance(array, np.generic) and array.dtype is target.dtype
@@ -166,8 +166,8 @@ def holds(tensor: Any, value: Any) -> bool:
 
 def written(tensor: Any, name: str) -> None:
     """Note a write that was not recorded."""
-    count(tensor.vc or tensor.share_version(), name)
-    if tensor.ext is not None:
+    count(tensor._vc or tensor._share_version(), name)
+    if tensor._ext is not None:
         refresh_views(tensor, None)
 
 
@@ -177,7 +177,7 @@ def _at_once(
     """Write what is nothing but arithmetic on arrays of one shape and dtype; whether that is so."""
     if not _KNOWN[prim] or len(others) > 1 or not is_plain(tensor):
         return False
-    payload = tensor.payload
+    payload = tensor._payload
     given: tuple[Any, ...] = ()
     if others:
         (other,) = others
@@ -190,7 +190,7 @@ def _at_once(
         ):
             return False
         else:
-            other = other.payload
+            other = other._payload
             if other.shape != payload.shape:
                 return False
         given = (other,)
@@ -212,12 +212,12 @@ def _bound(
     """The form that computes, the number that it takes for a tensor, parameters and tensors."""
     if prim.scalar is not None and len(others) == 1 and is_number(others[0]):
         form, number = TABLE[prim.scalar], others[0]
-        if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
+        if isinstance(number, bool) and tensor._payload.dtype.kind != "b":
             number = int(number)
         check_cast(form, tensor, [number])
-        number = fitting(form, number, tensor.payload.dtype)
+        number = fitting(form, number, tensor._payload.dtype)
         return form, number, {form.params[0]: number}, [tensor]
-    if not others and tensor.payload.dtype.kind in "biu" and prim.promote is not None:
+    if not others and tensor._payload.dtype.kind in "biu" and prim.promote is not None:
         check_cast(prim, tensor, [])
     return prim, None, params, [tensor, *other_operands(prim, tensor, others)]
 
@@ -226,8 +226,8 @@ def is_recorded(mode: Any, tensor: Any, operands: list[Any]) -> bool:
     """Whether a write of `operands`, of which `tensor` is the first, becomes part of a graph."""
     return (
         (mode is None or mode.records)
-        and (any(t.edge is not None for t in operands) or base_requires_grad(tensor))
-        and is_differentiable(tensor.payload.dtype)
+        and (any(t._edge is not None for t in operands) or base_requires_grad(tensor))
+        and is_differentiable(tensor._payload.dtype)
     )
 
 
@@ -247,7 +247,7 @@ def node_of_write(
     """
     old = tensor
     if _is_old_value_needed(prim, operands):
-        old = new_tensor(payloads[0].copy(), tensor.edge)
+        old = new_tensor(payloads[0].copy(), tensor._edge)
     sources = [old if other is tensor else other for other in operands]
     node = None
     if quick:
@@ -268,10 +268,10 @@ def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
     ----------
     before: The copy, with the history that `tensor` has.
     """
-    node = result.edge
-    fits = (result.payload.shape, result.payload.dtype) == (
-        tensor.payload.shape,
-        tensor.payload.dtype,
+    node = result._edge
+    fits = (result._payload.shape, result._payload.dtype) == (
+        tensor._payload.shape,
+        tensor._payload.dtype,
     )
     alone = isinstance(node, Node) and node.edges[0] is edge_of(before)
     mode = current_mode()
@@ -280,7 +280,7 @@ def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
     check_writable(tensor, node is not None)
     if not fits or not alone:
         return write(TABLE["assign"], tensor, (result,), {}, name)
-    np.copyto(tensor.payload, result.payload)
+    np.copyto(tensor._payload, result._payload)
     bump(tensor, name)
     set_history(tensor, node, False)
     return tensor
@@ -290,13 +290,13 @@ def _write_converted(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
 ) -> Any:
     """Write a result that has no history, made in the common dtype, over its first argument."""
-    values = [new_tensor(v.payload) if isinstance(v, TensorBase) else v for v in others]
-    result = getattr(T, prim.name)(new_tensor(tensor.array()), *values, **params)
-    dtype = tensor.payload.dtype
-    if isinstance(result.payload, Lifted):
-        constant = new_tensor(result.payload.astype(dtype))
+    values = [new_tensor(v._payload) if isinstance(v, TensorBase) else v for v in others]
+    result = getattr(T, prim.name)(new_tensor(tensor._array()), *values, **params)
+    dtype = tensor._payload.dtype
+    if isinstance(result._payload, Lifted):
+        constant = new_tensor(result._payload.astype(dtype))
     else:
-        constant = new_tensor(np.asarray(result.payload).astype(dtype))
+        constant = new_tensor(np.asarray(result._payload).astype(dtype))
     return write(TABLE["assign"], tensor, (constant,), {}, name)
 
 
@@ -319,20 +319,20 @@ def _compute(
 def _is_old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
     """Whether a rule that will run names what is about to be overwritten."""
     return any(
-        rule is not None and "self" in rule.names and tensor.edge is not None
+        rule is not None and "self" in rule.names and tensor._edge is not None
         for rule, tensor in zip(prim.rules, tensors, strict=True)
     )
 
 
 def base_requires_grad(tensor: Any) -> bool:
     """Whether a view that was made while nothing was recorded hides a base with a history."""
-    ext = tensor.ext
-    return ext is not None and ext.base is not None and ext.base.edge is not None
+    ext = tensor._ext
+    return ext is not None and ext.base is not None and ext.base._edge is not None
 
 
 def bump(tensor: Any, name: str) -> None:
     """Note a write to the memory of `tensor` by the operation `name`."""
-    count(tensor.share_version(), name)
+    count(tensor._share_version(), name)
 
 
 def count(vc: Any, name: str) -> None:
@@ -345,7 +345,7 @@ def count(vc: Any, name: str) -> None:
 
 def set_history(tensor: Any, node: Any, saves_result: bool) -> None:
     """Let the history of `tensor` be `node`, which has just written to it."""
-    ext = tensor.ext
+    ext = tensor._ext
     base = None if ext is None else ext.base
     if base is None:
         if saves_result:
@@ -368,26 +368,26 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
     ----------
     place: Which of the node's edges is that of the view before the write.
     """
-    ext = view.ext
+    ext = view._ext
     outer: Any = CopySlices.__new__(CopySlices)
     chain = ext.chain
     outer.edges = (*node.edges[:place], edge_of(ext.base), *node.edges[place + 1 :])
-    outer.seq = next_sequence()
-    outer.ext = None
+    outer._seq = next_sequence()
+    outer._ext = None
     outer.inner = node
     outer.place = place
     outer.chain = chain
-    before = view.edge
+    before = view._edge
     move_edge(ext.base, outer)
     refresh_views(view, outer)
-    above = ext.base.ext
+    above = ext.base._ext
     if above is not None and above.linked:
         invalidate_elsewhere(view)
     # what the node saved of its result is the view as it is after the write; weakly, since `outer`
     # holds the node, and the view's own node holds `outer`
     below = weakref.ref(outer)
-    own = weakref.ref(view.edge if view.edge is not before else outer)
-    node.extra().result_edge = lambda: (
+    own = weakref.ref(view._edge if view._edge is not before else outer)
+    node._extra().result_edge = lambda: (
         replayed(below(), chain) if own() in (None, below()) else own()
     )
 
@@ -463,7 +463,7 @@ class CopySlices(Node):
             below = F.clone(g)
             window = push(F, self.chain, below)
             if all(map(_is_array, (below, window, part))) and np.may_share_memory(
-                window.payload, below.payload
+                window._payload, below._payload
             ):
                 # recorded as what it is: differentiated again, it is a write through a view, too
                 write(TABLE["assign"], window, (part,), {}, "copy_")
@@ -489,4 +489,4 @@ def _as_real(F: Any, value: Any) -> Any:
 
 
 def _is_array(tensor: Any) -> bool:
-    return isinstance(tensor, TensorBase) and isinstance(tensor.payload, np.ndarray)
+    return isinstance(tensor, TensorBase) and isinstance(tensor._payload, np.ndarray)

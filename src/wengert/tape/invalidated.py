@@ -76,7 +76,7 @@ class Invalidated(Node):
 
 def invalidate(view: Any, message: str, was: tuple[str | None, int]) -> None:
     """Let `view`, an output of the node `was`, refuse to be recorded from now on."""
-    payload = view.array()
+    payload = view._array()
     if isinstance(payload, np.ndarray):
         # what is not an array has no quick path that would pass by the edge
         invalid = payload.view(InvalidatedArray)
@@ -84,7 +84,7 @@ def invalidate(view: Any, message: str, was: tuple[str | None, int]) -> None:
         payload = invalid
     node: Any = Invalidated.__new__(Invalidated)
     node.edges = ()
-    node.seq = next_sequence()
-    node.ext = None
+    node._seq = next_sequence()
+    node._ext = None
     node.message, node.was = message, was
-    view.payload, view.edge = payload, node
+    view._payload, view._edge = payload, node

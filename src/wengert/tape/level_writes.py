@@ -90,7 +90,7 @@ def _owned(payload: Any, levels: Sequence[Level]) -> Any:
         return payload if _is_own(payload, ()) else np.array(payload)
     *below, level = levels
     if level.size is not None:
-        return Batched(_owned(move("unwrap", new_tensor(payload), level).payload, below), level)
+        return Batched(_owned(move("unwrap", new_tensor(payload), level)._payload, below), level)
     mine = isinstance(payload, Dual) and payload.owner is level
     primal, tangent = (payload.primal, payload.tangent) if mine else (payload, None)
     F: Any = namespace_of(primal)
@@ -105,14 +105,14 @@ def _owned(payload: Any, levels: Sequence[Level]) -> Any:
 
 def elevate(tensor: Any, levels: Sequence[Level]) -> None:
     """Give `tensor`, with its base and the other views, memory of its own at all of `levels`."""
-    ext = tensor.ext
+    ext = tensor._ext
     base = tensor if ext is None or ext.base is None else ext.base
-    before = base.array()
+    before = base._array()
     if not isinstance(before, Lifted) and (symbol := traced("unknown", before)) is not before:
-        base.payload = before = symbol
+        base._payload = before = symbol
         renew_views(base)
         if tensor is not base:
-            tensor.payload = push(namespace_of(before), tensor.ext.chain, before)
+            tensor._payload = push(namespace_of(before), tensor._ext.chain, before)
     known = {**levels_of(before), **{level.number: level for level in levels}}
     every = [known[number] for number in sorted(known)]
     if not every and isinstance(before, Lifted):
@@ -123,19 +123,19 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
     own = levels_of(before)
     for level in every:
         if level.number not in own:
-            level.written.append((weakref.ref(base), before, base.edge))
+            level.written.append((weakref.ref(base), before, base._edge))
     with enable_grad():
         # a write that is not recorded leaves the history as it is
-        raised = brought(new_tensor(before, None if base.edge is LEAF else base.edge), every)
-    base.payload = _owned(raised.payload, every)
-    if raised.edge is not base.edge and base.edge is not LEAF:
-        move_edge(base, raised.edge)
+        raised = brought(new_tensor(before, None if base._edge is LEAF else base._edge), every)
+    base._payload = _owned(raised._payload, every)
+    if raised._edge is not base._edge and base._edge is not LEAF:
+        move_edge(base, raised._edge)
     references = renew_views(base)
-    if references and base.edge is not None and base.edge is not LEAF:
-        refresh_views(base, base.edge)
-    if tensor is not base and isinstance(base.payload, Lifted):
+    if references and base._edge is not None and base._edge is not LEAF:
+        refresh_views(base, base._edge)
+    if tensor is not base and isinstance(base._payload, Lifted):
         # a view for one write, which its base does not know
-        tensor.payload = push(namespace_of(base.payload), tensor.ext.chain, base.payload)
+        tensor._payload = push(namespace_of(base._payload), tensor._ext.chain, base._payload)
 
 
 def end(level: Level) -> None:
@@ -144,9 +144,9 @@ def end(level: Level) -> None:
     change_mode(levels=tuple(one for one in under_way if one is not level))
     for reference in level.leaves:
         leaf = reference()
-        grad = None if leaf is None or leaf.ext is None else leaf.ext.grad
-        if grad is not None and level.number in levels_of(grad.payload):
-            leaf.ext.grad = move("primal_of", grad, level)
+        grad = None if leaf is None or leaf._ext is None else leaf._ext.grad
+        if grad is not None and level.number in levels_of(grad._payload):
+            leaf._ext.grad = move("primal_of", grad, level)
     level.leaves, level.written = [], []
 
 
@@ -159,7 +159,7 @@ def left(level: Level) -> dict[int, tuple[Any, Any, Any]]:
     return {
         id(tensor): (tensor, memory, edge)
         for tensor, memory, edge in found
-        if tensor is not None and level.number in levels_of(tensor.payload)
+        if tensor is not None and level.number in levels_of(tensor._payload)
     }
 
 
@@ -168,8 +168,8 @@ def put_back(tensor: Any, memory: Any, edge: Any) -> None:
 
     No batch was written there; primals of `jvp` may have been.
     """
-    tensor.payload = memory
-    if tensor.edge is not edge:
+    tensor._payload = memory
+    if tensor._edge is not edge:
         move_edge(tensor, edge)
     renew_views(tensor)
 
@@ -177,12 +177,12 @@ def put_back(tensor: Any, memory: Any, edge: Any) -> None:
 def store(target: Any, result: Any) -> None:
     """Write `result` to the memory of `target`."""
     if isinstance(target, Batched):
-        value = move("unwrap", new_tensor(result), target.owner).payload
+        value = move("unwrap", new_tensor(result), target.owner)._payload
         store(target.value, value)
     elif isinstance(target, Dual):
         level = target.owner
-        store(target.primal, move("primal_of", new_tensor(result), level).payload)
-        store(target.tangent, move("tangent_of", new_tensor(result), level).payload)
+        store(target.primal, move("primal_of", new_tensor(result), level)._payload)
+        store(target.tangent, move("tangent_of", new_tensor(result), level)._payload)
     elif isinstance(target, Lifted):
         target.write(result)
     else:
@@ -198,7 +198,7 @@ OUTSIDE = (
 
 def _refuse_outside(tensor: Any, name: str) -> None:
     """Refuse to write batched values to a tensor that the user's function takes from around it."""
-    base = tensor if tensor.ext is None or tensor.ext.base is None else tensor.ext.base
+    base = tensor if tensor._ext is None or tensor._ext.base is None else tensor._ext.base
     frame: Any = sys._getframe(1)
     users: Any = None
     while frame is not None and not frame.f_code.co_filename.startswith(_TRANSFORMS):
@@ -230,35 +230,35 @@ def write_in_level(
     plain = settled(tensor)
     if plain is not tensor:
         # nodes that hold it see that it is written to
-        tensor.payload = plain.payload
-        if tensor.edge is not LEAF:
-            move_edge(tensor, plain.edge)
+        tensor._payload = plain._payload
+        if tensor._edge is not LEAF:
+            move_edge(tensor, plain._edge)
     values = [value if value is tensor else settled(value) for value in values]
     recording = is_recorded(mode, tensor, values)
     if recording:
         check_recordable(tensor)
-    if getattr(tensor.payload, "traced", False):
+    if getattr(tensor._payload, "traced", False):
         _check_memory(prim, tensor, values, recording)
     else:
         if "overlapping" not in prim.writes:
-            check_distinct(tensor.payload)
+            check_distinct(tensor._payload)
         if prim.broadcasts:
-            check_shape(tensor.payload, [value.payload for value in values[1:]])
-    found = check_levels([value.payload for value in values])
+            check_shape(tensor._payload, [value._payload for value in values[1:]])
+    found = check_levels([value._payload for value in values])
     order = [found[number] for number in sorted(found)]
-    own = levels_of(tensor.payload)
+    own = levels_of(tensor._payload)
     if any(level.size is not None and number not in own for number, level in found.items()):
         _refuse_outside(tensor, name)
     if recording:
         values = [
-            value if value is tensor or value.edge is None else brought(value, order)
+            value if value is tensor or value._edge is None else brought(value, order)
             for value in values
         ]
     elevate(tensor, order)
-    payload = tensor.array()
-    base = tensor if tensor.ext is None or tensor.ext.base is None else tensor.ext.base
+    payload = tensor._array()
+    base = tensor if tensor._ext is None or tensor._ext.base is None else tensor._ext.base
     tangent = noted_tangent(base)
-    payloads = [payload if value is tensor else value.payload for value in values]
+    payloads = [payload if value is tensor else value._payload for value in values]
     F: Any = namespace_of(*[p for p in payloads if isinstance(p, Lifted)])
     result = getattr(F, prim.name)(*payloads, **params)
     node: Any = None
@@ -274,7 +274,7 @@ def write_in_level(
         count(payload.given, name)
     if node is not None:
         set_history(tensor, node, "result" in prim.saved)
-    elif tensor.ext is not None:
+    elif tensor._ext is not None:
         refresh_views(tensor, None)
     if tangent is not None:
         follow(base, tangent)
@@ -283,12 +283,14 @@ def write_in_level(
 
 def _check_memory(prim: Primitive, tensor: Any, values: list[Any], recording: bool) -> None:
     """Refuse, while a function is traced, the writes that are refused where it is not."""
-    payload = tensor.payload
+    payload = tensor._payload
     if payload.of_input or _overlaps(payload):
         check_writable(tensor, recording, "overlapping" in prim.writes)
-    check_sources(prim, payload.array, [memory_of(value.payload) for value in values])
+    check_sources(prim, payload.array, [memory_of(value._payload) for value in values])
     base = (
-        tensor.payload if tensor.ext is None or tensor.ext.base is None else tensor.ext.base.payload
+        tensor._payload
+        if tensor._ext is None or tensor._ext.base is None
+        else tensor._ext.base._payload
     )
     if _overlaps(payload) or _overlaps(base):
         untraced("a write to memory that a tensor shows several times")

@@ -123,7 +123,7 @@ class Move(Node):
         if self.way == "infinitesimal":
             # by tangents there is no derivative of values
             return self.level.number not in sides.slopes
-        payload = getattr(g, "payload", g)
+        payload = getattr(g, "_payload", g)
         return (
             self.way == "constant"
             and isinstance(payload, Dual)
@@ -145,13 +145,13 @@ class Move(Node):
             edge = stack.pop()
             if edge is None:
                 continue
-            node = edge.node if edge.seq == 0 else edge
+            node = edge.node if edge._seq == 0 else edge
             left = isinstance(node, Move) and node.level is self.level and node.way not in INTO
             if left or node in seen:
                 continue
             seen.add(node)
-            ended = node.seq > 0 and node.ext is not None and node.ext.ended
-            if not ended and (node.seq > 0 or (wanted is not None and node not in wanted)):
+            ended = node._seq > 0 and node._ext is not None and node._ext.ended
+            if not ended and (node._seq > 0 or (wanted is not None and node not in wanted)):
                 raise RuntimeError(_SHARED)
             stack += () if ended else node.edges if wanted is None else wanted[node]
 
@@ -166,7 +166,7 @@ class Move(Node):
             sides = Sides()
             MODE.set(changed(mode, sides=sides))
         number = level.number
-        if number in sides.inside or number in levels_of(getattr(g, "payload", g)):
+        if number in sides.inside or number in levels_of(getattr(g, "_payload", g)):
             raise RuntimeError(
                 "a gradient cannot go both through a dual tensor and through the tangent or the "
                 "primal that unpack_dual() took of it: ask for the two gradients one by one"
@@ -183,11 +183,11 @@ def _whole_rows(g: Any, level: Level) -> Any:
     recorded = isinstance(g, TensorBase)
     rows = move("unwrap", g, level) if recorded else new_tensor(WAYS["unwrap"][0](g, level))
     size = level.size or 0
-    shape = (size, *rows.payload.shape)
+    shape = (size, *rows._payload.shape)
     own = np.eye(size, dtype=bool).reshape((size, size, *(1,) * (len(shape) - 2)))
     whole = T.where(new_tensor(own), T.expand(T.unsqueeze(rows, dim=0), shape=shape), 0.0)
     wrapped = move("wrap", whole, level)
-    return wrapped if recorded else wrapped.payload
+    return wrapped if recorded else wrapped._payload
 
 
 _WITHIN: dict[str, Callable[[Any, Level], Any]] = {
@@ -204,7 +204,9 @@ def seeded(g: Any, payload: Any) -> Any:
     """The cotangent of an output, with all levels of that."""
     found = levels_of(payload)
     order = [found[number] for number in sorted(found)]
-    return brought(g, order) if isinstance(g, TensorBase) else brought(new_tensor(g), order).payload
+    return (
+        brought(g, order) if isinstance(g, TensorBase) else brought(new_tensor(g), order)._payload
+    )
 
 
 @provides("sided")
@@ -221,9 +223,9 @@ def sided(
     """
     above = None if mode is None else mode.sides
     outside = set() if above is None else set(above.outside)
-    handed = levels_of(*[getattr(g, "payload", g) for g in given]).keys() & outside
+    handed = levels_of(*[getattr(g, "_payload", g) for g in given]).keys() & outside
     inside: set[int] = set()
-    for number, level in levels_of(*[getattr(g, "payload", g) for g in seeds]).items():
+    for number, level in levels_of(*[getattr(g, "_payload", g) for g in seeds]).items():
         if number not in handed:
             (inside if batches or level.size is None else outside).add(number)
     return changed(mode, sides=Sides(inside, outside - inside, wanted))
@@ -240,7 +242,7 @@ def arrived(g: Any) -> Any:
     if sides is None or not sides.entered:
         return g
     recorded = isinstance(g, TensorBase)
-    levels = levels_of(g.payload if recorded else g)
+    levels = levels_of(g._payload if recorded else g)
     for number, level in sides.entered.items():
         if number in levels and level.size is None:
             g = move("tangent_of", g, level) if recorded else WAYS["tangent_of"][0](g, level)
@@ -251,9 +253,9 @@ def arrived(g: Any) -> Any:
 def replaced(g: Any, part: Any) -> Any:
     """The cotangent `g` with what `arrived` gives of it replaced by `part`."""
     recorded, entered = isinstance(g, TensorBase), full_mode().sides.entered.values()
-    have = levels_of(getattr(g, "payload", g))
+    have = levels_of(getattr(g, "_payload", g))
     levels = [level for level in entered if level.number in have and level.size is None]
-    if levels_of(getattr(part, "payload", part)).keys() & {level.number for level in levels}:
+    if levels_of(getattr(part, "_payload", part)).keys() & {level.number for level in levels}:
         raise NotImplementedError(
             "a hook cannot replace the gradient of a tensor by one with a tangent where that of a "
             "tangent is asked for: let it return None"
@@ -265,7 +267,7 @@ def replaced(g: Any, part: Any) -> Any:
         whole = move("tangent_of", whole, level, True)
     for level, rest in zip(reversed(levels), reversed(rests), strict=True):
         made = T.add(rest, move("infinitesimal", made, level, True))
-    return made if recorded else made.payload
+    return made if recorded else made._payload
 
 
 def within(level: Level) -> None:
@@ -282,30 +284,30 @@ def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
 
     `local` says that it comes back (see NOTE [sides of a level]).
     """
-    if way not in INTO and level.number not in levels_of(tensor.payload):
+    if way not in INTO and level.number not in levels_of(tensor._payload):
         if way == "unwrap":
             tensor = move("spread", tensor, level, local)
         elif way == "tangent_of":
-            tensor = new_tensor(tensor.payload)
-    payload = WAYS[way][0](tensor.payload, level)
-    if payload is tensor.payload:
+            tensor = new_tensor(tensor._payload)
+    payload = WAYS[way][0](tensor._payload, level)
+    if payload is tensor._payload:
         return tensor
-    if way in ("primal_of", "tangent_of") and tensor.edge is not None:
-        payload = _completed(payload, tensor.payload, level)
+    if way in ("primal_of", "tangent_of") and tensor._edge is not None:
+        payload = _completed(payload, tensor._payload, level)
     edge: Any = None
-    if tensor.edge.__class__ is Invalidated:
+    if tensor._edge.__class__ is Invalidated:
         # on all sides: `make_node` refuses it
-        edge = tensor.edge
-    elif tensor.edge is not None and is_recording():
+        edge = tensor._edge
+    elif tensor._edge is not None and is_recording():
         edge = Move.__new__(Move)
         edge.edges = (edge_of(tensor),)
-        edge.seq = next_sequence()
-        edge.ext = None
+        edge._seq = next_sequence()
+        edge._ext = None
         edge.level = level
         edge.local = local
         edge.way = way
     shares = way in ("wrap", "unwrap", "spread", "constant", "primal_of")
-    return new_tensor(payload, edge, tensor.share_version() if shares else None)
+    return new_tensor(payload, edge, tensor._share_version() if shares else None)
 
 
 def _completed(payload: Any, whole: Any, left: Level) -> Any:
@@ -320,7 +322,7 @@ def _completed(payload: Any, whole: Any, left: Level) -> Any:
 @provides("brought")
 def brought(tensor: Any, levels: Sequence[Level], local: bool = False) -> Any:
     """`tensor` as a value of all of `levels`, whatever it has to do with them."""
-    have = levels_of(tensor.payload)
+    have = levels_of(tensor._payload)
     for level in levels:
         if level.number not in have:
             tensor = move("constant" if level.size is None else "spread", tensor, level, local)
@@ -344,7 +346,7 @@ def settled(tensor: Any) -> Any:
     It is another one, since nodes may hold this one to differentiate what left the level before.
     """
     under_way = full_mode().levels
-    for level in levels_of(tensor.payload).values():
+    for level in levels_of(tensor._payload).values():
         if level.dropped and level not in under_way:
             tensor = move("primal_of", tensor, level)
     return tensor
@@ -353,19 +355,19 @@ def settled(tensor: Any) -> Any:
 @provides("raised")
 def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
     """The arguments of an operation; those that are recorded with all levels of its result."""
-    payloads = [tensor.payload for tensor in tensors]
+    payloads = [tensor._payload for tensor in tensors]
     for value in params.values():
         if isinstance(value, tuple):
             payloads += value
     if not any(isinstance(payload, Lifted) and not payload.traced for payload in payloads):
         return tensors
-    tensors = [settled(t) if isinstance(t.payload, Lifted) else t for t in tensors]
-    payloads[: len(tensors)] = [tensor.payload for tensor in tensors]
+    tensors = [settled(t) if isinstance(t._payload, Lifted) else t for t in tensors]
+    payloads[: len(tensors)] = [tensor._payload for tensor in tensors]
     found = check_levels(payloads)
     if not found or not is_recording() or len(tensors) + len(payloads) == 2:
         return tensors
     order = [found[number] for number in sorted(found)]
-    return [brought(t, order) if t.edge is not None else t for t in tensors]
+    return [brought(t, order) if t._edge is not None else t for t in tensors]
 
 
 def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = False) -> bool:
@@ -374,7 +376,7 @@ def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = F
     An input that has a history itself leads outside, too. The inputs of transforms that have ended
     lead nowhere. With `rules` those count, too, that may use tensors of the outside when they run.
     """
-    if any(tensor.edge is not LEAF for tensor in inputs):
+    if any(tensor._edge is not LEAF for tensor in inputs):
         return True
-    edges = [edge_of(t) for t in outputs if isinstance(t, TensorBase) and t.edge is not None]
+    edges = [edge_of(t) for t in outputs if isinstance(t, TensorBase) and t._edge is not None]
     return not ends_at(edges, inputs, rules, ended=True)

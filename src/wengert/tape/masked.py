@@ -150,7 +150,7 @@ def unmasked(F: Any, g: Any, grad: Any) -> Any:
     noted = _UNDECIDED.get(thread) if _UNDECIDED else None
     if not below and noted is None:
         return grad
-    if not hasattr(g, "namespace") and not hasattr(grad, "namespace"):
+    if not hasattr(g, "_namespace") and not hasattr(grad, "_namespace"):
         bad = np.isnan(grad) & np.equal(g, 0)
         return np.where(bad, grad.dtype.type(0), grad)[()] if bad.any() else grad
     bad = F.logical_and(F.isnan(grad), F.eq(g, 0))
@@ -162,9 +162,9 @@ def unmasked(F: Any, g: Any, grad: Any) -> Any:
 
 def holds_nan(value: Any) -> bool:
     """Whether there is NaN among the elements of a tensor that operations have made."""
-    if not isinstance(value, TensorBase) or value.edge is None or value.edge is LEAF:
+    if not isinstance(value, TensorBase) or value._edge is None or value._edge is LEAF:
         return False
-    payload = value.payload
+    payload = value._payload
     while isinstance(payload, Lifted):
         # that of a trace, too, which may be given up: the tensors stay
         payload = payload.array if payload.traced else next(iter(payload.contents()))
@@ -179,6 +179,6 @@ def nan_in(array: Any) -> bool:
 
 def hides(result: Any, *values: Any) -> Any:
     """`result`, noting if one of the `values` that a mask has chosen it from holds NaN."""
-    if getattr(result, "edge", None) is not None and any(map(holds_nan, values)):
-        HIDING.add(result.edge)
+    if getattr(result, "_edge", None) is not None and any(map(holds_nan, values)):
+        HIDING.add(result._edge)
     return result

@@ -81,8 +81,8 @@ class Node(NodeBase):
     __slots__ = ()
 
     edges: tuple[Any, ...]
-    ext: NodeExtra | None
-    seq: int
+    _ext: NodeExtra | None
+    _seq: int
     site: CodeType | Site | None
     versions: tuple[int, ...] | int
     outputs_meta: tuple[Any, ...]
@@ -176,7 +176,7 @@ class Node(NodeBase):
         >>> x.grad
         tensor([30., 30.])
         """
-        ext = self.extra()
+        ext = self._extra()
         if ext.posthooks is None:
             ext.posthooks = {}
         self._watch()
@@ -192,7 +192,7 @@ class Node(NodeBase):
         -------
         RemovableHandle: Whose ``remove()`` takes the hook away.
         """
-        ext = self.extra()
+        ext = self._extra()
         if ext.prehooks is None:
             ext.prehooks = {}
         self._watch()
@@ -200,7 +200,7 @@ class Node(NodeBase):
 
     def retain(self, index: int, tensor: TensorBase) -> None:
         """Let `tensor`, the output number `index`, keep its gradient."""
-        ext = self.extra()
+        ext = self._extra()
         if ext.retained is None:
             ext.retained = {}
         ext.retained[index] = weakref.ref(tensor)
@@ -212,16 +212,16 @@ class Node(NodeBase):
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary for the user's own notes on the node."""
-        ext = self.extra()
+        ext = self._extra()
         if ext.metadata is None:
             ext.metadata = {}
         return ext.metadata
 
-    def extra(self) -> NodeExtra:
+    def _extra(self) -> NodeExtra:
         """The node's rare attributes, made on first use."""
-        ext = self.ext
+        ext = self._ext
         if ext is None:
-            ext = self.ext = NodeExtra()
+            ext = self._ext = NodeExtra()
         return ext
 
     def _sequence_nr(self) -> int:
@@ -297,19 +297,19 @@ class AccumulateGrad(Node):
     def __init__(self, variable: TensorBase) -> None:
         self.variable = variable
         self.edges = ()
-        self.ext = None
+        self._ext = None
         # what its turn in a walk is: as soon as the gradient is complete
-        self.seq = 1 - 2**64
+        self._seq = 1 - 2**64
 
     def _watch(self) -> None:
         WATCHED.add(self)
         # the hooks are the leaf's, however long somebody holds the node
-        self.variable.extra().accumulator = lambda: self
+        self.variable._extra().accumulator = lambda: self
 
 
 def accumulator_of(leaf: TensorBase) -> AccumulateGrad:
     """The node that stands for `leaf`, the same one as long as somebody holds it."""
-    ext = leaf.extra()
+    ext = leaf._extra()
     node: AccumulateGrad | None = ext.accumulator() if ext.accumulator is not None else None
     if node is None:
         node = AccumulateGrad(leaf)
@@ -359,8 +359,8 @@ class Unrecorded(Node):
         # the edge of what it is a view of, which it does not keep
         self.base = None if base is None else weakref.ref(edge_of(base))
         self.edges = ()
-        self.ext = None
-        self.seq = next_sequence()
+        self._ext = None
+        self._seq = next_sequence()
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """End the walk here."""
@@ -381,11 +381,11 @@ def ends_at(
     stack = [*edges]
     while stack:
         edge = stack.pop()
-        node = edge if edge.seq else edge.node
+        node = edge if edge._seq else edge.node
         if node in seen:
             continue
-        if node.seq > 0:
-            if not ended or node.ext is None or not node.ext.ended:
+        if node._seq > 0:
+            if not ended or node._ext is None or not node._ext.ended:
                 return False
             continue
         if rules and node.closes_over():
@@ -426,7 +426,7 @@ def target_of(edge: Any) -> tuple[Any, int]:
 
 def edge_of(tensor: TensorBase) -> Any:
     """Where the gradient of `tensor` goes: None, a leaf, a node or one of its outputs."""
-    edge = tensor.edge
+    edge = tensor._edge
     return tensor if edge is LEAF else edge
 
 

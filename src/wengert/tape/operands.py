@@ -46,7 +46,7 @@ def public(arg: str) -> str:
 
 def cast(tensor: Any, dtype: np.dtype[Any]) -> Any:
     """`tensor` in another dtype, recorded."""
-    if tensor.payload.dtype == dtype:
+    if tensor._payload.dtype == dtype:
         return tensor
     return PORTS.namespace.to_copy(tensor, dtype=dtype)
 
@@ -55,7 +55,7 @@ def cast_for_number(prim: Primitive, tensor: Any, number: Any) -> Any:
     """`tensor` in the dtype that an operation with a Python number has."""
     if prim.promote is None:
         return tensor
-    return cast(tensor, promote([tensor.payload], [number], prim.promote == "float"))
+    return cast(tensor, promote([tensor._payload], [number], prim.promote == "float"))
 
 
 def held(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -109,7 +109,7 @@ def fitting(form: Primitive, number: Any, dtype: np.dtype[Any]) -> Any:
 
 def are_wider(prim: Primitive, payload: Any, others: tuple[Any, ...]) -> bool:
     """Whether an operation on integers is to be computed in a wider dtype than it is written in."""
-    arrays = [getattr(other, "payload", other) for other in others if not is_number(other)]
+    arrays = [getattr(other, "_payload", other) for other in others if not is_number(other)]
     if prim.promote is None or all(array.dtype is payload.dtype for array in arrays):
         return False
     return promote([payload, *arrays], []) != payload.dtype
@@ -146,7 +146,7 @@ def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
             )
     if prim.promote is None and not scalars:
         return operands
-    arrays = [operands[i].payload for i in free if i not in scalars]
+    arrays = [operands[i]._payload for i in free if i not in scalars]
     if not arrays and not TAKES_NUMBERS[prim]:
         raise TypeError(
             f"{prim.name}(): argument '{public(prim.args[scalars[0]])}' (position "
@@ -170,7 +170,7 @@ def check_dtypes(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]
         if value is True or value is False:
             bools += 1
         if isinstance(value, TensorBase):
-            arrays.append(value.payload)
+            arrays.append(value._payload)
         elif isinstance(value, np.ndarray):
             arrays.append(value)
         elif is_number(value) or isinstance(value, np.generic):
@@ -196,7 +196,7 @@ def _uniform(prim: Primitive, values: Sequence[Any]) -> bool:
             return False
         if prim.promote is None or (prim.fixed and prim.args[i] in prim.fixed):
             continue
-        own = value.payload.dtype
+        own = value._payload.dtype
         if dtype is None:
             dtype = own
             if prim.promote == "float" and own.kind not in "fc":

@@ -21,10 +21,10 @@ REORDERED: weakref.WeakSet[Any] = weakref.WeakSet()
 
 def number_of(node: Any) -> int:
     """The sequence number of `node` as users see it: the greater, the earlier."""
-    ext = node.ext
+    ext = node._ext
     if ext is not None and ext.number is not None:
         return int(ext.number)
-    return -int(node.seq)
+    return -int(node._seq)
 
 
 def set_number(node: Any, number: int) -> None:
@@ -33,7 +33,7 @@ def set_number(node: Any, number: int) -> None:
         raise TypeError(f"an integer is required for a sequence number, not {number!r}")
     if number < 0:
         raise OverflowError(f"can't convert negative int to unsigned: {number}")
-    node.extra().number = number
+    node._extra().number = number
     REORDERED.add(node)
 
 
@@ -45,7 +45,7 @@ def in_order(nodes: Iterable[Any]) -> Iterator[None]:
         for target in _targets(node):
             if target in waiting:
                 waiting[target] += 1
-    ready = [(-number_of(node), node.seq, node) for node, count in waiting.items() if not count]
+    ready = [(-number_of(node), node._seq, node) for node, count in waiting.items() if not count]
     heapify(ready)
     order = []
     while ready:
@@ -55,18 +55,18 @@ def in_order(nodes: Iterable[Any]) -> Iterator[None]:
             if target in waiting:
                 waiting[target] -= 1
                 if not waiting[target]:
-                    heappush(ready, (-number_of(target), target.seq, target))
-    before = [node.seq for node in order]
+                    heappush(ready, (-number_of(target), target._seq, target))
+    before = [node._seq for node in order]
     try:
         for node, seq in zip(order, sorted(before), strict=True):
-            node.seq = seq
+            node._seq = seq
         yield
     finally:
         for node, seq in zip(order, before, strict=True):
-            node.seq = seq
+            node._seq = seq
 
 
 def _targets(node: Any) -> Iterator[Any]:
     for edge in node.edges:
         if edge is not None:
-            yield edge.node if edge.seq == 0 else edge
+            yield edge.node if edge._seq == 0 else edge

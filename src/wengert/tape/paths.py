@@ -19,8 +19,8 @@ from wengert.tape.sites import line_of
 def same_edge(edge: Any, target: Any) -> bool:
     """Whether `edge` leads to just what `target`, another edge, leads to."""
     return edge is target or (
-        edge.seq == 0
-        and target.seq == 0
+        edge._seq == 0
+        and target._seq == 0
         and edge.node is target.node
         and edge.index == target.index
     )
@@ -43,11 +43,11 @@ class Reach:
             if node in met:
                 continue
             met[node] = None
-            if node.seq < 0:
+            if node._seq < 0:
                 stack += [node_of(e) for e in node.edges if e is not None]
-        self.leaves: list[Any] = [leaf for leaf in met if leaf.seq > 0]
+        self.leaves: list[Any] = [leaf for leaf in met if leaf._seq > 0]
         self.nodes: list[Any] = sorted(
-            (node for node in met if node.seq < 0), key=lambda node: int(node.seq)
+            (node for node in met if node._seq < 0), key=lambda node: int(node._seq)
         )
 
 
@@ -62,7 +62,7 @@ def leads_to(edge: Any, target: Any, not_leading: set[Any]) -> bool:
     stack = [node_of(edge)]
     while stack:
         node = stack.pop()
-        if node.seq > 0 or node in met or node in not_leading:
+        if node._seq > 0 or node in met or node in not_leading:
             continue
         met.add(node)
         for below in node.edges:
@@ -101,10 +101,10 @@ class Paths:
             for i, edge in enumerate(node.edges):
                 if edge is None:
                     continue
-                if edge is target or (edge.seq == 0 and same_edge(edge, target)):
+                if edge is target or (edge._seq == 0 and same_edge(edge, target)):
                     left, through = 0, 0
                 else:
-                    below = edge if edge.seq else edge.node
+                    below = edge if edge._seq else edge.node
                     left, through = between.get(below, _FAR), passing.get(below, _FAR)
                 if left < any_way:
                     any_way = left
@@ -166,7 +166,7 @@ def trouble(node: Any) -> tuple[str, str] | None:
     try:
         for name, saved in zip(prim.saved_args, held, strict=False):
             for i, one in enumerate(saved if prim.variadic else (saved,)):
-                if one is not None and one.vc is not None:
+                if one is not None and one._vc is not None:
                     check_saved(node, name, one, i if prim.variadic else None)
         if "result" in prim.saved and node.result_vc[0] != node.result_at:
             check_result(node)

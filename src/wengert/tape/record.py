@@ -67,7 +67,7 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
 
 def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
     (tensor,), params = _of_form(form, tensor, number)
-    dtype, mode = tensor.payload.dtype, current_mode()
+    dtype, mode = tensor._payload.dtype, current_mode()
     if (mode is None or mode is NO_GRAD) and (dtype is _F32 or dtype is _F64) and is_common(form):
         return getattr(T, form.name)(tensor, **params)
     return run(form, [tensor], params)
@@ -78,9 +78,9 @@ def _of_form(form: Primitive, tensor: Any, number: Any) -> tuple[list[Any], dict
     if not isinstance(tensor, TensorBase):
         tensor = new_tensor(plain_array(tensor))
     tensor = cast_for_number(form, tensor, number)
-    if isinstance(number, bool) and tensor.payload.dtype.kind != "b":
+    if isinstance(number, bool) and tensor._payload.dtype.kind != "b":
         number = int(number)
-    return [tensor], {form.params[0]: fitting(form, number, tensor.payload.dtype)}
+    return [tensor], {form.params[0]: fitting(form, number, tensor._payload.dtype)}
 
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -102,17 +102,17 @@ def run(
     tracing = None if mode is None else mode.tracing
     if mode is not None and mode.lifts:
         tensors = PORTS.raised(tensors, params)
-        carriers = [t.payload for t in tensors]
+        carriers = [t._payload for t in tensors]
         carriers += [v for value in params.values() if isinstance(value, tuple) for v in value]
     else:
         for tensor in tensors:
-            if isinstance(tensor.payload, Lifted):
+            if isinstance(tensor._payload, Lifted):
                 tensors = PORTS.raised(tensors, params)
-                carriers = [t.payload for t in tensors if is_elsewhere(t.payload)]
+                carriers = [t._payload for t in tensors if is_elsewhere(t._payload)]
                 if carriers and tracing is not None:
                     untraced("it computes on another device")
                 break
-    payloads = [tensors[0].array()] if prim.view else [tensor.payload for tensor in tensors]
+    payloads = [tensors[0]._array()] if prim.view else [tensor._payload for tensor in tensors]
     single = prim.outputs == 1
     if outs is None:
         F = namespace_of(*[p for p in carriers if isinstance(p, Lifted)])
@@ -133,9 +133,9 @@ def run(
     if (
         recording
         and outs
-        and is_differentiable(outs[0].payload.dtype)
+        and is_differentiable(outs[0]._payload.dtype)
         and any(
-            tensor.edge is not None and rule is not None
+            tensor._edge is not None and rule is not None
             for tensor, rule in zip(tensors, _rules(prim, len(tensors)), strict=True)
         )
     ):
@@ -194,14 +194,14 @@ def _attach_node(
     params: dict[str, Any],
     outs: list[Any],
 ) -> Node:
-    node: Any = make_node(prim, tensors, payloads, params, outs[0].payload)
+    node: Any = make_node(prim, tensors, payloads, params, outs[0]._payload)
     count = len(outs) if prim.differentiable is None else prim.differentiable
     if prim.differentiable == 1:
-        outs[0].edge = node
+        outs[0]._edge = node
     else:
         for i, out in enumerate(outs[:count]):
-            out.edge = OutputEdge(node, i)
-        node.outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in outs[:count])
+            out._edge = OutputEdge(node, i)
+        node.outputs_meta = tuple((out._payload.shape, out._payload.dtype) for out in outs[:count])
     if "result" in prim.saved:
         save_result(node, outs[0])
     return node
@@ -216,8 +216,8 @@ def make_node(
     """A node of `prim` with edges and saved arguments, but not yet its output."""
     for tensor in tensors:
         # arrays refuse by themselves (see NOTE [invalidated views])
-        if tensor.edge.__class__ is Invalidated:
-            raise RuntimeError(tensor.edge.message)
+        if tensor._edge.__class__ is Invalidated:
+            raise RuntimeError(tensor._edge.message)
     complexes = tuple([p.dtype.kind == "c" for p in payloads])
     plain = True not in complexes and (prim.conj == "explicit" or result.dtype.kind != "c")
     halves = None
@@ -236,8 +236,8 @@ def make_node(
             for tensor, rule in zip(tensors, rules, strict=True)
         ]
     )
-    node.seq = next_sequence()
-    node.ext = None
+    node._seq = next_sequence()
+    node._ext = None
     if cls is not node_class(prim):
         node.complexes = None if plain else complexes
         node.halves = halves
@@ -294,8 +294,8 @@ def save_result(node: Any, out: Any) -> None:
     mode = current_mode()
     kept: Any = stand_in(mode, out) if keeps_aside(mode) else watched(out)
     if kept is out:
-        node.result = out.payload
-        node.result_vc = out.share_version()
+        node.result = out._payload
+        node.result_vc = out._share_version()
     else:
         node.result = kept
         node.result_vc = UNCHANGED

@@ -81,7 +81,7 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
         if (
             complexes is not None
             and not complexes[i]
-            and getattr(grad, "payload", grad).dtype.kind == "c"
+            and getattr(grad, "_payload", grad).dtype.kind == "c"
         ):
             grad = F.real(grad)
         grad = grad if shapes is None else F.sum_to(grad, shape=shapes[i])
@@ -95,7 +95,7 @@ def _widened(F: Any, value: Any) -> Any:
     """`value` in float32 if it has half the precision (see NOTE [half precision])."""
     if isinstance(value, tuple):
         return tuple([_widened(F, part) for part in value])
-    array = getattr(value, "payload", value)
+    array = getattr(value, "_payload", value)
     if hasattr(array, "astype") and is_half(array.dtype):
         return F.to_copy(value, dtype=np.dtype(np.float32))
     return value

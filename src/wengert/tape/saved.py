@@ -29,13 +29,13 @@ def check_saved(node: Node, name: str, saved: Any, at: int | None = None) -> Any
     expected = version_then(node, position)
     if version_of(saved) != expected:
         raise errors.modified_in_place(
-            saved.payload,
+            saved._payload,
             _origin(node, node.prim.args.index(name) if at is None else at),
-            saved.vc,
+            saved._vc,
             expected,
             node.label,
             name,
-            *sites_of(node, saved.vc),
+            *sites_of(node, saved._vc),
         )
     return saved
 
@@ -45,7 +45,7 @@ def check_result(node: Any) -> Any:
     if node.result is FREED:
         raise errors.backward_twice(node.label, line_of(node))
     if isinstance(node.result, Packed | Guarded):
-        return stood_in(node, node.result).payload
+        return stood_in(node, node.result)._payload
     raise errors.modified_in_place(
         node.result,
         f"output 0 of {node.label}",
@@ -86,12 +86,12 @@ def unpack(node: Any, name: str, raw: bool) -> Any:
     if name == "result":
         result = node.result
         if isinstance(result, Packed | Guarded):
-            result = stood_in(node, result).payload
+            result = stood_in(node, result)._payload
         elif result is FREED or node.result_vc[0] != node.result_at:
             check_result(node)
         if raw:
             return result
-        ext = node.ext
+        ext = node._ext
         if ext is not None and ext.result_edge is not None:
             edge = ext.result_edge()
         else:
@@ -113,7 +113,7 @@ def _is_packed(part: Any) -> bool:
 def _unpacked(value: Any) -> Any:
     """`value`, a parameter, with arrays in place of what stands for some."""
     if isinstance(value, tuple) and any(map(_is_packed, value)):
-        return tuple(part.payload if _is_packed(part) else part for part in value)
+        return tuple(part._payload if _is_packed(part) else part for part in value)
     return value
 
 
@@ -137,14 +137,14 @@ def _unpack_in_passes(node: Any, name: str) -> None:
 def _unpack_argument(
     node: Any, name: str, saved: Any, raw: bool, edge: Any, at: int | None = None
 ) -> Any:
-    if saved is FREED or saved.vc is not None or isinstance(saved, Packed | Guarded):
+    if saved is FREED or saved._vc is not None or isinstance(saved, Packed | Guarded):
         saved = check_saved(node, name, saved, at)
     if raw:
-        return saved.payload
+        return saved._payload
     # the tensor may have left the graph since (detach_, requires_grad_): the edge tells what it was
     if edge_of(saved) is edge:
         return saved
-    return new_tensor(saved.payload, edge, saved.vc)
+    return new_tensor(saved._payload, edge, saved._vc)
 
 
 _TENSORS = ("indices",)

@@ -29,12 +29,12 @@ class Packed:
     """A saved tensor in the form that a hook gave it."""
 
     __slots__ = ("__weakref__", "dtype", "packed", "shape", "unpack")
-    vc = None
-    edge: Any = object()
+    _vc = None
+    _edge: Any = object()
 
     def __init__(self, tensor: Any, pack: Any, unpack: Any) -> None:
-        self.shape = tensor.payload.shape
-        self.dtype = tensor.payload.dtype
+        self.shape = tensor._payload.shape
+        self.dtype = tensor._payload.dtype
         self.unpack = unpack
         before = version_of(tensor)
         with no_grad():
@@ -47,13 +47,13 @@ class Packed:
             )
 
     @property
-    def payload(self) -> Any:
+    def _payload(self) -> Any:
         """The values of what the hook makes of the packed form."""
         return self.values_of(self.tensor())
 
     def values_of(self, tensor: Any) -> Any:
         """The values of `tensor` in the dtype of what was packed."""
-        payload = tensor.payload
+        payload = tensor._payload
         # hooks that save at a lower precision may leave the way back to us
         return payload if payload.dtype == self.dtype else payload.astype(self.dtype)
 
@@ -65,7 +65,7 @@ class Packed:
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(tensor).__name__}"
             )
-        payload = tensor.payload
+        payload = tensor._payload
         if payload.shape != self.shape:
             raise RuntimeError(
                 f"a saved tensor unpack_hook returned {errors.describe(payload)} for a tensor that "
@@ -81,16 +81,16 @@ class Guarded:
     """
 
     __slots__ = ("__weakref__", "at", "cell", "values")
-    vc = None
-    edge: Any = Packed.edge
+    _vc = None
+    _edge: Any = Packed._edge
 
     def __init__(self, tensor: Any, cell: Any) -> None:
-        self.values = tensor.payload
+        self.values = tensor._payload
         self.cell = cell
         self.at = cell[0]
 
     @property
-    def payload(self) -> Any:
+    def _payload(self) -> Any:
         """The values as they were when the tensor was saved."""
         if self.cell is not None and self.cell[0] != self.at:
             raise errors.modified_in_place(
@@ -111,11 +111,11 @@ class Watched(Guarded):
     __slots__ = ("lent",)
 
     def __init__(self, tensor: Any, lent: list[Any]) -> None:
-        super().__init__(tensor, tensor.share_version())
+        super().__init__(tensor, tensor._share_version())
         self.lent = [(cell, cell[0]) for cell in lent]
 
     @property
-    def payload(self) -> Any:
+    def _payload(self) -> Any:
         """The values, which nothing was written to since the tensor was saved."""
         for cell, at in ((self.cell, self.at), *self.lent):
             if cell[0] != at:
@@ -127,7 +127,7 @@ class Watched(Guarded):
 
 def watched(tensor: Any) -> Any:
     """What is saved of `tensor`: itself, if no tangent of it lies in memory of another tensor."""
-    payload = tensor.payload
+    payload = tensor._payload
     lent = list(_lent(payload)) if isinstance(payload, Lifted) else None
     return Watched(tensor, lent) if lent else tensor
 
@@ -160,9 +160,9 @@ class Mutation:
 
     def guard(self, tensor: Any) -> Guarded:
         """What stands for `tensor` in a node: one object for all nodes, until it is written to."""
-        cell = tensor.share_version()
+        cell = tensor._share_version()
         # a cell and a payload live as long as something guarded names them, so ids are their own
-        key = (id(cell), id(tensor.payload))
+        key = (id(cell), id(tensor._payload))
         guarded = self.tid_to_weakhandle.get(key)
         if guarded is None or guarded.at != cell[0]:
             guarded = self.tid_to_weakhandle[key] = Guarded(tensor, cell)
@@ -171,7 +171,7 @@ class Mutation:
 
     def before_write(self, tensor: Any) -> None:
         """Copy what is saved of the memory of `tensor`, which is about to be written to."""
-        for guarded in self._saved.pop(id(tensor.vc), ()):
+        for guarded in self._saved.pop(id(tensor._vc), ()):
             self.tid_to_weakhandle.pop((id(guarded.cell), id(guarded.values)), None)
             if isinstance(guarded.values, np.ndarray):
                 guarded.values = guarded.values.copy()
@@ -209,13 +209,13 @@ def unpacked(node: Any, saved: Packed | Guarded, edge: Any) -> Any:
             # a constant is handed out as the object that the hook gave
             tensor = saved.tensor()
             values = saved.values_of(tensor)
-            same = tensor.edge is None and values is tensor.payload
+            same = tensor._edge is None and values is tensor._payload
             return tensor if same else new_tensor(values)
-        return new_tensor(saved.payload, edge)
+        return new_tensor(saved._payload, edge)
     finally:
         RUNNING.reset(token)
 
 
 def stood_in(node: Any, saved: Packed | Guarded) -> Any:
     """A tensor with the values of what stands in `node` for a saved one."""
-    return unpacked(node, saved, saved.edge)
+    return unpacked(node, saved, saved._edge)

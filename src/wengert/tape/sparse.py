@@ -34,11 +34,11 @@ class SparseNode(Node):
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The cotangent of the leaf: `g`, and where in the leaf it belongs."""
         values = tensor_of(g)
-        if isinstance(values.payload, Lifted):
-            if not values.payload.traced:
+        if isinstance(values._payload, Lifted):
+            if not values._payload.traced:
                 return self.inner.apply_in(g, keep, self.inner.edges)[:1]
             # of a trace that has been given up
-            values = new_tensor(values.payload.array)
+            values = new_tensor(values._payload.array)
         where, shape, kept = self.places(self.inner)
         values = T.unsafe_view(values, shape=shape)
         if kept is not None:
@@ -72,18 +72,18 @@ def give_sparse(leaf: Any, out: Any, places: Callable[..., Any]) -> Any:
         shape of the cotangent as values for them, and which of these count, or None for all.
     """
     mode = current_mode()
-    node = out.edge
-    if leaf.edge is not LEAF or node is None or leaf.level or (mode is not None and mode.levels):
+    node = out._edge
+    if leaf._edge is not LEAF or node is None or leaf._level or (mode is not None and mode.levels):
         return out
     untraced("it makes a sparse gradient")
     outer: Any = _kind(node.label).__new__(_kind(node.label))
     outer.inner = node
     outer.places = places
-    outer.shape = tuple(leaf.payload.shape)
+    outer.shape = tuple(leaf._payload.shape)
     outer.edges = (leaf,)
-    outer.seq = next_sequence()
-    outer.ext = None
-    out.edge = outer
+    outer._seq = next_sequence()
+    outer._ext = None
+    out._edge = outer
     return out
 
 

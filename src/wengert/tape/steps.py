@@ -84,7 +84,7 @@ class Steps:
         """The body of ``apply_in(node, g, keep, edges)``, for tensors, which is recorded."""
         prim = self.prim
         lines = [
-            "if g.__class__ is not Tensor or g.payload.__class__ not in PLAIN or g.level:",
+            "if g.__class__ is not Tensor or g._payload.__class__ not in PLAIN or g._level:",
             "    return apply_rules(node, g, keep, edges)",
             f"{', '.join(self.edges())}, = edges",
         ]
@@ -95,10 +95,10 @@ class Steps:
             lines += self.loaded(name, i)
             lines += [
                 f"if s_{name} is not None:",
-                f"    edge = s_{name}.edge",
+                f"    edge = s_{name}._edge",
                 f"    if (s_{name} if edge is LEAF else edge) is not node.edges[{position}]:",
-                f"        s_{name} = new_tensor(s_{name}.payload, node.edges[{position}], "
-                f"s_{name}.vc)",
+                f"        s_{name} = new_tensor(s_{name}._payload, node.edges[{position}], "
+                f"s_{name}._vc)",
             ]
         if "result" in prim.saved:
             lines.append("result = unpack(node, 'result', False)")
@@ -118,8 +118,8 @@ class Steps:
         always = all(name in self.prim.rules[j].names for j in self.traced)  # type: ignore[union-attr]
         saved = "" if always else f"s_{name} is not None and "
         return [
-            f"if {saved}s_{name}.vc is not None and s_{name}.vc[0] "
-            f"and s_{name}.vc[0] != version_then(node, {i}):",
+            f"if {saved}s_{name}._vc is not None and s_{name}._vc[0] "
+            f"and s_{name}._vc[0] != version_then(node, {i}):",
             f"    s_{name} = check_saved(node, {name!r}, s_{name})",
         ]
 
@@ -151,7 +151,7 @@ class Steps:
         values = {"F": "F", "g": "g"}
         for name in prim.rules[i].names:  # type: ignore[union-attr]
             if name in prim.args:
-                values[name] = f"s_{name}" if recorded else f"s_{name}.payload"
+                values[name] = f"s_{name}" if recorded else f"s_{name}._payload"
             elif name == "result":
                 values[name] = "result"
             else:
@@ -207,12 +207,12 @@ class Steps:
             return self._joining()
         outs = ["_out", *[f"_out{i}" for i in range(1, prim.outputs or 1)]]
         named = "_r = " if "result" in prim.saved else ""
-        computed = [f"_out.payload = {named}{self.computed()}"]
+        computed = [f"_out._payload = {named}{self.computed()}"]
         if len(outs) > 1:
             results = ["_r", *[f"_r{i}" for i in range(1, len(outs))]]
-            computed = [f"{', '.join(results)} = {self.computed()}", "_out.payload = _r"]
+            computed = [f"{', '.join(results)} = {self.computed()}", "_out._payload = _r"]
             for out, result in zip(outs[1:], results[1:], strict=True):
-                computed += [*self.made(out), *self.cut(out), f"{out}.payload = {result}"]
+                computed += [*self.made(out), *self.cut(out), f"{out}._payload = {result}"]
         returned = f"return {', '.join(outs)}"
         if prim.broadcasts:
             computed[0] = f"try: {computed[0]}"
@@ -236,7 +236,7 @@ class Steps:
         nothing = " and ".join(f"e{i} is None" for i in self.traced)
         return [
             *lines,
-            *[f"e{i} = {self.tensor(i)}.edge" for i in self.traced],
+            *[f"e{i} = {self.tensor(i)}._edge" for i in self.traced],
             f"if (_m is not None and not _m.grad) or ({nothing}):",
             *_within([*unrecorded, *observe, returned]),
             *self.sited(),
@@ -251,9 +251,9 @@ class Steps:
         """That the node is the history of the outputs that have one."""
         count, node = self.prim.differentiable or 1, f"_node{self.tag}"
         if count == 1:
-            return [f"_out.edge = {node}"]
-        known = ", ".join(f"({out}.payload.shape, {out}.payload.dtype)" for out in outs[:count])
-        edges = [f"{out}.edge = OutputEdge({node}, {i})" for i, out in enumerate(outs[:count])]
+            return [f"_out._edge = {node}"]
+        known = ", ".join(f"({out}._payload.shape, {out}._payload.dtype)" for out in outs[:count])
+        edges = [f"{out}._edge = OutputEdge({node}, {i})" for i, out in enumerate(outs[:count])]
         return [*edges, f"{node}.outputs_meta = ({known})"]
 
     def tensor(self, i: int) -> str:
@@ -262,9 +262,9 @@ class Steps:
 
     def opened(self) -> list[str]:
         """The mode, and the arrays of the arguments; what is not common goes the general way."""
-        load = [f"a{i} = {arg}.payload" for i, arg in enumerate(self.prim.args)]
+        load = [f"a{i} = {arg}._payload" for i, arg in enumerate(self.prim.args)]
         if self.prim.view:
-            load.append(f"if type(a0) is not ndarray: a0 = {self.prim.args[0]}.array()")
+            load.append(f"if type(a0) is not ndarray: a0 = {self.prim.args[0]}._array()")
         load.append(f"_dtype = a{self.typed[0]}.dtype")
         same = " or ".join(f"a{i}.dtype is not _dtype" for i in self.typed[1:])
         # what shows memory takes numbers without derivatives as they are
@@ -298,11 +298,11 @@ class Steps:
 
     def made(self, out: str = "_out") -> list[str]:
         """`out`, a new tensor without a payload and an edge."""
-        return [f"{out} = _new(Tensor)", f"{out}.vc = {out}.ext = None"]
+        return [f"{out} = _new(Tensor)", f"{out}._vc = {out}._ext = None"]
 
     def cut(self, out: str = "_out") -> list[str]:
         """That `out` has no edge."""
-        return [f"{out}.edge = None"]
+        return [f"{out}._edge = None"]
 
     def created(self) -> list[str]:
         """``_node``, a new node with nothing in it."""
@@ -337,7 +337,7 @@ class Steps:
 
     def _placed(self, edges: str, sited: bool = False) -> list[str]:
         node = f"_node{self.tag}"
-        lines = [f"{node}.edges = {edges}", f"{node}.ext = None", f"{node}.seq = {self.numbered}"]
+        lines = [f"{node}.edges = {edges}", f"{node}._ext = None", f"{node}._seq = {self.numbered}"]
         if sited:
             lines += [f"{node}.site = _code", f"{node}.versions = {self.offset}"]
         return lines
@@ -353,7 +353,7 @@ class Steps:
             yield f"{node}.s_{name} = {text}"
         if prim.saved_args:
             tensors = [self.tensor(prim.args.index(name)) for name in prim.saved_args]
-            written = " or ".join(f"{tensor}.vc is not None" for tensor in tensors)
+            written = " or ".join(f"{tensor}._vc is not None" for tensor in tensors)
             versions = ", ".join(f"version_of({tensor})" for tensor in tensors)
             behind = f" {self.offset}," if sited else ""
             yield f"if {written}: {node}.versions = ({versions},{behind})"
@@ -361,7 +361,7 @@ class Steps:
             if name == "result":
                 if result:
                     yield f"{node}.result = _r"
-                    yield f"_out.vc = {node}.result_vc = [0, None]"
+                    yield f"_out._vc = {node}.result_vc = [0, None]"
                     yield f"{node}.result_at = 0"
             elif name in prim.params:
                 yield f"{node}.p_{name} = {name}"
@@ -381,7 +381,7 @@ class Steps:
         node = f"_node{self.tag}"
         given = f"{self.tensor(0)}, _r, _prim{self.tag}, {self.named}"
         return [
-            f"e0 = {self.tensor(0)}.edge",
+            f"e0 = {self.tensor(0)}._edge",
             "if _m is not None or e0 is None:",
             f"    return attach_views({given}, None, _m is None)",
             *self.node(),
@@ -393,7 +393,7 @@ class Steps:
     def _joining(self) -> list[str]:
         """The recorder for any number of arguments."""
         prim, node = self.prim, f"_node{self.tag}"
-        listed = "(e if (e := t.edge) is not LEAF else t) for t in tensors"
+        listed = "(e if (e := t._edge) is not LEAF else t) for t in tensors"
         shapes = [
             f"{node}.{name} = tuple([a.{name.rsplit('_', 1)[1]} for a in _arrays])"
             if name not in prim.params
@@ -403,7 +403,7 @@ class Steps:
         return [
             "_m = _mode()",
             "try:",
-            "    _arrays = [t.payload for t in tensors]",
+            "    _arrays = [t._payload for t in tensors]",
             "    _dtype = _arrays[0].dtype",
             "    _plain = (_dtype is F32 or _dtype is F64) and (_m is None or _m is NO_GRAD)",
             "    for a in _arrays:",
@@ -416,7 +416,7 @@ class Steps:
             f"_r = _kernel(*_arrays, {self.keywords})",
             *self.made(),
             *self.cut(),
-            "_out.payload = _r",
+            "_out._payload = _r",
             "if _m is not None:",
             "    return _out",
             f"_edges = tuple([{listed}])",
@@ -428,7 +428,7 @@ class Steps:
             *self.created(),
             *self._placed("_edges"),
             *shapes,
-            f"_out.edge = {node}",
+            f"_out._edge = {node}",
             "return _out",
         ]
 
@@ -451,10 +451,10 @@ class Steps:
         return [
             f"if {self.of_numbers.format(other)}:",
             "    _m = _mode()",
-            f"    a0 = getattr({self_}, 'payload', None)",
+            f"    a0 = getattr({self_}, '_payload', None)",
             "    if (_m is None or _m is NO_GRAD) and type(a0) is ndarray and a0.dtype in SAME:",
             *_within(_within([*self.made(), *self.cut()])),
-            f"        _out.payload = {prim.infix.format('a0', other)}",
+            f"        _out._payload = {prim.infix.format('a0', other)}",
             "        return _out",
         ]
 
@@ -480,11 +480,11 @@ class Steps:
         args = self.prim.args
         same = "".join(f" or a{i}.dtype is not _dtype" for i in self.typed[1:])
         return [
-            *[f"a{i} = {arg}.payload" for i, arg in enumerate(args)],
+            *[f"a{i} = {arg}._payload" for i, arg in enumerate(args)],
             f"_dtype = a{self.typed[0]}.dtype",
             f"if (_dtype is not F32 and _dtype is not F64){same}:",
             "    return None",
-            *[f"e{i} = {args[i]}.edge" for i in self.traced],
+            *[f"e{i} = {args[i]}._edge" for i in self.traced],
             *self.node(),
             *self._saving(result=False),
             "return _node",

@@ -46,7 +46,7 @@ def is_inference(tensor: TensorBase) -> bool:
     >>> wg.is_inference(x), wg.is_inference(x.clone())
     (True, False)
     """
-    return tensor.vc.__class__ is InferenceCell
+    return tensor._vc.__class__ is InferenceCell
 
 
 def refuse_inference_write() -> RuntimeError:
@@ -70,12 +70,12 @@ def preserve_version(tensors: TensorBase | tuple[TensorBase, ...]) -> Iterator[N
     0
     """
     kept = (tensors,) if isinstance(tensors, TensorBase) else tensors
-    before = [tensor.share_version()[0] for tensor in kept]
+    before = [tensor._share_version()[0] for tensor in kept]
     try:
         yield
     finally:
         for tensor, count in zip(kept, before, strict=True):
-            tensor.share_version()[0] = count
+            tensor._share_version()[0] = count
 
 
 fill_sections(globals())

@@ -60,14 +60,14 @@ def attach_view(
     recording: bool,
 ) -> None:
     """Note that `out` shares the memory of `source`, as `prim`'s output number `index`."""
-    vc = source.vc
+    vc = source._vc
     if vc is None:
-        vc = source.vc = [0, None]
-    out.vc = vc
-    ext = out.ext = Extra()
+        vc = source._vc = [0, None]
+    out._vc = vc
+    ext = out._ext = Extra()
     # not by the class, whose constructor is written in Python
-    step = _new_tuple(Step, (prim, params, source.payload.shape, index))
-    above = source.ext
+    step = _new_tuple(Step, (prim, params, source._payload.shape, index))
+    above = source._ext
     if above is None or above.base is None:
         base = source
         ext.chain = (step,)
@@ -76,14 +76,14 @@ def attach_view(
         ext.chain = (*above.chain, step)
         if above.no_write is not None:
             ext.no_write = above.no_write
-        if recording and source.edge.__class__ is Invalidated:
-            raise RuntimeError(source.edge.message)
+        if recording and source._edge.__class__ is Invalidated:
+            raise RuntimeError(source._edge.message)
     ext.base = base
     if not recording:
         ext.no_write = MADE_UNRECORDED
-        if base.edge is not None:
-            out.edge = Unrecorded(base=base)
-            mark(out.edge)
+        if base._edge is not None:
+            out._edge = Unrecorded(base=base)
+            mark(out._edge)
     elif index is not None:
         ext.no_write = ONE_OF_SEVERAL
     _known_views(base).append(_reference(out))
@@ -98,7 +98,7 @@ def attach_views(
     recording: bool,
 ) -> tuple[Any, ...]:
     """The results of `prim`, several views, as tensors that `node` recorded, if one did."""
-    above = source.ext
+    above = source._ext
     if node is None or (above is not None and above.base is not None):
         outs = []
         for index, result in enumerate(results):
@@ -107,15 +107,15 @@ def attach_views(
             outs.append(out)
         return tuple(outs)
     # the same for a source that owns its memory: all that the outputs share is done once
-    vc = source.vc
+    vc = source._vc
     if vc is None:
-        vc = source.vc = [0, None]
-    shape = source.payload.shape
+        vc = source._vc = [0, None]
+    shape = source._payload.shape
     views = _known_views(source, len(results))
     outs = []
     for index, result in enumerate(results):
         out = new_tensor(result, OutputEdge(node, index), vc)
-        ext = out.ext = Extra()
+        ext = out._ext = Extra()
         ext.base = source
         ext.chain = (_new_tuple(Step, (prim, params, shape, index)),)
         ext.no_write = ONE_OF_SEVERAL
@@ -126,9 +126,9 @@ def attach_views(
 
 def _known_views(base: Any, count: int = 1) -> list[Any]:
     """References to the views of `base`, where `count` new ones are to be added."""
-    ext = base.ext
+    ext = base._ext
     if ext is None:
-        ext = base.extra()
+        ext = base._extra()
     views: list[Any] | None = ext.views
     if views is None:
         views = ext.views = []
@@ -147,15 +147,15 @@ def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:
     ----------
     steps: The names and parameters of view operations.
     """
-    payload = tensor.array()
-    own = tensor.ext
+    payload = tensor._array()
+    own = tensor._ext
     chain = [] if own is None or own.base is None else list(own.chain)
     for name, params in steps:
         prim = TABLE[name]
         chain.append(Step(prim, params, payload.shape))
         payload = getattr(namespace_of(payload), prim.name)(payload, **params)
-    view = new_tensor(payload, tensor.edge, tensor.share_version())
-    ext = view.ext = Extra()
+    view = new_tensor(payload, tensor._edge, tensor._share_version())
+    ext = view._ext = Extra()
     if own is None or own.base is None:
         ext.base = tensor
     else:
@@ -166,14 +166,14 @@ def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:
 
 def attach_alias(source: Any, out: Any) -> None:
     """Note that `out` is what a custom Function handed back of its argument `source`."""
-    above = source.ext
-    ext = out.extra()
+    above = source._ext
+    ext = out._extra()
     if above is not None and above.base is not None:
         ext.base, ext.chain = above.base, above.chain
     else:
         ext.base, ext.chain = source, ()
     ext.no_write = MADE_IN_FUNCTION
-    base_ext = ext.base.extra()
+    base_ext = ext.base._extra()
     base_ext.views = [*(base_ext.views or ()), weakref.ref(out)]
 
 
@@ -183,28 +183,28 @@ def link(tensor: Any, other: Any) -> None:
     Neither follows a write to the other that is recorded.
     """
     one, two = _base_of(tensor), _base_of(other)
-    linked = [*one.extra().linked, *two.extra().linked]
+    linked = [*one._extra().linked, *two._extra().linked]
     group = {id(base): base for base in (one, two)}
     group.update({id(base): base for reference in linked if (base := reference()) is not None})
     linked = [_reference(base) for base in group.values()]
     for base in group.values():
-        _base_of(base).extra().linked = linked
+        _base_of(base)._extra().linked = linked
 
 
 def _base_of(tensor: Any) -> Any:
-    ext = tensor.ext
+    ext = tensor._ext
     return tensor if ext is None or ext.base is None else ext.base
 
 
 def elsewhere(tensor: Any) -> list[Any]:
     """The tensors that show the memory of `tensor` on other sides of transforms, with views."""
     base = _base_of(tensor)
-    if base.ext is None or not base.ext.linked:
+    if base._ext is None or not base._ext.linked:
         return []
     cells = _cells(base)
     known = {id(one) for one in _family(base)}
     found = []
-    for reference in base.ext.linked:
+    for reference in base._ext.linked:
         shown = reference()
         if shown is not None and cells & _cells(shown):
             for one in _family(_base_of(shown)):
@@ -217,17 +217,17 @@ def elsewhere(tensor: Any) -> list[Any]:
 def invalidate_elsewhere(tensor: Any) -> None:
     """After a recorded write to `tensor`: invalidate what shows its memory and does not follow."""
     for one in elsewhere(tensor):
-        if one.edge.__class__ is not Invalidated:
+        if one._edge.__class__ is not Invalidated:
             invalidate(one, errors.WRITTEN_ELSEWHERE, recorded_as(one))
 
 
 def _cells(tensor: Any) -> set[int]:
     """The version cells, by identity, of the memory of a tensor and that of its tangent."""
-    return {id(tensor.share_version()), id(getattr(tensor.payload, "given", None) or tensor.vc)}
+    return {id(tensor._share_version()), id(getattr(tensor._payload, "given", None) or tensor._vc)}
 
 
 def _family(base: Any) -> list[Any]:
-    views = () if base.ext is None or base.ext.views is None else base.ext.views
+    views = () if base._ext is None or base._ext.views is None else base._ext.views
     return [base, *[view for reference in views if (view := reference()) is not None]]
 
 
@@ -235,16 +235,16 @@ def keep_views(tensor: Any, step: Step) -> None:
     """After the shape of a base was changed in place by `step`: its views stay what they are."""
     undo = step.prim if step.prim.name in ("t", "transpose") else TABLE["view"]
     params = step.params if undo is step.prim else {"shape": step.shape}
-    back = Step(undo, params, tensor.payload.shape)
+    back = Step(undo, params, tensor._payload.shape)
     for view in _family(tensor)[1:]:
-        if view.ext is not None and view.ext.base is tensor:
-            view.ext.chain = (back, *view.ext.chain)
+        if view._ext is not None and view._ext.base is tensor:
+            view._ext.chain = (back, *view._ext.chain)
     refresh_views(tensor, None)
 
 
 def has_views(tensor: Any) -> bool:
     """Whether somebody holds a view of `tensor`."""
-    return any(view.ext is not None and view.ext.base is tensor for view in _family(tensor)[1:])
+    return any(view._ext is not None and view._ext.base is tensor for view in _family(tensor)[1:])
 
 
 def single_step(
@@ -331,19 +331,19 @@ def replayed(edge: Any, chain: tuple[Step, ...]) -> Any:
 def _replayed(kind: Any, edge: Any, chain: tuple[Step, ...]) -> Any:
     node: Any = kind.__new__(kind)
     node.edges = (edge,)
-    node.seq = next_sequence()
-    node.ext = None
+    node._seq = next_sequence()
+    node._ext = None
     node.chain = chain
     return node
 
 
 def renew_views(base: Any) -> Any:
     """Let all views of `base` show the memory that it has now; gives references to them."""
-    references = () if base.ext is None or base.ext.views is None else base.ext.views
+    references = () if base._ext is None or base._ext.views is None else base._ext.views
     for reference in references:
         view = reference()
-        if view is not None and view.ext is not None and view.ext.base is base:
-            view.payload = push(namespace_of(base.payload), view.ext.chain, base.payload)
+        if view is not None and view._ext is not None and view._ext.base is base:
+            view._payload = push(namespace_of(base._payload), view._ext.chain, base._payload)
     return references
 
 
@@ -357,54 +357,54 @@ def refresh_views(tensor: Any, node: Any) -> None:
         was recorded: then it is made from the one that the base has. Views that cannot follow the
         write are invalidated.
     """
-    ext = tensor.ext
+    ext = tensor._ext
     base = tensor if ext.base is None else ext.base
-    if base.ext is None or base.ext.views is None:
+    if base._ext is None or base._ext.views is None:
         return
     source = edge_of(base) if node is None else node
     # what was written first, then the newest: PyTorch makes the others' nodes when they are used
-    views = [reference() for reference in reversed(base.ext.views)]
+    views = [reference() for reference in reversed(base._ext.views)]
     if tensor is not base and views[0] is not tensor:
         views = [tensor, *[view for view in views if view is not tensor]]
     for view in views:
-        if view is None or view.ext is None or view.ext.base is not base:
+        if view is None or view._ext is None or view._ext.base is not base:
             continue
-        if source is None and is_leaf_edge(view.edge):
-            view.ext.stale = True
+        if source is None and is_leaf_edge(view._edge):
+            view._ext.stale = True
         else:
             _follow(view, source)
 
 
 def _follow(view: Any, source: Any) -> None:
     """After a write: give `view` a history that leads to `source`, its base's, or invalidate it."""
-    kind = view.ext.no_write
+    kind = view._ext.no_write
     if kind is None:
-        move_edge(view, replayed(source, view.ext.chain))
-    elif view.edge.__class__ is not Invalidated:
+        move_edge(view, replayed(source, view._ext.chain))
+    elif view._edge.__class__ is not Invalidated:
         was = recorded_as(view)
         invalidate(view, str(errors.view_refused(kind, *was, changed=True)), was)
 
 
 def require_grad_of_views(base: Any, value: bool) -> None:
     """Let the views of a leaf require a gradient as it does, where nothing recorded them."""
-    for reference in base.ext.views:
+    for reference in base._ext.views:
         view = reference()
-        if view is None or view.ext.base is not base or not is_leaf_edge(view.edge):
+        if view is None or view._ext.base is not base or not is_leaf_edge(view._edge):
             continue
-        if value and view.ext.stale:
+        if value and view._ext.stale:
             _follow(view, base)
         else:
-            view.edge = Unrecorded(base=base) if value else None
+            view._edge = Unrecorded(base=base) if value else None
 
 
 def write_refused(view: Any) -> RuntimeError:
     """The error for a write to a view that cannot follow it."""
-    return errors.view_refused(view.ext.no_write, *recorded_as(view), changed=False)
+    return errors.view_refused(view._ext.no_write, *recorded_as(view), changed=False)
 
 
 def recorded_as(view: Any) -> tuple[str | None, int]:
     """The name of the node that recorded `view`, if one did, and the number of its output."""
-    edge = view.edge
+    edge = view._edge
     if edge.__class__ is Unrecorded:
         was: tuple[str | None, int] = edge.was
         return was
@@ -416,11 +416,16 @@ def recorded_as(view: Any) -> tuple[str | None, int]:
 
 def move_edge(tensor: Any, edge: Any) -> None:
     """Give `tensor` a new history; if it retains its gradient, the new node hands it on."""
-    before = tensor.edge
-    tensor.edge = edge
-    if tensor.ext is not None and tensor.ext.retains and before is not None and before is not LEAF:
+    before = tensor._edge
+    tensor._edge = edge
+    if (
+        tensor._ext is not None
+        and tensor._ext.retains
+        and before is not None
+        and before is not LEAF
+    ):
         old, index = target_of(before)
-        kept = old.extra().retained
+        kept = old._extra().retained
         if kept and index in kept and kept[index]() is tensor:
             del kept[index]
         node, index = target_of(edge)

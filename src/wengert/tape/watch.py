@@ -72,10 +72,10 @@ class Lent:
 
     def add(self, tensor: Any) -> None:
         """Note a tensor, or None."""
-        array = getattr(tensor, "payload", None)
+        array = getattr(tensor, "_payload", None)
         if array.__class__ is np.ndarray:
             memory = owner_of(array)
-            self._cells[id(memory)] = (weakref.ref(memory), tensor.share_version())
+            self._cells[id(memory)] = (weakref.ref(memory), tensor._share_version())
 
     def shown(self, part: Any) -> Any:
         """A cotangent as users see it: a tensor with the version of its memory."""
@@ -148,9 +148,9 @@ class Watch:
         oldest: dict[Any, Any] = {}
         for node, edges in self.nodes.items():
             for edge in edges:
-                if edge is not None and edge.seq > 0:
+                if edge is not None and edge._seq > 0:
                     known = oldest.get(edge)
-                    if known is None or node.seq > known.seq:
+                    if known is None or node._seq > known._seq:
                         oldest[edge] = node
         for node in set(oldest.values()):
             # in the order of the edges, each leaf once
@@ -160,14 +160,14 @@ class Watch:
 
     def executes(self, target: Any) -> bool:
         """Whether the walk will come to a node, or to a leaf."""
-        if target.seq > 0:
+        if target._seq > 0:
             return target in self._leaves and (self.targets is None or target in self.targets)
         return target in self.nodes or target in self.arriving
 
     def order(self) -> list[Any]:
         """The nodes and leaves that the walk will come to, in their order."""
         found = []
-        for node in sorted(self.nodes, key=lambda node: node.seq):
+        for node in sorted(self.nodes, key=lambda node: node._seq):
             found += [node, *self._last.get(node, ())]
         return found
 
@@ -175,7 +175,7 @@ class Watch:
 
     def begin(self, pending: dict[Any, Any]) -> None:
         """Settle leaves that are outputs themselves and that no node adds to."""
-        for leaf in [edge for edge in pending if edge.seq > 0]:
+        for leaf in [edge for edge in pending if edge._seq > 0]:
             if leaf not in self._leaves:
                 self._leaves.add(leaf)
                 self._settle(leaf, pending)
@@ -194,7 +194,7 @@ class Watch:
         if edges is None and not asked and not self.alone:
             # nothing leads from it to a target; as in PyTorch, hooks of a single output run
             return None
-        ext = node.ext
+        ext = node._ext
         if ext is not None and (ext.tensor_hooks or ext.retained):
             g = self._arrived(node, ext, g)
         if asked:
@@ -211,10 +211,10 @@ class Watch:
             grads = node.step(g, keep, edges, self.raw)
         if ext is not None and ext.posthooks:
             grads = self._after(node, ext, g, edges, grads)
-        elif node.ext is not None and node.ext.posthooks:
+        elif node._ext is not None and node._ext.posthooks:
             # registered by a hook that unpacked what the node saved: what came in is not shown
             blank = [None] * node.width() if node.several else None
-            grads = self._after(node, node.ext, blank, edges, grads)
+            grads = self._after(node, node._ext, blank, edges, grads)
         return grads
 
     def finished(self, node: Any, pending: dict[Any, Any]) -> None:
@@ -237,7 +237,7 @@ class Watch:
         if isinstance(part, SparseValue):
             return part
         tensor = self._shown.get(id(part))
-        if tensor is None or tensor.payload is not part:
+        if tensor is None or tensor._payload is not part:
             tensor = self._shown[id(part)] = self.lent.shown(part)
         self._held.append(tensor)
         return tensor
@@ -245,13 +245,13 @@ class Watch:
     def _unwrap(self, part: Any, shown: Any, made: Any) -> Any:
         """The cotangent that goes on for `part` if hooks made `made` of what they were shown."""
         if isinstance(part, SparseValue) or isinstance(made, SparseValue):
-            return made.payload if self.raw and isinstance(made, TensorBase) else made
+            return made._payload if self.raw and isinstance(made, TensorBase) else made
         # writing to what is not an array, a number or a dual, puts another payload in its place
-        if made is shown and (not self.raw or made is None or made.payload is arrived(part)):
+        if made is shown and (not self.raw or made is None or made._payload is arrived(part)):
             return part
         if self.raw:
             self.lent.add(made)
-        payload = made.payload if self.raw and made is not None else made
+        payload = made._payload if self.raw and made is not None else made
         if made is None or (arrived(part) if self.raw else shown) is part:
             return payload
         # they have seen a part of it
@@ -310,13 +310,13 @@ class Watch:
         if self.targets is not None and leaf not in self.targets:
             if self.alone and not self.nodes and g is not None:
                 # as in PyTorch, hooks of a single output run
-                self._hooked(leaf.extra().hooks, call_hook, arrived(g))
+                self._hooked(leaf._extra().hooks, call_hook, arrived(g))
             return
         if g is not None:
             g = arrived(g)
-        if g is not None and g.shape != leaf.payload.shape and leaf.edge is not None:
-            raise errors.gradient_shape(leaf.payload, g)
-        ext = leaf.extra()
+        if g is not None and g.shape != leaf._payload.shape and leaf._edge is not None:
+            raise errors.gradient_shape(leaf._payload, g)
+        ext = leaf._extra()
         if ext.grad_dtype is not OWN:
             g = self._cast(g, ext.grad_dtype)
         g = self._hooked(ext.hooks, call_hook, g)
@@ -324,13 +324,13 @@ class Watch:
             self.captured[leaf, 0] = g
             return
         accumulator = None if ext.accumulator is None else ext.accumulator()
-        node_ext = None if accumulator is None else accumulator.ext
+        node_ext = None if accumulator is None else accumulator._ext
         if node_ext is not None:
             g = self._hooked(node_ext.prehooks, lambda hook, g: call_node_hook(hook, (g,))[0], g)
         posthooks = None if node_ext is None else node_ext.posthooks
         if ext.grad_dtype is not OWN and ext.grad is not None:
             # it is added to what is there
-            g = self._cast(g, ext.grad.payload.dtype)
+            g = self._cast(g, ext.grad._payload.dtype)
         shown: Any = self._wrap(g) if posthooks else None
         place = id(g)
         # what nobody else holds becomes .grad without a copy
@@ -338,17 +338,17 @@ class Watch:
         self._note(leaf)
         lent = ext.grad is None and shown is not None and shown is not g
         if lent and _count(shown) <= _ALONE:
-            shown.payload = None
+            shown._payload = None
         # a prehook may have taken the gradient away
         leaves = [] if g is None else [(leaf, g)]
         g = None
         add_gradients(leaves, not self.raw)
-        if lent and shown.payload is None:
+        if lent and shown._payload is None:
             # what became .grad is one with it, as in PyTorch
             have = ext.grad
-            taken = id(have.payload) == place
-            shown.payload = have.payload if taken else private(have.payload)
-            shown.vc = have.share_version() if taken else shown.vc
+            taken = id(have._payload) == place
+            shown._payload = have._payload if taken else private(have._payload)
+            shown._vc = have._share_version() if taken else shown._vc
         for hook in list((ext.post_hooks or {}).values()):
             call_leaf_hook(hook, leaf)
         if posthooks:
@@ -373,26 +373,26 @@ class Watch:
 
     def _note(self, tensor: Any) -> None:
         """Remember the gradient that `tensor` has, to put it back if the walk breaks off."""
-        have = tensor.extra().grad
+        have = tensor._extra().grad
         values: Any = None
         version = 0
         if isinstance(have, SparseValue):
             # its parts are replaced, never written to
             values = dict(vars(have))
-        elif have is not None and isinstance(have.payload, np.ndarray | np.generic):
-            values, version = have.payload.copy(), counted(have)
+        elif have is not None and isinstance(have._payload, np.ndarray | np.generic):
+            values, version = have._payload.copy(), counted(have)
         self._journal.append((tensor, have, values, version))
 
     def undo(self) -> None:
         """Put every gradient back as it was before the walk."""
         for tensor, have, values, version in reversed(self._journal):
-            tensor.extra().grad = have
+            tensor._extra().grad = have
             if isinstance(have, SparseValue):
                 vars(have).update(values)
                 continue
             if values is None or counted(have) == version:
                 continue
-            if have.payload.__class__ is np.ndarray:
-                np.copyto(have.payload, values)
+            if have._payload.__class__ is np.ndarray:
+                np.copyto(have._payload, values)
             else:
-                have.payload = values
+                have._payload = values

@@ -21,15 +21,15 @@ from wengert.tape.views import elsewhere, write_refused
 
 def check_cast(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
     """Refuse an operation on `tensor` and other values whose result is of a wider kind."""
-    have = tensor.payload.dtype
-    result = promote([tensor.payload, *arrays], scalars, prim.promote == "float")
+    have = tensor._payload.dtype
+    result = promote([tensor._payload, *arrays], scalars, prim.promote == "float")
     if category(result) > category(have):
         raise errors.cannot_cast(result, have)
 
 
 def other_operands(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[Any]:
     """The other arguments as tensors of the dtype of `tensor` (masks and indices as they are)."""
-    dtype = tensor.payload.dtype
+    dtype = tensor._payload.dtype
     operands: list[Any] = []
     for i, (arg, value) in enumerate(zip(prim.args[1:], others, strict=True)):
         if is_number(value):
@@ -44,7 +44,7 @@ def other_operands(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> lis
                 f"{type(value).__name__}"
             )
         if arg not in prim.fixed and prim.promote is not None:
-            check_cast(prim, tensor, [], value.payload)
+            check_cast(prim, tensor, [], value._payload)
             value = cast(value, dtype)
         elif arg not in prim.fixed and prim.broadcasts:
             value = cast(value, dtype)
@@ -133,7 +133,7 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
     """
     if recording:
         check_recordable(tensor)
-    payload = tensor.array()
+    payload = tensor._array()
     if 0 in payload.strides and not may_overlap:
         check_distinct(payload)
     if not payload.flags.writeable:
@@ -154,7 +154,7 @@ def check_distinct(payload: Any) -> None:
 
 def check_mode(tensor: Any) -> None:
     """Refuse to change a tensor of inference mode outside of it."""
-    if tensor.vc.__class__ is InferenceCell and not len(tensor.vc):
+    if tensor._vc.__class__ is InferenceCell and not len(tensor._vc):
         mode = current_mode()
         if mode is None or mode.inference is None:
             raise refuse_inference_write()
@@ -162,25 +162,25 @@ def check_mode(tensor: Any) -> None:
 
 def check_recordable(tensor: Any) -> None:
     """Refuse to record a write to a leaf, or to a view that cannot follow one."""
-    ext = tensor.ext
+    ext = tensor._ext
     whole = tensor if ext is None or ext.base is None else ext.base
-    own = whole.ext
+    own = whole._ext
     if own is not None:
         if own.base is None and own.no_write is not None:
             raise write_refused(whole)
         for one in elsewhere(whole) if own.linked else ():
-            if one.edge is LEAF:
+            if one._edge is LEAF:
                 check_recordable(one)
     if ext is not None and ext.base is not None:
         if ext.no_write is not None:
             raise write_refused(tensor)
-        if tensor.edge is not None and is_leaf_edge(ext.base.edge):
+        if tensor._edge is not None and is_leaf_edge(ext.base._edge):
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
                 "operation.\n  To update a parameter, write under no_grad(); to differentiate "
                 "through the write, clone() the leaf first."
             )
-    if tensor.edge is LEAF:
+    if tensor._edge is LEAF:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation.\n"
             "  To update a parameter, write under no_grad():  with no_grad(): w -= lr * w.grad\n"

@@ -83,8 +83,8 @@ def random_in_place(draw: Callable[..., Any]) -> Callable[..., Any]:
     name = f"{draw.__name__.removeprefix('draw_')}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_writable(self, is_recording() and self.edge is not None)
-        template = self.array()
+        check_writable(self, is_recording() and self._edge is not None)
+        template = self._array()
         if isinstance(template, Lifted):
             template = np.empty(template.shape, template.dtype)
         values = drawn(lambda: draw(template, *args, **kwargs))
@@ -186,7 +186,7 @@ def abs_(self: Any) -> Any:
     ------
     RuntimeError: If the tensor is complex, since the result is not.
     """
-    if self.payload.dtype.kind == "c":
+    if self._payload.dtype.kind == "c":
         raise RuntimeError(
             "In-place abs is not supported for complex tensors. Use abs(), which gives real numbers"
         )
@@ -202,7 +202,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """
     if not isinstance(src, TensorBase):
         src = new_tensor(np.asarray(unmasked(src)))
-    if is_elsewhere(src.payload) and not is_elsewhere(self.payload):
+    if is_elsewhere(src._payload) and not is_elsewhere(self._payload):
         src = T.to_device(src, device=CPU)
     return write(TABLE["assign"], self, (src,), {}, "copy_")
 
@@ -210,13 +210,13 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
 def fill_(self: Any, value: Any) -> Any:
     """Set every element to `value`, a number or a 0-d tensor."""
     if isinstance(value, TensorBase):
-        if value.payload.ndim:
+        if value._payload.ndim:
             raise RuntimeError(
                 f"fill_ only supports 0-dimension value tensor but got tensor with "
-                f"{value.payload.ndim} dimensions."
+                f"{value._payload.ndim} dimensions."
             )
         return write(TABLE["fill_tensor"], self, (value,), {}, "fill_")
-    params = {"value": held(_number(value, "fill_"), self.payload.dtype)}
+    params = {"value": held(_number(value, "fill_"), self._payload.dtype)}
     return write(TABLE["fill_scalar"], self, (), params, "fill_")
 
 
@@ -240,7 +240,7 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     ------
     RuntimeError: If the tensor has fewer than two dimensions, or more, of different sizes.
     """
-    shape, steps = self.payload.shape, self.stride()
+    shape, steps = self._payload.shape, self.stride()
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1: a diagonal needs at least two")
     if len(shape) > 2 and len(set(shape)) > 1:
@@ -249,7 +249,7 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     fill_(as_strided(self, (size,), (stride,)), fill_value)
     rows, width = shape[:2]
     if wrap and len(shape) == 2 and rows > width + 1:
-        count = -(-self.payload.size // (width + 1)) - size
+        count = -(-self._payload.size // (width + 1)) - size
         start = self.storage_offset() + steps[0] * (width + 1)
         fill_(as_strided(self, (count,), (stride,), start), fill_value)
     return self
@@ -259,25 +259,25 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
     """Set the elements where `mask` is True to `value`, a number or a 0-d tensor."""
     hidden = holds_nan(self)
     made = _masked_fill(self, mask, value)
-    if hidden and made.edge is not None:
-        HIDING.add(made.edge)
+    if hidden and made._edge is not None:
+        HIDING.add(made._edge)
     return made
 
 
 def _masked_fill(self: Any, mask: Any, value: Any) -> Any:
     mask = bool_mask(mask, "masked_fill")
     if isinstance(value, TensorBase):
-        if value.payload.ndim:
+        if value._payload.ndim:
             raise RuntimeError(
                 "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value.payload.ndim} dimension(s)."
+                f"{value._payload.ndim} dimension(s)."
             )
-        check_fits(value.payload, self.payload.dtype)
+        check_fits(value._payload, self._payload.dtype)
         return write(TABLE["masked_fill_tensor"], self, (mask, value), {}, "masked_fill_")
-    params = {"value": held(_number(value, "masked_fill_"), self.payload.dtype)}
+    params = {"value": held(_number(value, "masked_fill_"), self._payload.dtype)}
     if params["value"].__class__ is not float:
         # NumPy would take the number for one of a wider type
-        params["value"] = self.payload.dtype.type(params["value"])
+        params["value"] = self._payload.dtype.type(params["value"])
     return write(TABLE["masked_fill"], self, (mask,), params, "masked_fill_")
 
 
@@ -303,20 +303,20 @@ def last_named(self: Any, indices: tuple[Any, ...], value: Any) -> Any:
 
     So what is overwritten has no derivative of any order.
     """
-    plain = value.edge is None and not isinstance(value.payload, Lifted)
+    plain = value._edge is None and not isinstance(value._payload, Lifted)
     if plain or all(index is None or index.dtype.kind == "b" for index in indices):
         return value
-    owner = new_tensor(np.zeros(self.payload.shape, np.intp))
-    shape = T.index(owner, indices=indices).payload.shape
+    owner = new_tensor(np.zeros(self._payload.shape, np.intp))
+    shape = T.index(owner, indices=indices)._payload.shape
     order = new_tensor(np.arange(math.prod(shape)).reshape(shape))
     owner = T.index_put(owner, order, indices=indices, accumulate=False)
     kept = T.eq(T.index(owner, indices=indices), order)
-    if isinstance(kept.payload, np.ndarray) and kept.payload.all():
+    if isinstance(kept._payload, np.ndarray) and kept._payload.all():
         return value
     value = _fitting(value, shape)
-    if value.payload.shape != shape:
-        value = T.expand(value, shape=expanded(value.payload.shape, shape))
-    return T.where(kept, value, new_tensor(np.zeros((), value.payload.dtype)))
+    if value._payload.shape != shape:
+        value = T.expand(value, shape=expanded(value._payload.shape, shape))
+    return T.where(kept, value, new_tensor(np.zeros((), value._payload.dtype)))
 
 
 def where(self: Any, condition: Any, other: Any) -> Any:
@@ -355,11 +355,11 @@ def _set_at_once(self: Any, index: Any, value: Any) -> bool:
             return False
     if not is_plain(self):
         return False
-    payload = self.payload
+    payload = self._payload
     if isinstance(value, TensorBase):
         if not holds(self, value):
             return False
-        value = value.payload
+        value = value._payload
         name = "copy_" if value.ndim else "fill_"
     elif value.__class__ is int or (value.__class__ is float and payload.dtype.kind == "f"):
         if not -(2**31) < value < 2**31:
@@ -391,32 +391,32 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
         return
     given = isinstance(value, TensorBase)
     if not given:
-        kind = self.payload.dtype
+        kind = self._payload.dtype
         if is_number(value):
             value = held(value, kind)
         elif value is None or isinstance(value, str | bytes | dict | set | frozenset):
             raise TypeError(
-                f"can't assign a {type(value).__name__} to a torch.{dtype_name(self.payload)}"
+                f"can't assign a {type(value).__name__} to a torch.{dtype_name(self._payload)}"
                 "Tensor: assign a tensor, an array or a number"
             )
         value = new_tensor(np.asarray(unmasked(value), dtype=None if _is_array(value) else kind))
     steps, advanced = split_index(self, index)
     target = window(self, steps) if steps else self
     if advanced is None:
-        value = _fitting(value, target.payload.shape)
-        if value.payload.shape != target.payload.shape:
+        value = _fitting(value, target._payload.shape)
+        if value._payload.shape != target._payload.shape:
             # says which size does not fit
-            shape = expanded_shape(value, target.payload.shape)
-            lifted = isinstance(value.payload, Lifted) or isinstance(target.payload, Lifted)
-            if lifted or np.may_share_memory(value.payload, target.payload):
+            shape = expanded_shape(value, target._payload.shape)
+            lifted = isinstance(value._payload, Lifted) or isinstance(target._payload, Lifted)
+            if lifted or np.may_share_memory(value._payload, target._payload):
                 value = T.expand(value, shape=shape)
-        form = "copy_" if value.payload.ndim or index is Ellipsis else "fill_"
+        form = "copy_" if value._payload.ndim or index is Ellipsis else "fill_"
         write(TABLE["assign" if form == "copy_" else "fill_tensor"], target, (value,), {}, form)
     else:
         check_bytes(value, index, advanced)
         if given:
             value = fitting_value(value, target, index, advanced)
-        if (shape := value.payload.shape)[:1] == (1,):
+        if (shape := value._payload.shape)[:1] == (1,):
             ones = next((i for i, size in enumerate(shape) if size != 1), len(shape))
             value = T.view(value, shape=shape[ones:])
         params = {"indices": advanced, "accumulate": False}
@@ -425,8 +425,8 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
         masks = any(part is not None and part.dtype.kind == "b" for part in advanced)
         hidden = masks and holds_nan(target)
         write(TABLE["index_put"], target, (value,), params, "index_put_")
-        if hidden and target.edge is not None:
-            HIDING.add(target.edge)
+        if hidden and target._edge is not None:
+            HIDING.add(target._edge)
 
 
 def _is_array(value: Any) -> bool:
@@ -435,7 +435,7 @@ def _is_array(value: Any) -> bool:
 
 def _fitting(value: Any, shape: tuple[int, ...]) -> Any:
     """`value` without leading dimensions of size 1 that the target has not, as PyTorch takes it."""
-    have = value.payload.shape
+    have = value._payload.shape
     extra = len(have) - len(shape)
     if extra > 0 and all(n == 1 for n in have[:extra]):
         return T.view(value, shape=have[extra:])

@@ -31,7 +31,7 @@ from wengert.tape.sites import warn
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_UNRECORDED
 
-_OWN = frozenset(("edge", "ext", "payload", "vc"))
+_OWN = frozenset(("_edge", "_ext", "_payload", "_vc"))
 _NO_SUBCLASS = (
     "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
     "Make sure your class inherits from Tensor."
@@ -48,20 +48,20 @@ def make(cls: Any, payload: Any, edge: Any = None, vc: Any = None) -> Any:
     if not issubclass(cls, PORTS.tensor):
         raise TypeError(_NO_SUBCLASS)
     tensor: Any = TensorBase.__new__(cls)
-    tensor.payload = payload
-    tensor.edge = edge
-    tensor.vc = vc
-    tensor.ext = None
+    tensor._payload = payload
+    tensor._edge = edge
+    tensor._vc = vc
+    tensor._ext = None
     return tensor
 
 
 def of_class(tensor: Any, cls: type) -> Any:
     """A view of all of `tensor` that is of class `cls`."""
     view = T.alias(tensor)
-    made = make(cls, view.payload, view.edge, view.vc)
-    ext = made.ext = view.ext
+    made = make(cls, view._payload, view._edge, view._vc)
+    ext = made._ext = view._ext
     # the base knows its views by weak references, and the plain view is about to go
-    known = None if ext.base is None or ext.base.ext is None else ext.base.ext.views
+    known = None if ext.base is None or ext.base._ext is None else ext.base._ext.views
     if known is not None and ext.no_write != MADE_UNRECORDED:
         known.append(weakref.ref(made))
     return made
@@ -74,17 +74,17 @@ def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
             "_make_subclass(): argument 'data' (position 2) must be Tensor, not "
             f"{type(data).__name__}"
         )
-    if requires_grad and not is_differentiable(data.payload.dtype):
+    if requires_grad and not is_differentiable(data._payload.dtype):
         raise RuntimeError(
             "Only Tensors of floating point and complex dtype can require gradients, but this one "
-            f"is {errors.describe(data.payload)}: convert it, for example with .float()"
+            f"is {errors.describe(data._payload)}: convert it, for example with .float()"
         )
-    return make(cls, data.array(), LEAF if requires_grad else None, data.share_version())
+    return make(cls, data._array(), LEAF if requires_grad else None, data._share_version())
 
 
 def is_leaf(tensor: TensorBase) -> bool:
     """Whether `tensor` has no history; without asking a subclass, as the property does."""
-    return is_leaf_edge(tensor.edge)
+    return is_leaf_edge(tensor._edge)
 
 
 # -- what the user added ---------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def _set_attributes(tensor: Any, state: Any) -> None:
 
 def warn_of_hooks(tensor: Any) -> None:
     """Say that the hooks of a leaf do not come along."""
-    for hook in ((tensor.ext and tensor.ext.hooks) or {}).values():
+    for hook in ((tensor._ext and tensor._ext.hooks) or {}).values():
         if not getattr(hook, "__torch_unserializable__", False):
             warn(
                 f"backward hook {hook!r} on tensor will not be serialized. A copy or a file has no "
@@ -129,9 +129,9 @@ def shallow_copy(tensor: Any) -> Any:
         warn_of_hooks(tensor)
         twin = make(
             type(tensor),
-            tensor.array(),
-            LEAF if tensor.edge is not None else None,
-            tensor.share_version(),
+            tensor._array(),
+            LEAF if tensor._edge is not None else None,
+            tensor._share_version(),
         )
     else:
         with enable_grad():
@@ -147,7 +147,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
             "protocol at the moment. Use .detach().clone(), or .clone() to stay in the graph."
         )
-    array = tensor.array()
+    array = tensor._array()
     # what is not an array yet, as under a trace, says itself what it can be
     there = is_elsewhere(array)
     array = array.copy() if there else _copied_together(np.asarray(array), memo)
@@ -157,10 +157,10 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
         cell = _cell(copy.deepcopy, tensor, memo) or [0, None]
         # PyTorch gives the copy of a tensor its memory by `set_`, that of a parameter by `clone`
         cell[:] = [int(keep_grad), None]
-    twin = make(type(tensor), array, LEAF if tensor.edge is not None else None, cell)
+    twin = make(type(tensor), array, LEAF if tensor._edge is not None else None, cell)
     memo[id(tensor)] = twin
-    if keep_grad and tensor.ext is not None and tensor.ext.grad is not None:
-        twin.extra().grad = copy.deepcopy(tensor.ext.grad, memo)
+    if keep_grad and tensor._ext is not None and tensor._ext.grad is not None:
+        twin._extra().grad = copy.deepcopy(tensor._ext.grad, memo)
     _set_attributes(twin, copy.deepcopy(tensor.__getstate__(), memo))
     return twin
 
@@ -168,14 +168,14 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
 def reduced(tensor: Any) -> tuple[Any, ...]:
     """What a pickle holds of a tensor (see `Tensor.__reduce_ex__`): of a graph, that it had one."""
     warn_of_hooks(tensor)
-    array = np.asarray(tensor.array())
+    array = np.asarray(tensor._array())
     memory = Memory.of(owner_of(array))
     if memory is None:
         array = array.copy(order="C")
         memory = Memory(array)
     offset = array.ctypes.data - memory.flat.ctypes.data
     where = (array.dtype, array.shape, array.strides, offset)
-    requires_grad = tensor.edge is not None
+    requires_grad = tensor._edge is not None
     # the class is printed, and so pickled, with the name that the package is installed under
     kind = None if type(tensor) is PORTS.tensor else type(tensor)
     args = (kind, memory, where, requires_grad, _cell(_placeless, tensor))
@@ -200,7 +200,7 @@ def _placeless(cell: list[Any]) -> list[Any]:
 def _cell(copied: Any, tensor: Any, *memo: Any) -> Any:
     # so that a write through one copy is noticed by a graph that saved another; inference tensors
     # become ordinary ones
-    return None if isinstance(tensor.vc, InferenceCell | None) else copied(tensor.vc, *memo)
+    return None if isinstance(tensor._vc, InferenceCell | None) else copied(tensor._vc, *memo)
 
 
 # -- memory ----------------------------------------------------------------------------------------

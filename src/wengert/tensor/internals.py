@@ -21,8 +21,8 @@ from wengert.tape.views import Step
 
 def gradient_kind(tensor: Any) -> Any:
     """The array dtype that the gradient of `tensor` has, None for any."""
-    kind = OWN if tensor.ext is None else tensor.ext.grad_dtype
-    return tensor.payload.dtype if kind is OWN else kind
+    kind = OWN if tensor._ext is None else tensor._ext.grad_dtype
+    return tensor._payload.dtype if kind is OWN else kind
 
 
 _PLACES = frozenset({"shape", "size", "stride", "storage_offset", "start", "end", "step", "index"})
@@ -37,35 +37,25 @@ def _geometry(tensor: Any) -> tuple[Any, ...]:
     return tensor.shape, tensor.stride(), tensor.storage_offset()
 
 
-# what the tape keeps in a tensor and reads there: no names for users
-_KEPT = frozenset(name for name in vars(TensorBase) if not name.startswith("_"))
-
-
 class TensorClass(type):
-    """Has ``dir(Tensor)`` list what users may use; sparse tensors count as tensors."""
+    """Sparse tensors count as tensors."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return type.__instancecheck__(cls, instance) or (
             isinstance(instance, SparseValue) and cls is PORTS.tensor
         )
 
-    def __dir__(cls) -> list[str]:
-        return [name for name in super().__dir__() if name not in _KEPT]
-
 
 class TensorInternals(metaclass=TensorClass):
     """Private and former names of a tensor's autograd metadata."""
 
     __slots__ = ()
-    edge: Any
-    ext: Any
-    extra: Any
-    payload: Any
+    _edge: Any
+    _ext: Any
+    _extra: Any
+    _payload: Any
     grad_fn: Any
     _base: Any
-
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in _KEPT]
 
     @property
     def _grad_fn(self) -> Any:
@@ -81,15 +71,15 @@ class TensorInternals(metaclass=TensorClass):
 
         A leaf's may be set. The hooks in it run, whatever their keys are.
         """
-        if is_leaf_edge(self.edge):
-            return None if self.ext is None else self.ext.hooks
-        node, index = target_of(self.edge)
-        held = None if node.ext is None else node.ext.tensor_hooks
+        if is_leaf_edge(self._edge):
+            return None if self._ext is None else self._ext.hooks
+        node, index = target_of(self._edge)
+        held = None if node._ext is None else node._ext.tensor_hooks
         return held and {key[-1]: hook for key, hook in held.items() if key[0] == index}
 
     @_backward_hooks.setter
     def _backward_hooks(self, value: Any) -> None:
-        if not is_leaf_edge(self.edge):
+        if not is_leaf_edge(self._edge):
             raise RuntimeError(
                 "_backward_hooks can only be set on leaves: use register_hook() on a tensor that "
                 "an operation made"
@@ -125,31 +115,31 @@ class TensorInternals(metaclass=TensorClass):
         >>> x.grad
         tensor([1., 1.], dtype=torch.float16)
         """
-        if not is_leaf_edge(self.edge):
+        if not is_leaf_edge(self._edge):
             raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
         kind = gradient_kind(self)
         return None if kind is None else from_numpy_dtype(kind)
 
     @grad_dtype.setter
     def grad_dtype(self, value: Any) -> None:
-        if not is_leaf_edge(self.edge):
+        if not is_leaf_edge(self._edge):
             raise RuntimeError("grad_dtype can only be set on leaf tensors.")
         if value is not None and not isinstance(value, dtype):
             raise RuntimeError(
                 f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}"
             )
         kind = None if value is None else value.numpy
-        have = None if self.ext is None else self.ext.grad
-        if kind is not None and have is not None and have.payload.dtype != kind:
+        have = None if self._ext is None else self._ext.grad
+        if kind is not None and have is not None and have._payload.dtype != kind:
             raise RuntimeError(
                 f"Cannot set grad_dtype to '{long_name(kind)}' because there is already a gradient "
-                f"with dtype '{long_name(have.payload.dtype).lower()}'. Set .grad to None first."
+                f"with dtype '{long_name(have._payload.dtype).lower()}'. Set .grad to None first."
             )
         if kind is not None and not is_differentiable(kind):
             raise RuntimeError(
                 f"grad_dtype must be floating point or complex, but got {long_name(kind)}"
             )
-        hooks.set_grad_dtype(self, OWN if kind == self.payload.dtype else kind)
+        hooks.set_grad_dtype(self, OWN if kind == self._payload.dtype else kind)
 
     def _view_func(
         self,
@@ -190,7 +180,7 @@ class TensorInternals(metaclass=TensorClass):
         if self._base is None:
             return None
         view = new_base
-        for step in self.ext.chain or (Step(TABLE["view"], {"shape": self.payload.shape}, ()),):
+        for step in self._ext.chain or (Step(TABLE["view"], {"shape": self._payload.shape}, ()),):
             params = step.params
             if symint_visitor_fn is not None:
                 params = {

@@ -135,9 +135,9 @@ def _emptied(result: Any) -> Any:
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
     if type(result) is Tensor:
         result.__class__ = MetaTensor
-        array = result.payload
+        array = result._payload
         if isinstance(array, np.ndarray) and array.base is None and array.nbytes > _LARGE:
-            result.payload = _untouched(array)
+            result._payload = _untouched(array)
     return result
 
 
@@ -146,7 +146,7 @@ def meta(value: Any) -> Any:
     """What is like an array, or a tensor, and has no values."""
     if isinstance(value, MetaTensor):
         return value
-    array = value.payload if isinstance(value, TensorBase) else value
+    array = value._payload if isinstance(value, TensorBase) else value
     empty = _untouched(array) if isinstance(array, np.ndarray) else np.zeros((), array.dtype)
-    needs = isinstance(value, TensorBase) and value.edge is not None
+    needs = isinstance(value, TensorBase) and value._edge is not None
     return copying.make(MetaTensor, empty, LEAF if needs else None)

@@ -27,33 +27,33 @@ class TensorMetadata(StorageMethods):
     """Questions that a tensor's payload answers."""
 
     __slots__ = ()
-    payload: Any
-    array: Any
+    _payload: Any
+    _array: Any
     _base: Any
 
     @property
     def shape(self) -> Size:
         """The sizes of the dimensions."""
-        return tuple.__new__(Size, self.payload.shape)
+        return tuple.__new__(Size, self._payload.shape)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
-        return self.shape if dim is None else self.payload.shape[normal_dim(dim, self.ndim)]
+        return self.shape if dim is None else self._payload.shape[normal_dim(dim, self.ndim)]
 
     @property
     def dtype(self) -> DType:
         """The element type."""
-        return from_numpy_dtype(self.payload.dtype)
+        return from_numpy_dtype(self._payload.dtype)
 
     @property
     def device(self) -> device:
         """Where the memory is."""
-        return device_of(self.payload)
+        return device_of(self._payload)
 
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        ndim: int = self.payload.ndim
+        ndim: int = self._payload.ndim
         return ndim
 
     def dim(self) -> int:
@@ -64,14 +64,14 @@ class TensorMetadata(StorageMethods):
 
     def numel(self) -> int:
         """The number of elements."""
-        return int(self.payload.size)
+        return int(self._payload.size)
 
     nelement = numel
 
     @property
     def itemsize(self) -> int:
         """Bytes per element."""
-        return int(self.payload.dtype.itemsize)
+        return int(self._payload.dtype.itemsize)
 
     def element_size(self) -> int:
         """Bytes per element."""
@@ -80,11 +80,11 @@ class TensorMetadata(StorageMethods):
     @property
     def nbytes(self) -> int:
         """Bytes of all elements."""
-        return int(self.payload.nbytes)
+        return int(self._payload.nbytes)
 
     def stride(self, dim: int | None = None) -> Any:
         """Elements, not bytes, between neighbours along each dimension, or along one."""
-        payload = self.payload
+        payload = self._payload
         steps: tuple[int, ...] = tuple(step // self.itemsize for step in payload.strides)
         if not payload.size:  # NumPy has zeros
             sizes = accumulate([max(size, 1) for size in payload.shape[:0:-1]], mul, initial=1)
@@ -99,12 +99,12 @@ class TensorMetadata(StorageMethods):
         memory_format : memory_format. In which order: by default with the last dimension fastest.
         """
         order = check_memory_format(memory_format, "is_contiguous")
-        return is_in_format(self.payload, order)
+        return is_in_format(self._payload, order)
 
     def data_ptr(self) -> int:
         """The address of the first element."""
         untraced("it reads the address of a tensor")
-        array = memory_of(self.array())
+        array = memory_of(self._array())
         # CuPy's arrays say it themselves
         address: Any = array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
         return int(address)
@@ -112,7 +112,7 @@ class TensorMetadata(StorageMethods):
     def storage_offset(self) -> int:
         """The first element's place in the memory of the base."""
         base = self._base
-        if base is None or not shares_owner(memory_of(self.payload), memory_of(base.payload)):
+        if base is None or not shares_owner(memory_of(self._payload), memory_of(base._payload)):
             return 0
         return int(self.data_ptr() - base.data_ptr()) // self.itemsize
 
@@ -122,7 +122,7 @@ class TensorMetadata(StorageMethods):
 
     def is_complex(self) -> bool:
         """Whether the dtype is complex."""
-        return bool(self.payload.dtype.kind == "c")
+        return bool(self._payload.dtype.kind == "c")
 
     def is_signed(self) -> bool:
         """Whether the dtype has negative numbers."""
@@ -144,7 +144,7 @@ class TensorMetadata(StorageMethods):
 
     def is_same_size(self, other: Any) -> bool:
         """Whether another tensor has the same shape."""
-        return bool(self.payload.shape == other.payload.shape)
+        return bool(self._payload.shape == other._payload.shape)
 
     @property
     def is_cpu(self) -> bool:

@@ -15,7 +15,7 @@ class TensorMethods:
     """The operations as methods; each is documented as the function of its name."""
 
     __slots__ = ()
-    payload: Any
+    _payload: Any
 
     if TYPE_CHECKING:
         # what `wengert.tensor.lazy` puts here

@@ -27,7 +27,7 @@ class TensorOperators:
     """The operators that are written by hand; `install_operators` adds the generated ones."""
 
     __slots__ = ()
-    payload: Any
+    _payload: Any
 
     # defining `__eq__`, below or later, would take it away; tensors are equal by identity as keys
     __hash__ = TensorBase.__hash__
@@ -68,7 +68,7 @@ class TensorOperators:
         return self
 
     def __invert__(self) -> Any:
-        if self.payload.dtype.kind in "fc":
+        if self._payload.dtype.kind in "fc":
             raise TypeError(
                 "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
             )

@@ -491,7 +491,7 @@ def _property(plain: Any) -> property:
 
 
 def _iterate(self: Any) -> Iterator[Any]:
-    if _DISABLED.get() or not self.payload.ndim:
+    if _DISABLED.get() or not self._payload.ndim:
         return iter(PORTS.tensor.__iter__(self))
     return iter(self.unbind(0))
 

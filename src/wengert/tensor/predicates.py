@@ -107,7 +107,7 @@ def numel(input: Tensor) -> int:
 
 def _operand(value: Any) -> tuple[list[Any], list[Any]]:
     if isinstance(value, TensorBase):
-        return [value.payload], []
+        return [value._payload], []
     if isinstance(value, np.ndarray):
         return [value], []
     return [], [value.item() if isinstance(value, np.generic) else value]

@@ -288,17 +288,17 @@ def tensor_repr(tensor: Any, name: str | None = None) -> str:
     if name is None:
         cls = type(tensor)
         name = "tensor" if cls is PORTS.tensor else cls.__name__
-    payload = tensor.payload
+    payload = tensor._payload
     if isinstance(payload, Lifted) and payload.traced:
         text = payload.written(tensor, name)
         if text is not None:
             return str(text)
     if isinstance(payload, np.ndarray | np.generic):
-        return array_text(np.asarray(payload), name, history_of(tensor.edge))
+        return array_text(np.asarray(payload), name, history_of(tensor._edge))
     if isinstance(payload, Lifted):
         array, levels = _of_transforms(payload)
         place = [f"device='{payload.device}'"] if is_elsewhere(payload) else []
-        return array_text(array, name, history_of(tensor.edge), levels, place)
+        return array_text(array, name, history_of(tensor._edge), levels, place)
     return _joined(f"{name}({payload!r}", [], len(name) + 1)
 
 
@@ -333,8 +333,8 @@ def _joined(text: str, notes: list[str], indent: int) -> str:
 @provides("formatted")
 def tensor_format(tensor: TensorBase, spec: str) -> str:
     """``format(tensor, spec)``: a tensor without dimensions formats as its number."""
-    if type(tensor) is PORTS.tensor and not tensor.payload.ndim:
-        return format(tensor.payload.item(), spec)
+    if type(tensor) is PORTS.tensor and not tensor._payload.ndim:
+        return format(tensor._payload.item(), spec)
     return object.__format__(tensor, spec)
 
 

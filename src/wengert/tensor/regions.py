@@ -50,12 +50,12 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
     order = check_memory_format(memory_format, "resize_", len(shape)) if memory_format else None
     if order not in (None, contiguous_format):
         raise RuntimeError(f"resize_() makes tensors in row-major order, not in {order}")
-    if shape == self.payload.shape:
+    if shape == self._payload.shape:
         return self
     _check(self, "resize_")
-    if self.edge is not None and self.vc.__class__ is not InferenceCell:
+    if self._edge is not None and self._vc.__class__ is not InferenceCell:
         raise RuntimeError("cannot resize variables that require grad")
-    memory = self.array()
+    memory = self._array()
     owner = owner_of(memory)
     low, high = np.lib.array_utils.byte_bounds(owner)
     start = memory.ctypes.data - low
@@ -73,7 +73,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
 
 def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
     """`resize_` to the shape of another tensor."""
-    return resize_(self, tuple(the_template.payload.shape), memory_format=memory_format)
+    return resize_(self, tuple(the_template._payload.shape), memory_format=memory_format)
 
 
 def set_(
@@ -112,18 +112,18 @@ def set_(
         check_recordable(self)
     untraced("set_() gives a tensor other memory")
     _check(self, "set_")
-    history = getattr(source, "edge", None)
-    if self.edge not in (None, LEAF) or (history is not None and is_recording()):
+    history = getattr(source, "_edge", None)
+    if self._edge not in (None, LEAF) or (history is not None and is_recording()):
         raise NotImplementedError(
             "the derivative for 'set_' is not implemented: use detach(), or write by copy_()"
         )
-    kind = self.payload.dtype
+    kind = self._payload.dtype
     if source is None:
         source = UntypedStorage()
     if isinstance(source, TensorBase):
-        payload: Any = source.array()
+        payload: Any = source._array()
         _check_payload(payload, "set_")
-        cell = source.share_version()
+        cell = source._share_version()
         if size is not None:
             source = storage_over(owner_of(payload), None, cell)
     if isinstance(source, Storage):
@@ -140,13 +140,13 @@ def set_(
             f"{errors.long_name(kind)}: convert the source first"
         )
     bump(self, "set_")
-    had = self.share_version()
+    had = self._share_version()
     if InferenceCell not in (had.__class__, cell.__class__):
         # neither what was saved of the one memory nor of the other is taken for what is there now
         cell[0] = max(cell[0], had[0])
         count(cell, "set_")
     _move(self, payload, "set_")
-    self.vc = cell
+    self._vc = cell
     return self
 
 
@@ -183,7 +183,7 @@ def _check(tensor: Any, name: str) -> None:
             f"{name}() is not supported for a view, whose elements are those of another tensor: "
             "use clone() first"
         )
-    _check_payload(tensor.payload, name)
+    _check_payload(tensor._payload, name)
 
 
 def _check_payload(payload: Any, name: str) -> None:
@@ -199,20 +199,20 @@ def _check_payload(payload: Any, name: str) -> None:
 def _grown(tensor: Any, shape: tuple[int, ...]) -> Any:
     """New memory of `shape` that begins with what `tensor` shows."""
     alone = _references(tensor) <= _ALONE
-    if not alone or not (tensor.payload.base is None or is_whole(tensor.payload)):
+    if not alone or not (tensor._payload.base is None or is_whole(tensor._payload)):
         raise RuntimeError(
             f"resize_() to {list(shape)} needs more memory than the tensor has, and that is shared "
             "with other tensors or arrays, which cannot follow: use clone() first"
         )
-    payload = np.zeros(shape, tensor.payload.dtype)
+    payload = np.zeros(shape, tensor._payload.dtype)
     # in the order of memory
-    old = flat_memory(tensor.payload, tensor.payload.dtype)
+    old = flat_memory(tensor._payload, tensor._payload.dtype)
     payload.reshape(-1)[: len(old)] = old
     return payload
 
 
 def _move(tensor: Any, payload: Any, name: str) -> None:
-    ext = tensor.ext
+    ext = tensor._ext
     for reference in (ext.views or ()) if ext is not None else ():
         view = reference()
         if view is not None:
@@ -224,15 +224,15 @@ def _move(tensor: Any, payload: Any, name: str) -> None:
             )
     if ext is not None:
         ext.views = None
-    tensor.payload = payload
+    tensor._payload = payload
 
 
 def _references(tensor: Any) -> int:
-    return sys.getrefcount(tensor.payload)
+    return sys.getrefcount(tensor._payload)
 
 
 class _One:
-    payload = np.empty(1)
+    _payload = np.empty(1)
 
 
 # counted as above, since interpreters differ in what they count

@@ -31,15 +31,15 @@ def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[...
     name = f"{operation.__name__}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_writable(self, is_recording() and self.edge is not None)
-        memory = self.array()
+        check_writable(self, is_recording() and self._edge is not None)
+        memory = self._array()
         for value in (*args, *kwargs.values()):
             if apart and isinstance(value, TensorBase):
-                check_apart(memory_of(memory), memory_of(value.payload))
-        before = new_tensor(memory.copy(), self.edge)
+                check_apart(memory_of(memory), memory_of(value._payload))
+        before = new_tensor(memory.copy(), self._edge)
         result = operation(before, *args, **kwargs)
-        if category(result.payload.dtype) > category(memory.dtype):
-            raise errors.cannot_cast(result.payload.dtype, memory.dtype)
+        if category(result._payload.dtype) > category(memory.dtype):
+            raise errors.cannot_cast(result._payload.dtype, memory.dtype)
         return write_result(self, result, before, name)
 
     method.__name__ = method.__qualname__ = name
@@ -67,17 +67,17 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
     name = f"{operation.__name__}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        recorded = is_recording() and self.edge is not None
-        if recorded and is_differentiable(self.payload.dtype):
+        recorded = is_recording() and self._edge is not None
+        if recorded and is_differentiable(self._payload.dtype):
             # no element is written, so that memory may show one several times
             check_writable(self, recorded, may_overlap=True)
         check_mode(self)
-        before = new_tensor(self.array(), self.edge, self.share_version())
-        own = self.ext
+        before = new_tensor(self._array(), self._edge, self._share_version())
+        own = self._ext
         if own is not None:
-            before.extra().base, before.ext.chain = own.base, own.chain
+            before._extra().base, before._ext.chain = own.base, own.chain
         # where nothing is recorded, a tensor that has a history keeps it: of the new shape
-        edge = None if recorded else self.edge
+        edge = None if recorded else self._edge
         kept = edge is not None and edge is not LEAF and edge.__class__ is not Unrecorded
         token = MODE.set(changed(current_mode(), grad=True, inference=None)) if kept else None
         try:
@@ -86,18 +86,18 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
             if token is not None:
                 MODE.reset(token)
         if own is not None and own.base is not None:
-            own.chain = after.ext.chain
-            if after.edge.__class__ is Unrecorded:
-                after.edge.was = recorded_as(self)
+            own.chain = after._ext.chain
+            if after._edge.__class__ is Unrecorded:
+                after._edge.was = recorded_as(self)
         if own is not None and own.retains and own.grad is not None:
             # what more passes add to it will have the new shape, too
             own.grad = operation(own.grad, *args, **kwargs)
-        self.payload = after.payload
-        if self.edge is not LEAF:
-            move_edge(self, after.edge)
+        self._payload = after._payload
+        if self._edge is not LEAF:
+            move_edge(self, after._edge)
         bump(self, name)
-        if own is not None and own.base is None and own.views and after.ext is not None:
-            keep_views(self, after.ext.chain[-1])
+        if own is not None and own.base is None and own.views and after._ext is not None:
+            keep_views(self, after._ext.chain[-1])
         return self
 
     method.__name__ = method.__qualname__ = name

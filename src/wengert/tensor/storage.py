@@ -414,7 +414,7 @@ class StorageMethods:
     """The methods of tensors that ask for their memory."""
 
     __slots__ = ()
-    payload: Any
+    _payload: Any
 
     def untyped_storage(self) -> UntypedStorage:
         """The bytes under the tensor, shared with all views."""
@@ -431,11 +431,11 @@ class StorageMethods:
 
 def _storage_of(tensor: Any, kind: Any) -> Any:
     untraced("it asks for the memory of a tensor")
-    return storage_over(owner_of(_memory(tensor)), kind, tensor.share_version())
+    return storage_over(owner_of(_memory(tensor)), kind, tensor._share_version())
 
 
 def _memory(tensor: Any) -> np.ndarray[Any, Any]:
-    memory = tensor.array()
+    memory = tensor._array()
     while isinstance(memory, Dual):
         # the tangent has memory of its own
         memory = memory.primal

@@ -78,7 +78,7 @@ class Tensor(
         check_device(device)
         if len(data) == 1 and isinstance(data[0], TensorBase):
             return copying.of_class(data[0], cls)
-        return copying.make(cls, legacy(data, default_float()).payload)
+        return copying.make(cls, legacy(data, default_float())._payload)
 
     # -- subclasses -------------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ class Tensor(
         ------
         RuntimeError: When set on a tensor of integers or booleans, or on a non-leaf.
         """
-        return self.edge is not None
+        return self._edge is not None
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -123,16 +123,16 @@ class Tensor(
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                     "allowed: clone() gives an ordinary tensor."
                 )
-            if value and not is_differentiable(self.payload.dtype):
+            if value and not is_differentiable(self._payload.dtype):
                 raise RuntimeError(
                     "only Tensors of floating point dtype can require gradients, but this one is "
-                    f"{errors.describe(self.payload)}: convert it, for example with .float()"
+                    f"{errors.describe(self._payload)}: convert it, for example with .float()"
                 )
             if value:
-                self.edge = LEAF
-            elif self.edge.__class__ is not Unrecorded:
-                self.edge = None
-            if self.ext is not None and self.ext.views:
+                self._edge = LEAF
+            elif self._edge.__class__ is not Unrecorded:
+                self._edge = None
+            if self._ext is not None and self._ext.views:
                 require_grad_of_views(self, value)
         else:
             advice = (
@@ -158,7 +158,7 @@ class Tensor(
     @property
     def is_leaf(self) -> bool:
         """Whether the tensor was made by the user, not by a recorded operation."""
-        edge = self.edge
+        edge = self._edge
         if edge.__class__ is Invalidated:
             raise RuntimeError(edge.message)
         return is_leaf_edge(edge)
@@ -166,12 +166,12 @@ class Tensor(
     @property
     def grad_fn(self) -> Any:
         """The node of the operation that made the tensor; None for a leaf."""
-        return None if self.is_leaf else target_of(self.edge)[0]
+        return None if self.is_leaf else target_of(self._edge)[0]
 
     @property
     def output_nr(self) -> int:
         """Which output of `grad_fn` the tensor is."""
-        return self.edge.index if isinstance(self.edge, OutputEdge) else 0
+        return self._edge.index if isinstance(self._edge, OutputEdge) else 0
 
     @property
     def grad(self) -> Any:
@@ -180,7 +180,7 @@ class Tensor(
         It is kept for leaves, and for other tensors after `retain_grad`. Set it to None to start
         afresh.
         """
-        ext = self.ext
+        ext = self._ext
         if ext is not None and ext.grad is not None:
             return ext.grad
         if not self.is_leaf and not self.retains_grad:
@@ -196,8 +196,8 @@ class Tensor(
     @grad.setter
     def grad(self, value: Any) -> None:
         if value is None:
-            if self.ext is not None:
-                self.ext.grad = None
+            if self._ext is not None:
+                self._ext.grad = None
             return
         if isinstance(value, SparseValue):
             given: Any = value
@@ -207,7 +207,7 @@ class Tensor(
                     f"dtype {given.dtype} to a tensor of size '{list(self.shape)}' and dtype "
                     f"{self.dtype}"
                 )
-            self.extra().grad = given
+            self._extra().grad = given
             return
         if not isinstance(value, TensorBase):
             raise TypeError(
@@ -217,25 +217,25 @@ class Tensor(
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
         kind = gradient_kind(self)
-        if kind is not None and value.payload.dtype != kind:
+        if kind is not None and value._payload.dtype != kind:
             raise RuntimeError(
                 "attempting to assign a gradient with dtype "
-                f"'{errors.long_name(value.payload.dtype).lower()}' to a tensor with grad_dtype "
+                f"'{errors.long_name(value._payload.dtype).lower()}' to a tensor with grad_dtype "
                 f"'{errors.long_name(kind)}': a gradient has its tensor's dtype, or grad_dtype"
             )
-        if device_of(value.payload) != device_of(self.payload):
+        if device_of(value._payload) != device_of(self._payload):
             raise RuntimeError(
                 f"attempting to assign a gradient of device type "
-                f"'{device_of(value.payload).type}' to a tensor of device type "
+                f"'{device_of(value._payload).type}' to a tensor of device type "
                 f"'{self.device.type}': send it there first, by .to(device)"
             )
-        if value.payload.shape != self.payload.shape:
+        if value._payload.shape != self._payload.shape:
             raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(value.payload.shape)}' to a "
-                f"tensor of size '{list(self.payload.shape)}'. Please ensure that the gradient "
+                f"attempting to assign a gradient of size '{list(value._payload.shape)}' to a "
+                f"tensor of size '{list(self._payload.shape)}'. Please ensure that the gradient "
                 "and the tensor are the same size"
             )
-        self.extra().grad = value
+        self._extra().grad = value
 
     @grad.deleter
     def grad(self) -> None:
@@ -255,7 +255,7 @@ class Tensor(
     @property
     def retains_grad(self) -> bool:
         """Whether this is a non-leaf whose gradient is kept."""
-        return self.ext is not None and self.ext.retains and not self.is_leaf
+        return self._ext is not None and self._ext.retains and not self.is_leaf
 
     def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``hook(grad)`` whenever the gradient of the tensor is computed.
@@ -332,7 +332,7 @@ class Tensor(
             inputs = [inputs] if single else list(inputs)
             if not inputs:
                 raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        if gradient is not None and is_number(gradient) and self.payload.ndim == 0:
+        if gradient is not None and is_number(gradient) and self._payload.ndim == 0:
             raise TypeError(
                 "gradients can be either Tensors or None, but got a number: pass "
                 f"wg.tensor({gradient})"
@@ -342,12 +342,12 @@ class Tensor(
 
     def detach(self) -> Tensor:
         """A tensor over the same memory, outside the graph."""
-        if self.edge is not None:
+        if self._edge is not None:
             note(".detach()", self)
-        payload = self.array()
+        payload = self._array()
         if isinstance(payload, Lifted):
             payload = payload.constant()
-        detached: Tensor = new_tensor(payload, None, self.share_version())
+        detached: Tensor = new_tensor(payload, None, self._share_version())
         return detached
 
     def detach_(self) -> Tensor:
@@ -364,18 +364,18 @@ class Tensor(
                 "True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
                 "these gradients."
             )
-        payload = self.payload.constant() if isinstance(self.payload, Lifted) else self.payload
-        if payload is not self.payload and has_views(self):
+        payload = self._payload.constant() if isinstance(self._payload, Lifted) else self._payload
+        if payload is not self._payload and has_views(self):
             raise NotImplementedError(
                 "detach_() of a tensor that carries a tangent and has views, whose tangents would "
                 "have no place beside its value: use detach()"
             )
-        if self.edge is not None:
+        if self._edge is not None:
             note(".detach_()", self)
-            self.edge = None
-            if self.ext is not None and self.ext.views:
+            self._edge = None
+            if self._ext is not None and self._ext.views:
                 require_grad_of_views(self, False)
-        self.payload = payload
+        self._payload = payload
         return self
 
     @property
@@ -384,9 +384,9 @@ class Tensor(
 
         Writing to it is not noticed by the graph: prefer `detach`, or writing under ``no_grad``.
         """
-        if self.edge is not None:
+        if self._edge is not None:
             note(".data", self)
-        return new_tensor(self.array(), None, InferenceCell([1]) if is_inference(self) else None)
+        return new_tensor(self._array(), None, InferenceCell([1]) if is_inference(self) else None)
 
     @data.deleter
     def data(self) -> None:
@@ -396,12 +396,12 @@ class Tensor(
     def data(self, value: Any) -> None:
         if not isinstance(value, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if self.edge is not None and not is_differentiable(value.payload.dtype):
+        if self._edge is not None and not is_differentiable(value._payload.dtype):
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point "
                 "or complex dtype"
             )
-        self.payload = value.array()
+        self._payload = value._array()
 
     @property
     def _version(self) -> int:
@@ -416,7 +416,7 @@ class Tensor(
 
     @property
     def _base(self) -> Any:
-        return None if self.ext is None else self.ext.base
+        return None if self._ext is None else self._ext.base
 
     def _is_view(self) -> bool:
         return self._base is not None
@@ -424,7 +424,7 @@ class Tensor(
     @property
     def name(self) -> str | None:
         """A name given by the user; None at first."""
-        return None if self.ext is None else self.ext.name
+        return None if self._ext is None else self._ext.name
 
     # -- Python's protocols -----------------------------------------------------------------------
 
@@ -438,44 +438,44 @@ class Tensor(
         return PORTS.formatted(self, spec)
 
     def __len__(self) -> int:
-        if self.payload.ndim == 0:
+        if self._payload.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
-        return int(self.payload.shape[0])
+        return int(self._payload.shape[0])
 
     def __iter__(self) -> Iterator[Any]:
-        if self.payload.ndim == 0:
+        if self._payload.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
         return iter(PORTS.namespace.unbind(self, dim=0))
 
     def __reversed__(self) -> Any:
-        return PORTS.namespace.flip(self, dims=(0,)) if self.payload.ndim else self
+        return PORTS.namespace.flip(self, dims=(0,)) if self._payload.ndim else self
 
     def __contains__(self, value: Any) -> bool:
         if isinstance(value, TensorBase | np.ndarray) or is_number(value):
-            return bool((self == value).payload.any())
+            return bool((self == value)._payload.any())
         raise RuntimeError(
             "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
             f"{type(value)}."
         )
 
     def __bool__(self) -> bool:
-        if self.payload.size == 1:
-            return bool(self.payload)
-        if self.payload.size == 0:
+        if self._payload.size == 1:
+            return bool(self._payload)
+        if self._payload.size == 0:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
         raise RuntimeError(
             "Boolean value of Tensor with more than one value is ambiguous: use .any() or .all()"
         )
 
     def __index__(self) -> int:
-        if self.payload.size != 1 or self.payload.dtype.kind not in "iub":
+        if self._payload.size != 1 or self._payload.dtype.kind not in "iub":
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.payload.item())
+        return int(self._payload.item())
 
     def _number(self) -> Any:
-        if self.payload.size != 1:
+        if self._payload.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        return self.payload.item()
+        return self._payload.item()
 
     def item(self) -> Any:
         """The value of a tensor with one element, as a Python number.
@@ -484,19 +484,19 @@ class Tensor(
         ------
         RuntimeError: If there are more elements, or none.
         """
-        if self.payload.size != 1:
+        if self._payload.size != 1:
             raise RuntimeError(
-                f"a Tensor with {self.payload.size} elements cannot be converted to Scalar"
+                f"a Tensor with {self._payload.size} elements cannot be converted to Scalar"
             )
-        if self.edge is not None:
+        if self._edge is not None:
             note(".item()", self)
-        return self.payload.item()
+        return self._payload.item()
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers; a number for a 0-d tensor."""
-        if self.edge is not None:
+        if self._edge is not None:
             note(".tolist()", self)
-        return self.payload.tolist()
+        return self._payload.tolist()
 
 
 install_operators(Tensor)

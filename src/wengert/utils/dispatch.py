@@ -70,7 +70,7 @@ class OperationLog(Dispatch):
         return super().__enter__()
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        arguments = [errors.describe(tensor.payload) for tensor in tensors]
+        arguments = [errors.describe(tensor._payload) for tensor in tensors]
         arguments += [f"{name}={_brief(value)}" for name, value in params.items()]
         site = site_here()
         # before it is recorded, which may be what ends a recomputation
@@ -92,6 +92,6 @@ class OperationLog(Dispatch):
 
 def _brief(value: Any) -> str:
     if isinstance(value, TensorBase):
-        return errors.describe(value.payload)
+        return errors.describe(value._payload)
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -52,7 +52,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _array(value: Any) -> Any:
-    return np.asarray(value.payload if isinstance(value, TensorBase) else value)
+    return np.asarray(value._payload if isinstance(value, TensorBase) else value)
 
 
 def _png(pixels: np.ndarray[Any, Any]) -> bytes:

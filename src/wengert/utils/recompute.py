@@ -53,12 +53,12 @@ class _Holder:
 class _Input:
     """A tensor that a region was called with, saved as an operation would save it."""
 
-    __slots__ = ("edge", "name", "saved", "version")
+    __slots__ = ("_edge", "name", "saved", "version")
 
     def __init__(self, tensor: Any, name: str) -> None:
         mode = current_mode()
         self.name = name
-        self.edge = edge_of(tensor)
+        self._edge = edge_of(tensor)
         aside = keeps_aside(mode)
         self.saved: Any = stand_in(mode, tensor) if aside else tensor
         self.version = None if aside else version_of(tensor)
@@ -67,38 +67,38 @@ class _Input:
         """The tensor as it was, or an error if it was written to since."""
         saved = self.saved
         if self.version is None:
-            return unpacked(None, saved, self.edge)
+            return unpacked(None, saved, self._edge)
         if version_of(saved) != self.version:
             raise errors.modified_in_place(
-                saved.payload, "", saved.vc, self.version, f"checkpoint({function})", self.name
+                saved._payload, "", saved._vc, self.version, f"checkpoint({function})", self.name
             )
         # the tensor may have left the graph since: the edge tells what it was
-        if edge_of(saved) is self.edge:
+        if edge_of(saved) is self._edge:
             return saved
-        return new_tensor(saved.payload, self.edge, saved.vc)
+        return new_tensor(saved._payload, self._edge, saved._vc)
 
 
 class _Kept:
     """A tensor that a recomputation saved."""
 
-    __slots__ = ("cell", "constant", "payload", "version")
+    __slots__ = ("_payload", "cell", "constant", "version")
 
     def __init__(self, tensor: Any, alone: bool) -> None:
         # what is not part of the graph is handed out as the object that it is
-        self.constant = tensor if tensor.edge is None else None
-        self.payload = tensor.payload
-        self.cell = tensor.share_version()
+        self.constant = tensor if tensor._edge is None else None
+        self._payload = tensor._payload
+        self.cell = tensor._share_version()
         self.version = self.cell[0]
         if alone and self.version:
             # a write whose result cannot be saved is taken back
-            self.payload, self.cell, self.version = self.payload.copy(), [0, None], 0
+            self._payload, self.cell, self.version = self._payload.copy(), [0, None], 0
             self.constant = None
 
     def tensor(self) -> Any:
         """The tensor, or an error if the recomputation itself has overwritten it."""
         if self.cell[0] != self.version:
             raise errors.modified_in_place(
-                self.payload,
+                self._payload,
                 "",
                 self.cell,
                 self.version,
@@ -107,7 +107,7 @@ class _Kept:
             )
         if self.constant is not None:
             return self.constant
-        return new_tensor(self.payload, None, self.cell)
+        return new_tensor(self._payload, None, self.cell)
 
 
 class _Note:
@@ -116,11 +116,11 @@ class _Note:
     __slots__ = ("_where", "dtype", "shape", "version")
 
     def __init__(self, tensor: Any) -> None:
-        self.shape = tensor.payload.shape
-        self.dtype = tensor.payload.dtype
+        self.shape = tensor._payload.shape
+        self.dtype = tensor._payload.dtype
         self.version = version_of(tensor)
         # the memory: by the cell that all who see it share, or by the only tensor that sees it
-        self._where = weakref.ref(tensor) if tensor.vc is None else tensor.vc
+        self._where = weakref.ref(tensor) if tensor._vc is None else tensor._vc
 
     def now(self) -> int | None:
         """The version of the memory now; None if it is gone."""
@@ -133,7 +133,7 @@ class _Note:
     def same_memory(self, tensor: Any) -> bool:
         """Whether `tensor` is the memory that was saved, and not recomputed."""
         where = self._where
-        return (tensor.vc if where.__class__ is list else tensor) is (
+        return (tensor._vc if where.__class__ is list else tensor) is (
             where if where.__class__ is list else where()
         )
 
@@ -200,7 +200,7 @@ class Region:
 
     def stays(self, tensor: Any) -> bool:
         """Whether `tensor` is kept; always if it belongs to a transform within the region."""
-        if not levels_of(tensor.payload).keys() <= self._levels:
+        if not levels_of(tensor._payload).keys() <= self._levels:
             return True
         return self._keeps is not None and self._keeps(tensor)
 
@@ -305,7 +305,7 @@ class _Recomputation:
                     "torch.utils.checkpoint: trying to save more tensors during recomputation than "
                     f"during the original forward pass.\n  {region.name} saved {self._expected} "
                     f"of them then, and now a further one, "
-                    f"{errors.describe(tensor.payload)}.\n{_TIP}"
+                    f"{errors.describe(tensor._payload)}.\n{_TIP}"
                 )
             # differentiated within the region, the rest of which was not computed then
             self._partial = True
@@ -324,7 +324,7 @@ class _Recomputation:
 
     def _compare(self, i: int, tensor: Any) -> None:
         note = self.region.notes[i]
-        payload = tensor.payload
+        payload = tensor._payload
         if payload.shape != note.shape or payload.dtype != note.dtype:
             self._different.append(
                 f"tensor at position {i}:\nsaved metadata: {errors.describe(note)}\n"
@@ -337,7 +337,7 @@ class _Recomputation:
                 self._overwritten = errors.modified_in_place(
                     payload,
                     "",
-                    tensor.vc,
+                    tensor._vc,
                     note.version,
                     f"checkpoint({self.region.name})",
                     f"saved tensor {i}",

@@ -42,8 +42,8 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _leaf(tensor: Any) -> Any:
     leaf = tensor.detach()
-    if tensor.edge is not None:
-        leaf.edge = LEAF
+    if tensor._edge is not None:
+        leaf._edge = LEAF
     return leaf
 
 
@@ -55,7 +55,7 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
     >>> from wengert.utils.checkpoint import check_backward_validity
     >>> check_backward_validity((1, wg.ones(2, requires_grad=True)))
     """
-    if not any(isinstance(value, TensorBase) and value.edge is not None for value in inputs):
+    if not any(isinstance(value, TensorBase) and value._edge is not None for value in inputs):
         warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
@@ -126,7 +126,7 @@ class CheckpointFunction(Function):
         asked = [
             (tensor, grad)
             for tensor, grad in zip(tensors, arrived, strict=True)
-            if tensor.edge is not None
+            if tensor._edge is not None
         ]
         if not asked:
             raise RuntimeError(

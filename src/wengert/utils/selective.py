@@ -62,11 +62,11 @@ class SelectiveCheckpointContext:
 class _Result:
     """A result that is kept, with the version that its memory had."""
 
-    __slots__ = ("cell", "payload", "version")
+    __slots__ = ("_payload", "cell", "version")
 
     def __init__(self, out: Any) -> None:
-        self.payload = out.payload
-        self.cell = out.share_version()
+        self._payload = out._payload
+        self.cell = out._share_version()
         self.version = self.cell[0]
 
     def tensor(self, name: str, may_be_changed: bool) -> Any:
@@ -78,7 +78,7 @@ class _Result:
                 "Let the policy recompute it, clone() it before the write, or pass "
                 "allow_cache_entry_mutation=True if the new values are meant."
             )
-        return new_tensor(self.payload, None, self.cell)
+        return new_tensor(self._payload, None, self.cell)
 
 
 _RECOMPUTED: Any = object()

@@ -297,11 +297,11 @@ class Assembler:
                     tangent = np.zeros((), known.dtypes.get(key, np.float64))
                 self._quantity(box, "tangent", prefix, tangent)
             tensor = known.tensors.get(key)
-            grad = None if tensor is None or tensor.ext is None else tensor.ext.grad
-            if grad is not None and isinstance(grad.payload, np.ndarray | np.generic):
-                details[f"{prefix}.grad"] = full(grad.payload)
+            grad = None if tensor is None or tensor._ext is None else tensor._ext.grad
+            if grad is not None and isinstance(grad._payload, np.ndarray | np.generic):
+                details[f"{prefix}.grad"] = full(grad._payload)
                 if "grad" in subject.show and key not in adjoints and subject.tangents is None:
-                    lines.append(f"{prefix}.grad {brief(grad.payload)}")
+                    lines.append(f"{prefix}.grad {brief(grad._payload)}")
             if leaf and "bytes" in subject.show:
                 lines.append(bytes_text(_bytes_of(self.graph.leaf(vertex))))
         if node is not None:
@@ -347,11 +347,11 @@ class Assembler:
                 continue
             box = Box("result", name)
             if "shape" in subject.show:
-                box.lines.append(shape_text(tensor.payload.shape))
-            box.details["shape"] = shape_text(tensor.payload.shape)
-            box.details["dtype"] = str(tensor.payload.dtype)
-            if isinstance(tensor.payload, np.ndarray | np.generic):
-                self._quantity(box, "value", "", tensor.payload)
+                box.lines.append(shape_text(tensor._payload.shape))
+            box.details["shape"] = shape_text(tensor._payload.shape)
+            box.details["dtype"] = str(tensor._payload.dtype)
+            if isinstance(tensor._payload, np.ndarray | np.generic):
+                self._quantity(box, "value", "", tensor._payload)
             if subject.backward_part is not None:
                 box.scope = ("backward" if name.startswith("gradient") else "forward",)
             self.result_box.append(len(self.picture.boxes))
@@ -438,7 +438,7 @@ class Assembler:
             shape = np.shape(reverse.adjoints[i, out])
         if shape is None:
             return None
-        dtype = known.dtypes.get((i, out), self.graph.outputs[0].payload.dtype)
+        dtype = known.dtypes.get((i, out), self.graph.outputs[0]._payload.dtype)
         try:
             return local_derivative(node, shape, dtype, out)
         except Exception as error:  # of a custom Function's backward, too
@@ -476,7 +476,7 @@ def _times(pattern: str, group: Group) -> str:
 
 def _bytes_of(tensor: Any) -> int:
     # values of transforms have none of their own
-    return int(getattr(tensor.payload, "nbytes", 0))
+    return int(getattr(tensor._payload, "nbytes", 0))
 
 
 fill_sections(globals())

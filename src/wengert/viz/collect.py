@@ -25,7 +25,7 @@ Key = tuple[int, int]
 
 def is_recorded(tensor: Any) -> bool:
     """Whether a gradient of `tensor` leads anywhere."""
-    return tensor.edge is not None and tensor.edge.__class__ is not Unrecorded
+    return tensor._edge is not None and tensor._edge.__class__ is not Unrecorded
 
 
 def results_of(y: Any, function: str) -> list[Any]:
@@ -105,7 +105,7 @@ class Graph:
         stack = [_target(edge) for edge in starts if edge is not None]
         while stack:
             node = stack.pop()
-            if node in met or node.seq > 0:
+            if node in met or node._seq > 0:
                 continue
             met.add(node)
             stack += [
@@ -146,16 +146,16 @@ class Graph:
         return list(zip(self.sources[part], self._outs[part], self._places[part], strict=True))
 
     def _key(self, edge: Any) -> Key:
-        target = edge.node if edge.seq == 0 else edge
+        target = edge.node if edge._seq == 0 else edge
         number = self.number.get(target)
         if number is None:
             number = self.number[target] = len(self.nodes) + len(self.leaves)
             self.leaves.append(target)
-        return number, edge.index if edge.seq == 0 else 0
+        return number, edge.index if edge._seq == 0 else 0
 
     def key_of(self, tensor: Any) -> Key | None:
         """The vertex and output that `tensor` is, if it is in the graph."""
-        edge = tensor if tensor.edge is None else edge_of(tensor)
+        edge = tensor if tensor._edge is None else edge_of(tensor)
         index = 0
         if edge.__class__ is OutputEdge:
             edge, index = edge.node, edge.index
@@ -176,11 +176,11 @@ class Graph:
 
 
 def _target(edge: Any) -> Any:
-    return edge.node if edge.seq == 0 else edge
+    return edge.node if edge._seq == 0 else edge
 
 
 def _age(node: Any) -> int:
-    return -int(node.seq)
+    return -int(node._seq)
 
 
 class Facts:
@@ -215,7 +215,7 @@ class Facts:
     def learn_tensor(self, key: Key, tensor: Any) -> None:
         """Note the tensor that an output is."""
         self.tensors.setdefault(key, tensor)
-        self.learn(key, tensor.payload)
+        self.learn(key, tensor._payload)
 
 
 def facts_of(graph: Graph, wanted: Iterable[int], tensors: Iterable[Any] = ()) -> Facts:
@@ -286,16 +286,16 @@ def _learn_from(graph: Graph, i: int, known: Facts) -> None:
         if own is not None:
             known.learn((i, own), payload)
         elif edge is not None and edge is not LEAF and edge.__class__ is not Unrecorded:
-            target = edge.node if edge.seq == 0 else edge
+            target = edge.node if edge._seq == 0 else edge
             vertex = graph.number.get(target)
             if vertex is not None:
-                known.learn((vertex, edge.index if edge.seq == 0 else 0), payload)
+                known.learn((vertex, edge.index if edge._seq == 0 else 0), payload)
     for index, meta in enumerate(outputs_meta(node)):
         if meta is None:
             continue
         known.shapes.setdefault((i, index), tuple(meta[0]))
         known.dtypes.setdefault((i, index), meta[1])
-    ext = node.ext
+    ext = node._ext
     for index, reference in ((ext.retained if ext is not None else None) or {}).items():
         tensor = reference()
         if tensor is not None:

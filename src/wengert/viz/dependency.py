@@ -169,9 +169,9 @@ class _Drawn:
             what = "adjoints" if mode == "backward" else "tangents"
             self.notes.append(failure_note(what, error))
         point = ", ".join(
-            f"{self.run.input_names[id(t)]} = {brief(t.payload)}"
+            f"{self.run.input_names[id(t)]} = {brief(t._payload)}"
             for t in self.run.inputs
-            if isinstance(t, TensorBase) and t.payload.size <= _FEW
+            if isinstance(t, TensorBase) and t._payload.size <= _FEW
         )
         at = f" at {point}" if point else ""
         what = {"backward": "reverse sweep", "forward": "forward sweep"}[mode]
@@ -220,12 +220,12 @@ class _Drawn:
     def _seeds(self, gradient: Any) -> list[Any]:
         if gradient is None:
             for name, tensor in zip(self.run.output_names, self.run.outputs, strict=True):
-                if tensor.payload.size != 1 and is_recorded(tensor):
+                if tensor._payload.size != 1 and is_recorded(tensor):
                     self.notes.append(
-                        f"{name} has {count_text(tensor.payload.size)} elements: a reverse sweep "
+                        f"{name} has {count_text(tensor._payload.size)} elements: a reverse sweep "
                         "starts from ones, which gives the gradient of their sum."
                     )
-            return [ones_like(tensor.payload) for tensor in self.run.outputs]
+            return [ones_like(tensor._payload) for tensor in self.run.outputs]
         given, _ = flatten(gradient)
         if len(given) != len(self.run.outputs):
             raise ValueError(
@@ -244,7 +244,7 @@ class _Drawn:
                     "The tangent of every argument is one: the tangents are derivatives in that "
                     "direction. Choose another one by tangents=."
                 )
-            given = [ones_like(t.payload) for t in wanted]
+            given = [ones_like(t._payload) for t in wanted]
         else:
             flat, _ = flatten(tangents)
             if len(flat) != len(wanted):
@@ -262,13 +262,13 @@ class _Drawn:
 
 
 def _fitting(value: Any, tensor: Any, name: str, what: str) -> Any:
-    array = np.asarray(value.payload if isinstance(value, TensorBase) else value)
-    if array.shape != tuple(tensor.payload.shape):
+    array = np.asarray(value._payload if isinstance(value, TensorBase) else value)
+    if array.shape != tuple(tensor._payload.shape):
         raise ValueError(
             f"dependency_graph(): {what} has the shape {array.shape} for {name}, whose shape is "
-            f"{tuple(tensor.payload.shape)}"
+            f"{tuple(tensor._payload.shape)}"
         )
-    return array.astype(tensor.payload.dtype)[()]
+    return array.astype(tensor._payload.dtype)[()]
 
 
 # -- steps -----------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def _backward(run: Evaluation, picture: Assembler) -> list[Step]:
     steps: list[Step] = []
     for tensor, root, box in zip(run.outputs, graph.roots, picture.result_box, strict=True):
         if root is not None:
-            few = reverse is not None and tensor.payload.size <= _FEW
+            few = reverse is not None and tensor._payload.size <= _FEW
             seed = f" = {brief(subject.seeds[len(steps)])}" if few else " starts the sweep"
             steps.append(Step([box], [], f"adjoint of {picture.name_of(*root)}{seed}"))
     for group, place, source, target, arrow in _uses(picture, reversed(subject.groups)):

@@ -206,7 +206,7 @@ class _Drawn:
             outputs, titles = self._with_gradients(gradient)
         graph = Graph(outputs)
         if part is not None:
-            part = sum(node.seq > part for node in graph.nodes)
+            part = sum(node._seq > part for node in graph.nodes)
         self._note_what_is_missing(graph)
         scopes = Scopes(graph.nodes)
         groups = groups_of(graph, limit, depth, scopes, part)
@@ -299,20 +299,20 @@ class _Drawn:
         seeds = []
         for tensor, title, g in zip(self.outputs, self.titles, given, strict=True):
             if g is None:
-                if tensor.payload.size != 1 and is_recorded(tensor):
+                if tensor._payload.size != 1 and is_recorded(tensor):
                     self.notes.append(
-                        f"{title} has {count_text(tensor.payload.size)} elements: the sweep starts "
-                        "from ones, which gives the gradient of their sum."
+                        f"{title} has {count_text(tensor._payload.size)} elements: the sweep "
+                        "starts from ones, which gives the gradient of their sum."
                     )
-                seeds.append(ones_like(tensor.payload))
+                seeds.append(ones_like(tensor._payload))
                 continue
-            array = np.asarray(g.payload if isinstance(g, TensorBase) else g)
-            if array.shape != tuple(tensor.payload.shape):
+            array = np.asarray(g._payload if isinstance(g, TensorBase) else g)
+            if array.shape != tuple(tensor._payload.shape):
                 raise ValueError(
                     f"draw(): gradient of shape {array.shape} for {title}, which has the shape "
-                    f"{tuple(tensor.payload.shape)}"
+                    f"{tuple(tensor._payload.shape)}"
                 )
-            seeds.append(array.astype(tensor.payload.dtype)[()])
+            seeds.append(array.astype(tensor._payload.dtype)[()])
         return seeds
 
     def _reverse(
@@ -332,7 +332,7 @@ class _Drawn:
             self.notes.append(failure_note("adjoints", error))
             return None
         if any(has_hooks(node) for node in graph.nodes) or any(
-            leaf.ext is not None and leaf.ext.hooks for leaf in graph.leaves
+            leaf._ext is not None and leaf._ext.hooks for leaf in graph.leaves
         ):
             self.notes.append("There are hooks: they did not run in the sweep that is drawn.")
         for key, g in swept.adjoints.items():
@@ -374,7 +374,7 @@ class _Drawn:
                     "The tangent of every leaf is one: the tangents are derivatives in that "
                     "direction. Choose another one by tangents={name: value}."
                 )
-            return {first + i: ones_like(leaf.payload) for i, leaf in enumerate(graph.leaves)}
+            return {first + i: ones_like(leaf._payload) for i, leaf in enumerate(graph.leaves)}
         if isinstance(tangents, Mapping):
             given = dict(tangents)
         else:
@@ -388,13 +388,13 @@ class _Drawn:
                     f"draw(): tangents[{name!r}] is for no leaf of this graph: params must name "
                     "the leaves"
                 )
-            array = np.asarray(tangent.payload if isinstance(tangent, TensorBase) else tangent)
-            if array.shape != tuple(leaf.payload.shape):
+            array = np.asarray(tangent._payload if isinstance(tangent, TensorBase) else tangent)
+            if array.shape != tuple(leaf._payload.shape):
                 raise ValueError(
                     f"draw(): tangents[{name!r}] has the shape {array.shape}, and {name} "
-                    f"{tuple(leaf.payload.shape)}"
+                    f"{tuple(leaf._payload.shape)}"
                 )
-            seeds[key[0]] = array.astype(leaf.payload.dtype)
+            seeds[key[0]] = array.astype(leaf._payload.dtype)
         return seeds
 
     def _with_gradients(self, gradient: Any) -> tuple[list[Any], list[str]]:
@@ -405,7 +405,7 @@ class _Drawn:
         pairs = [
             (tensor, new_tensor(g))
             for tensor, g in zip(self.outputs, self._seeds(graph, gradient), strict=True)
-            if is_recorded(tensor) and is_differentiable(tensor.payload.dtype)
+            if is_recorded(tensor) and is_differentiable(tensor._payload.dtype)
         ]
         if not pairs or not leaves:
             return self.outputs, self.titles

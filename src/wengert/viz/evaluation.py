@@ -206,7 +206,7 @@ class Evaluation:
 
     def _dtype(self, i: int) -> Any:
         value = self.trace.values.get((self.graph.nodes[i], 0))
-        return self.outputs[0].payload.dtype if value is None else value.dtype
+        return self.outputs[0]._payload.dtype if value is None else value.dtype
 
     def params(self, i: int) -> dict[str, Any] | None:
         """The parameters that node `i` was computed with, where that is known."""
@@ -244,7 +244,7 @@ def _parameters(f: Callable[..., Any], count: int) -> list[str]:
 
 def _is_floating(value: Any) -> bool:
     if isinstance(value, TensorBase):
-        return is_differentiable(value.payload.dtype)
+        return is_differentiable(value._payload.dtype)
     if isinstance(value, np.ndarray | np.generic):
         return is_differentiable(value.dtype)
     return isinstance(value, float | complex)
@@ -258,7 +258,7 @@ def _input(value: Any, whole: bool) -> Any:
     whole: Whether integers are to be differentiated by, too, there being nothing else.
     """
     if isinstance(value, TensorBase):
-        made = leaf(value, is_differentiable(value.payload.dtype))
+        made = leaf(value, is_differentiable(value._payload.dtype))
         if type(value).__dict__.get("__slots__") == ():
             # an array of another idiom: a tensor whose class says how it behaves
             made.__class__ = type(value)

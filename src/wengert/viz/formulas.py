@@ -28,7 +28,7 @@ _LONGEST_PRODUCT = 40
 
 def constant_text(value: Any) -> str:
     """How a formula shows what has no name: a number as itself, an array by its shape."""
-    payload: Any = value.payload if isinstance(value, TensorBase) else value
+    payload: Any = value._payload if isinstance(value, TensorBase) else value
     if isinstance(payload, np.ndarray | np.generic):
         if payload.ndim == 0:
             return brief(payload)

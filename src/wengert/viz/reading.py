@@ -63,7 +63,7 @@ def saved_tensors_of(node: Any) -> tuple[Any, ...] | None:
 
 def has_hooks(node: Any) -> bool:
     """Whether a backward pass through `node` runs hooks."""
-    ext = node.ext
+    ext = node._ext
     return ext is not None and bool(ext.tensor_hooks or ext.prehooks or ext.posthooks)
 
 
@@ -91,9 +91,9 @@ def held_values(node: Any) -> Iterator[tuple[str, Any, Any, int | None]]:
         if isinstance(saved, tuple):
             for i, (one, edge) in enumerate(zip(saved, node.edges, strict=False)):
                 if _usable(one):
-                    yield f"{name}[{i}]", one.payload, edge, None
+                    yield f"{name}[{i}]", one._payload, edge, None
         elif _usable(saved) and version_of(saved) == version_then(node, place):
-            yield name, saved.payload, node.edges[prim.args.index(name)], None
+            yield name, saved._payload, node.edges[prim.args.index(name)], None
     if "result" in prim.saved:
         result = node.result
         if isinstance(result, np.ndarray | np.generic) and node.result_vc[0] == node.result_at:
@@ -108,12 +108,12 @@ def _held_by_function(node: Any) -> Iterator[tuple[str, Any, Any, int | None]]:
         have = version_of(source) if source is not None else cell[0]
         if have == version and isinstance(payload, np.ndarray | np.generic):
             own = index if source is None else None
-            edge = None if source is None or source.edge is None else edge_of(source)
+            edge = None if source is None or source._edge is None else edge_of(source)
             yield f"saved_tensors[{i}]", payload, edge, own
 
 
 def _usable(saved: Any) -> bool:
-    return isinstance(saved, TensorBase) and isinstance(saved.payload, np.ndarray | np.generic)
+    return isinstance(saved, TensorBase) and isinstance(saved._payload, np.ndarray | np.generic)
 
 
 def is_packed(node: Any) -> bool:

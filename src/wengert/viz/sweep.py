@@ -85,7 +85,7 @@ def reverse_sweep(graph: Graph, gradients: list[Any], wanted: set[int] | None = 
     seeds: list[tuple[Any, Any]] = []
     for tensor, g in zip(graph.outputs, gradients, strict=True):
         if graph.key_of(tensor) is not None:
-            edge = tensor if tensor.edge is LEAF else tensor.edge
+            edge = tensor if tensor._edge is LEAF else tensor._edge
             seeds.append((edge, g))
     searching = begin_search()
     try:
@@ -246,14 +246,14 @@ def _pushed(node: Any, known: dict[int, Any], metas: list[Any]) -> list[Any]:
         outputs, vectors = [], []
         for place, tangent in known.items():
             grad = grads[place]
-            if grad is not None and grad.edge is not None:
+            if grad is not None and grad._edge is not None:
                 outputs.append(grad)
-                vectors.append(new_tensor(np.asarray(tangent, grad.payload.dtype)))
+                vectors.append(new_tensor(np.asarray(tangent, grad._payload.dtype)))
         if not outputs:
             return [None] * len(probes)
         made = iter(run_grad(outputs, [p for p in probes if p is not None], vectors, True, False))
     parts = [None if probe is None else next(made) for probe in probes]
-    return [None if part is None else part.payload for part in parts]
+    return [None if part is None else part._payload for part in parts]
 
 
 def _ruled(node: Any, g: Any, edges: tuple[Any, ...]) -> list[Any]:
@@ -290,7 +290,7 @@ def _ruled(node: Any, g: Any, edges: tuple[Any, ...]) -> list[Any]:
             continue
         if conjugated:
             grad = T.conj(grad)
-        if complexes is not None and not complexes[i] and grad.payload.dtype.kind == "c":
+        if complexes is not None and not complexes[i] and grad._payload.dtype.kind == "c":
             grad = T.real(grad)
         spread = prim.broadcasts and node.shapes is not None
         grads[i] = T.sum_to(grad, shape=node.shapes[i]) if spread else grad
@@ -321,7 +321,7 @@ def failure_note(what: str, error: Exception) -> str:
 
 def has_lifted(graph: Graph) -> bool:
     """Whether the outputs are values of a transform, which no sweep of this kind can follow."""
-    return any(isinstance(tensor.payload, Lifted) for tensor in graph.outputs)
+    return any(isinstance(tensor._payload, Lifted) for tensor in graph.outputs)
 
 
 fill_sections(globals())

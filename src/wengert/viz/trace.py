@@ -62,7 +62,7 @@ def variables_at(site: Site | None) -> tuple[str, ...]:
 
 
 def _kept(tensor: Any) -> Any:
-    payload = tensor.payload
+    payload = tensor._payload
     if isinstance(payload, np.ndarray) and payload.size <= _COPIED:
         return payload.copy()
     return payload
@@ -100,7 +100,7 @@ class Trace(Dispatch):
         return results
 
     def _learn(self, tensor: Any, payload: Any) -> Any:
-        edge = tensor.edge
+        edge = tensor._edge
         if edge is None or edge is LEAF:
             return None
         index = 0

@@ -128,7 +128,7 @@ class _Writer:
         """All lines."""
         for place, (tensor, root) in enumerate(zip(self.graph.outputs, self.roots, strict=True)):
             name = self.given.get(id(tensor), f"y[{place}]" if several else "y")
-            line = f"{name} {shape_text(tensor.payload.shape)}"
+            line = f"{name} {shape_text(tensor._payload.shape)}"
             if not is_recorded(tensor):
                 self.lines.append(f"{line}  a constant: nothing was recorded")
             elif root is not None and root < 0:

@@ -266,5 +266,5 @@ def test_modes_are_restored_after_an_exception():
     with pytest.raises(ZeroDivisionError), tf.GradientTape():
         raise ZeroDivisionError
     y = x * x
-    assert y.edge is None
+    assert y._edge is None
     close(y, X * X)

@@ -68,7 +68,7 @@ def test_what_is_computed_after_the_tape_is_not_recorded():
         y = w * w
     z = y * w
     assert tape.gradient(z, w) is None
-    assert z.edge is None
+    assert z._edge is None
 
 
 def test_an_operation_remembers_an_argument_that_is_watched_only_later():
@@ -281,7 +281,7 @@ def test_a_gradient_inside_of_the_block_ends_the_recording():
         y = x * x
         close(tape.gradient(y, x), 6.0)
         after = x * x
-    assert after.edge is None
+    assert after._edge is None
 
 
 def test_a_persistent_tape_records_its_own_gradients_inside_of_the_block():
@@ -351,7 +351,7 @@ def test_memory_is_let_go_of_with_the_tape_though_results_live_on():
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
         hidden = x * x
-        kept = weakref.ref(hidden.payload)
+        kept = weakref.ref(hidden._payload)
         y = hidden * hidden
         del hidden
     tape.gradient(y, x)
@@ -367,7 +367,7 @@ def test_memory_is_let_go_of_when_a_tape_is_used_up():
     with tf.GradientTape() as tape:
         tape.watch(x)
         hidden = x * x
-        kept = weakref.ref(hidden.payload)
+        kept = weakref.ref(hidden._payload)
         y = hidden * hidden
         del hidden
     tape.gradient(y, x)
@@ -381,7 +381,7 @@ def test_a_state_that_is_carried_from_tape_to_tape_does_not_carry_their_historie
         with tf.GradientTape() as tape:
             state = tf.tanh(state * w)
             loss = tf.reduce_sum(state)
-        states.append(weakref.ref(state.payload))
+        states.append(weakref.ref(state._payload))
         tape.gradient(loss, w)
     assert [ref() is None for ref in states] == [True, True, True, False]
 
@@ -401,7 +401,7 @@ def test_threads_have_tapes_of_their_own():
 
     def work():
         y = x * x
-        found.append(y.edge)
+        found.append(y._edge)
 
     with tf.GradientTape() as tape:
         thread = threading.Thread(target=work)

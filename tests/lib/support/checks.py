@@ -69,19 +69,19 @@ def _outputs(result: Any) -> list[Any]:
 
 def _traced(outputs: list[Any]) -> list[Any]:
     # a view made while nothing is recorded may require a gradient, and has no history
-    return [out for out in outputs if not is_leaf_edge(out.edge)]
+    return [out for out in outputs if not is_leaf_edge(out._edge)]
 
 
 def _cotangents(outputs: list[Any]) -> list[Any]:
     rng = np.random.default_rng(21)
-    return [new_tensor(draw("real", o.payload.shape, o.payload.dtype, rng)) for o in outputs]
+    return [new_tensor(draw("real", o._payload.shape, o._payload.dtype, rng)) for o in outputs]
 
 
 def _gradients(leaves: list[Any], outputs: list[Any], graph: bool = False) -> list[Any]:
     """The gradients of random weights of `outputs` by `leaves`: payloads, None where unused."""
-    inputs = [leaf for leaf in leaves if leaf.edge is not None]
+    inputs = [leaf for leaf in leaves if leaf._edge is not None]
     grads = run_grad(outputs, inputs, _cotangents(outputs), True, graph)
-    return [None if g is None else g.payload for g in grads]
+    return [None if g is None else g._payload for g in grads]
 
 
 def _same(a: list[Any], b: list[Any], what: str, exact: bool = True) -> None:
@@ -101,7 +101,7 @@ def _same(a: list[Any], b: list[Any], what: str, exact: bool = True) -> None:
 
 
 def _payloads(tensors: list[Any]) -> list[Any]:
-    return [tensor.payload for tensor in tensors]
+    return [tensor._payload for tensor in tensors]
 
 
 # -- derivatives ----------------------------------------------------------------------------------
@@ -170,10 +170,10 @@ def _tangents_of_gradients(function: Any, inputs: list[Any], what: str) -> None:
 
     def drawn(tensors: list[Any], edge: Any = None) -> list[Any]:
         return [
-            new_tensor(draw("real", t.payload.shape, t.payload.dtype, rng), edge) for t in tensors
+            new_tensor(draw("real", t._payload.shape, t._payload.dtype, rng), edge) for t in tensors
         ]
 
-    outputs = [out for out in _outputs(function(*inputs)) if out.edge is not None]
+    outputs = [out for out in _outputs(function(*inputs)) if out._edge is not None]
     outputs = _traced(outputs)
     if not outputs:
         return
@@ -182,7 +182,7 @@ def _tangents_of_gradients(function: Any, inputs: list[Any], what: str) -> None:
     there = [i for i, grad in enumerate(plain) if grad is not None]
     weights = drawn([plain[i] for i in there])
     points, directions = [*inputs, *seeds], drawn([*inputs, *seeds])
-    traced = [(plain[i], w) for i, w in zip(there, weights, strict=True) if plain[i].edge]
+    traced = [(plain[i], w) for i, w in zip(there, weights, strict=True) if plain[i]._edge]
     slopes: list[Any] = [None] * len(points)
     if traced:
         slopes = run_grad([g for g, _ in traced], points, [w for _, w in traced], True, False)
@@ -193,12 +193,12 @@ def _tangents_of_gradients(function: Any, inputs: list[Any], what: str) -> None:
     with dual_level():
         duals = [make_dual(t, d) for t, d in zip(points, directions, strict=True)]
         count = len(inputs)
-        outputs = [out for out in _outputs(function(*duals[:count])) if out.edge is not None]
+        outputs = [out for out in _outputs(function(*duals[:count])) if out._edge is not None]
         found = run_grad(_traced(outputs), inputs, duals[count:], False, False)
         pairs: list[Any] = [None if g is None else unpack_dual(g) for g in found]
     _same(
-        [None if p is None else p.primal.payload for p in pairs],
-        [None if g is None else g.payload for g in plain],
+        [None if p is None else p.primal._payload for p in pairs],
+        [None if g is None else g._payload for g in plain],
         what,
         exact=False,
     )
@@ -213,7 +213,7 @@ def _tangents_of_gradients(function: Any, inputs: list[Any], what: str) -> None:
 
 
 def _inner(a: Any, b: Any) -> Any:
-    return np.vdot(a.payload, b.payload).real
+    return np.vdot(a._payload, b._payload).real
 
 
 def complex_step(prim: Primitive) -> None:
@@ -229,7 +229,7 @@ def complex_step(prim: Primitive) -> None:
         leaves = _leaves(prim, sample)
         traced = differentiable_args(prim, sample.arrays)
         outputs = _traced(_outputs(run(prim, leaves, sample.params)))
-        if not outputs or any(out.payload.dtype.kind == "c" for out in outputs):
+        if not outputs or any(out._payload.dtype.kind == "c" for out in outputs):
             continue
         rng = np.random.default_rng(22)
         arrays: list[Any] = list(sample.arrays)
@@ -240,7 +240,7 @@ def complex_step(prim: Primitive) -> None:
         if shifted[0].dtype.kind != "c":
             continue
         moved = sum(
-            np.sum(weight.payload * np.imag(after)) / step
+            np.sum(weight._payload * np.imag(after)) / step
             for weight, after in zip(_cotangents(outputs), shifted, strict=False)
         )
         pulled = sum(
@@ -275,7 +275,7 @@ def generated_as_general(prim: Primitive) -> None:
             what = f"{prim.name} {sample!r}: generated against general"
             _same(_payloads(quick), _payloads(general), what, exact=False)
             for a, b in zip(quick, general, strict=True):
-                assert type(a.edge) is type(b.edge), f"{what}: {a.edge} against {b.edge}"
+                assert type(a._edge) is type(b._edge), f"{what}: {a._edge} against {b._edge}"
             traced = _traced(quick)
             if not traced:
                 continue
@@ -283,7 +283,7 @@ def generated_as_general(prim: Primitive) -> None:
             assert node.name() == other.name() == prim.node, what
             assert node.next_functions == other.next_functions, what
             kept = _cotangents(traced)
-            raw: Any = tuple(t.payload for t in kept) if node.several else kept[0].payload
+            raw: Any = tuple(t._payload for t in kept) if node.several else kept[0]._payload
             by_general = apply_rules(other, raw, True, other.edges)
             by_quick = node.apply(raw, True, node.edges)
             _same(list(by_quick), list(by_general), what, exact=False)
@@ -294,7 +294,7 @@ def generated_as_general(prim: Primitive) -> None:
 
 
 def _node(tensor: Any) -> Any:
-    return tensor.edge.node if isinstance(tensor.edge, OutputEdge) else tensor.edge
+    return tensor._edge.node if isinstance(tensor._edge, OutputEdge) else tensor._edge
 
 
 def partial_needs(prim: Primitive) -> None:
@@ -325,19 +325,19 @@ def dtypes(prim: Primitive) -> None:
                 outputs = _outputs(getattr(T, prim.name)(*leaves, **sample.params))
             what = f"{prim.name} {sample!r}"
             for out in outputs:
-                kind = out.payload.dtype.kind
+                kind = out._payload.dtype.kind
                 if kind in "fc" and prim.args and "dtype" not in sample.params:
-                    precision = np.finfo(out.payload.dtype).dtype
+                    precision = np.finfo(out._payload.dtype).dtype
                     # there are no complex numbers of half precision
                     wanted = np.float32 if kind == "c" and dtype == np.float16 else dtype
-                    assert precision == np.finfo(wanted).dtype, f"{what}: gave {out.payload.dtype}"
+                    assert precision == np.finfo(wanted).dtype, f"{what}: gave {out._payload.dtype}"
             traced = _traced(outputs)
             if not traced:
                 continue
-            inputs = [leaf for leaf in leaves if leaf.edge is not None]
+            inputs = [leaf for leaf in leaves if leaf._edge is not None]
             for leaf, g in zip(inputs, _gradients(leaves, traced), strict=True):
                 if g is not None:
-                    met, want = (g.dtype, g.shape), (leaf.payload.dtype, leaf.payload.shape)
+                    met, want = (g.dtype, g.shape), (leaf._payload.dtype, leaf._payload.shape)
                     assert met == want, f"{what}: a gradient is {met}, its argument {want}"
 
 
@@ -359,7 +359,7 @@ def layouts(prim: Primitive) -> None:
         before = [a.copy() for a in sample.arrays]
         leaves = _leaves(prim, sample)
         outputs = _outputs(getattr(T, prim.name)(*leaves, **sample.params))
-        values = [np.array(out.payload) for out in outputs]
+        values = [np.array(out._payload) for out in outputs]
         traced = _traced(outputs)
         grads = _gradients(leaves, traced) if traced else []
         _same(sample.arrays, before, f"{prim.name} {sample!r}: the inputs, afterwards")
@@ -371,7 +371,7 @@ def layouts(prim: Primitive) -> None:
             leaves = _leaves(prim, sample, moved)
             outputs = _outputs(getattr(T, prim.name)(*leaves, **sample.params))
             what = f"{prim.name} {sample!r}, {names}"
-            _same([np.array(out.payload) for out in outputs], values, what, exact=False)
+            _same([np.array(out._payload) for out in outputs], values, what, exact=False)
             traced = _traced(outputs)
             _same(_gradients(leaves, traced) if traced else [], grads, what, exact=False)
 
@@ -387,7 +387,7 @@ def scalars(prim: Primitive) -> None:
             outputs = _outputs(getattr(T, prim.name)(*leaves, **sample.params))
             traced = _traced(outputs)
             found.append(
-                [np.asarray(out.payload) for out in outputs]
+                [np.asarray(out._payload) for out in outputs]
                 + [np.asarray(g) for g in (_gradients(leaves, traced) if traced else [])]
                 + [np.asarray(g) for g in (_gradients(leaves, traced, True) if traced else [])]
             )
@@ -440,7 +440,7 @@ def saved_names(prim: Primitive) -> None:
                     expected = copy.copy(sample.params[name])
                     assert type(shown) is type(expected), f"{prim.name}._saved_{name}: {shown}"
         grads = _cotangents(traced)
-        inputs = [leaf for leaf in leaves if leaf.edge is not None]
+        inputs = [leaf for leaf in leaves if leaf._edge is not None]
         run_grad(traced, inputs, grads, False, False)
         if any(name in prim.args or name == "result" for name in prim.saved):
             try:
@@ -484,7 +484,7 @@ def memory(prim: Primitive) -> None:
                 outputs = _outputs(getattr(T, prim.name)(*_leaves(prim, sample), **sample.params))
             for out in outputs:
                 for array in sample.arrays:
-                    shares = np.may_share_memory(out.payload, array)
+                    shares = np.may_share_memory(out._payload, array)
                     assert not shares or not array.size, f"{prim.name}: {sample} shares memory"
 
 

@@ -66,12 +66,12 @@ class ArrayBox(ndarray):
     @property
     def _node(self) -> Any:
         """Where the gradient goes, or None."""
-        return self.edge
+        return self._edge
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # NumPy's
         """The number of elements in each dimension."""
-        return tuple(self.payload.shape)
+        return tuple(self._payload.shape)
 
     def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         """The values as whole numbers, or as booleans; fractions would lose their derivative."""
@@ -122,13 +122,13 @@ class ArrayBox(ndarray):
         ndarray.__setitem__(self, index, value)
 
     def _of_argument(self) -> bool:
-        base = None if self.ext is None else self.ext.base
-        return self.edge is LEAF or (base is not None and base.edge is LEAF)
+        base = None if self._ext is None else self._ext.base
+        return self._edge is LEAF or (base is not None and base._edge is LEAF)
 
     def _may_be_written(self) -> bool:
         """Whether a sum in place writes (NOTE [sums in place])."""
-        cell = self.vc
-        return bool(cell.__class__ is list and cell[0] and self.payload.ndim)
+        cell = self._vc
+        return bool(cell.__class__ is list and cell[0] and self._payload.ndim)
 
 
 def boxed(result) -> Any:
@@ -138,7 +138,7 @@ def boxed(result) -> Any:
     """
     cls = result.__class__
     if cls is ndarray or cls is Tensor:
-        payload = result.payload
+        payload = result._payload
         if payload.dtype.kind in "biu" and not WALKING.get() and not isinstance(payload, Lifted):
             return payload if payload.ndim else payload[()]
         result.__class__ = ArrayBox
@@ -152,7 +152,7 @@ def boxed(result) -> Any:
 
 def carries(box) -> bool:
     """Whether a derivative follows a box."""
-    return box.edge is not None or isinstance(box.payload, Lifted)
+    return box._edge is not None or isinstance(box._payload, Lifted)
 
 
 def isbox(x) -> bool:
@@ -173,7 +173,7 @@ def getval(x) -> Any:
     """The value of a box as NumPy's own array or number; anything else as it is."""
     if not isinstance(x, TensorBase):
         return x._value if isinstance(x, Opaque) else x
-    payload: Any = x.payload
+    payload: Any = x._payload
     while isinstance(payload, Dual):
         payload = payload.primal
     return payload if payload.ndim else payload[()]
@@ -195,7 +195,7 @@ def unboxed(value) -> Any:
     """A result for the outside: a box if an outer derivative follows it, else NumPy's own."""
     if not isinstance(value, TensorBase):
         return value
-    payload: Any = value.payload
+    payload: Any = value._payload
     if carries(value):
         return boxed(value)
     return payload if payload.ndim else payload[()]
@@ -326,12 +326,12 @@ def opaque_tensor(value, edge, cell=None) -> Any:
 
 def is_opaque(tensor) -> bool:
     """Whether a tensor stands for a value of one of the user's own types."""
-    return bool(tensor.payload.dtype.kind == "O")
+    return bool(tensor._payload.dtype.kind == "O")
 
 
 def boxed_value(tensor) -> Any:
     """The box of the value that a tensor stands for."""
-    value = tensor.payload[()]
+    value = tensor._payload[()]
     return Box.type_mappings[type(value)](value, None, tensor)
 
 

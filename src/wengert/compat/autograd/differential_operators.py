@@ -32,7 +32,7 @@ def _scalar(fun: Function, x, name: str, verb: str) -> tuple[Any, Any]:
     """What `traced` gives, of a function that gives one real number."""
     vjp, answer = traced(fun, x)
     if isbox(answer):
-        payload = answer.payload
+        payload = answer._payload
         real = payload.size == 1 and payload.dtype.kind != "c"
     else:
         real = vspace(answer).size == 1

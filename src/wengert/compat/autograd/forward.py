@@ -27,19 +27,19 @@ _ELEMENTS = 2**24
 
 def rows(vjp: Pullback) -> Any:
     """The Jacobian of a result that is one array by an argument that is one, by rows."""
-    out = vjp.answer().payload
-    if vjp.answer().edge is None:
+    out = vjp.answer()._payload
+    if vjp.answer()._edge is None:
         return new_tensor(np.zeros((*out.shape, *vjp.shape())))
     if out.size == 1:
         made = vjp.row(new_tensor(np.ones(out.shape, out.dtype)))
-        return reshape(made, (*out.shape, *made.payload.shape))
+        return reshape(made, (*out.shape, *made._payload.shape))
     if not out.size:
         return new_tensor(np.zeros((*out.shape, *vjp.shape()), out.dtype))
     (units,) = units_of([vjp.answer()])
     # as many rows at once as memory is likely to be there for
     rows_at_once = max(16, _ELEMENTS // max(out.size, math.prod(vjp.shape())))
     made = vmap(vjp.row, chunk_size=rows_at_once)(units)
-    return reshape(made, (*out.shape, *made.payload.shape[1:]))
+    return reshape(made, (*out.shape, *made._payload.shape[1:]))
 
 
 def pushforward(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
@@ -72,11 +72,11 @@ def pushforward(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
 def _constant(point) -> Any:
     """A point as a tensor that is not a leaf of its own."""
     if isinstance(point, TensorBase):
-        if point.payload.dtype.kind not in "fc":
-            raise cannot(point, f" of dtype {point.payload.dtype}")
+        if point._payload.dtype.kind not in "fc":
+            raise cannot(point, f" of dtype {point._payload.dtype}")
         return point
     box = leaf_of(point)
-    return new_tensor(box.payload)
+    return new_tensor(box._payload)
 
 
 def _constant_output(out) -> Any:
@@ -88,14 +88,14 @@ def _constant_output(out) -> Any:
 
 def _tangent(tangent, primal) -> Any:
     made = tangent if isinstance(tangent, TensorBase) else new_tensor(np.asarray(tangent))
-    if made.payload.dtype.kind == "c" and primal.payload.dtype.kind != "c":
+    if made._payload.dtype.kind == "c" and primal._payload.dtype.kind != "c":
         made = T.real(made)
     made = cast_tangent(made, primal)
-    if made.payload.shape != primal.payload.shape:
-        made = expand(made, tuple(primal.payload.shape))
+    if made._payload.shape != primal._payload.shape:
+        made = expand(made, tuple(primal._payload.shape))
     return made
 
 
 def _depends(out, level) -> bool:
-    payload = out.payload
+    payload = out._payload
     return getattr(payload, "owner", None) is level and payload.tangent is not None

@@ -71,13 +71,13 @@ class PrimitiveNode(Node):
     label: ClassVar[str] = "PrimitiveBackward"
 
     def __init__(self, call: Call, arrays: list[Any]) -> None:
-        self.ext = None
+        self._ext = None
         self.vjp: Any = None
         self.call = call
         self.metas = [(array.shape, array.dtype) for array in arrays]
         self.several = len(arrays) != 1  # type: ignore[misc]  # differs from call to call
         self.edges = tuple([edge_of(tensor) for tensor in call.tensors])
-        self.seq = next_sequence()
+        self._seq = next_sequence()
         self.saved: Any = [(t, version_of(t)) for t in call.tensors]
         self.outputs: Any = None
 
@@ -99,10 +99,10 @@ class PrimitiveNode(Node):
             raise errors.backward_twice(self.name())
         made = []
         for i, (tensor, version) in enumerate(self.saved):
-            cell = tensor.vc
+            cell = tensor._vc
             if cell is not None and cell[0] != version:
                 raise errors.modified_in_place(
-                    tensor.payload, "", cell, version, self.name(), f"argument {i}"
+                    tensor._payload, "", cell, version, self.name(), f"argument {i}"
                 )
             made.append(tensor)
         return made
@@ -113,11 +113,11 @@ class PrimitiveNode(Node):
         if followed and (level := _batch_of(parts)) is not None:
             tensors = [part if part is None else new_tensor(part) for part in parts]
             found = self._by_rows(level, tensors, keep)
-            return tuple(None if grad is None else grad.payload for grad in found)
+            return tuple(None if grad is None else grad._payload for grad in found)
         call = self.call
         vjp = None if followed else self.vjp
         if vjp is None:
-            values = [_for_rule(tensor.payload) for tensor in self._saved()]
+            values = [_for_rule(tensor._payload) for tensor in self._saved()]
             outputs = [_for_rule(payload) for payload, _ in self.outputs]
             vjp = call.pullback(values, outputs)
             if keep and not followed:
@@ -131,7 +131,7 @@ class PrimitiveNode(Node):
         grads = call.gradients(vjp(call.result(given)))
         if not keep:
             self.release()
-        return tuple([grad.payload if isinstance(grad, TensorBase) else grad for grad in grads])
+        return tuple([grad._payload if isinstance(grad, TensorBase) else grad for grad in grads])
 
     def apply_in(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """As `apply`, on what may be recorded: tensors, or values of a transform."""
@@ -139,7 +139,7 @@ class PrimitiveNode(Node):
         if not any(isinstance(part, TensorBase) for part in parts):
             # values of a transform
             return self.apply(g, keep, edges)
-        level = _batch_of([None if part is None else part.payload for part in parts])
+        level = _batch_of([None if part is None else part._payload for part in parts])
         made = self._recorded(parts) if level is None else self._by_rows(level, parts, True)
         if not keep:
             self.release()
@@ -181,7 +181,7 @@ class PrimitiveNode(Node):
 
     def _by_rows(self, level: Level, parts: Sequence[Any], keep: bool) -> list[Any]:
         """The cotangents for a batch of them, one by one: rules may look at values."""
-        batched = [part is not None and level.number in levels_of(part.payload) for part in parts]
+        batched = [part is not None and level.number in levels_of(part._payload) for part in parts]
         pairs = list(zip(parts, batched, strict=True))
         whole = [move("unwrap", part, level, True) if wide else part for part, wide in pairs]
         before = current_mode()
@@ -197,7 +197,7 @@ class PrimitiveNode(Node):
                 if is_recording():
                     rows.append(self._recorded(row))
                 else:
-                    raw = [part if part is None else part.payload for part in row]
+                    raw = [part if part is None else part._payload for part in row]
                     found = self.apply(raw if self.several else raw[0], True, self.edges)
                     rows.append([g if g is None else new_tensor(g) for g in found])
             if not keep:
@@ -237,10 +237,10 @@ class _Applied(Function):
         saved = ctx.saved_tensors
         number = len(saved) - len(grads)
         recording = is_recording()
-        values = [boxed(t) if recording else _for_rule(t.payload) for t in saved]
+        values = [boxed(t) if recording else _for_rule(t._payload) for t in saved]
         vjp = call.pullback(values[:number], values[number:])
         given = [conjugate(grad) for grad in grads]
-        given = [boxed(g) if recording else _for_rule(g.payload) for g in given]
+        given = [boxed(g) if recording else _for_rule(g._payload) for g in given]
         found = call.gradients(vjp(call.result(given)))
         made = [g if g is None or isbox(g) else new_tensor(np.asarray(g)) for g in found]
         return (None, *made)
@@ -272,14 +272,14 @@ class _AppliedBothWays(_Applied):
 
 
 def _zeros(value) -> Any:
-    return np.zeros(value.payload.shape, value.payload.dtype)
+    return np.zeros(value._payload.shape, value._payload.dtype)
 
 
 def _tangent(given, out) -> Any:
     tangent = given if isinstance(given, TensorBase) else new_tensor(np.asarray(given))
-    tangent = cast(tangent, out.payload.dtype)
-    if tangent.payload.shape != out.payload.shape:
-        tangent = expand(tangent, tuple(out.payload.shape))
+    tangent = cast(tangent, out._payload.dtype)
+    if tangent._payload.shape != out._payload.shape:
+        tangent = expand(tangent, tuple(out._payload.shape))
     return tangent
 
 
@@ -325,7 +325,7 @@ def applied(fun, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _check_rules(call: Call) -> None:
     """Refuse a primitive that has no rule, when it is called."""
-    if call.fun in primitive_jvps and not any(t.edge is not None for t in call.tensors):
+    if call.fun in primitive_jvps and not any(t._edge is not None for t in call.tensors):
         return
     name = get_name(call.fun)
     raise NotImplementedError(
@@ -470,7 +470,7 @@ class Call:
 
     def _shaped(self, grad, like, i: int) -> Any:
         """A cotangent in the shape and the dtype of an argument: an array, or a box of one."""
-        shape, dtype = like.payload.shape, like.payload.dtype
+        shape, dtype = like._payload.shape, like._payload.dtype
         cls = grad.__class__
         known = (cls is np.ndarray or cls is np.float64) and grad.dtype is dtype
         if known and grad.shape == shape:
@@ -480,23 +480,23 @@ class Call:
         if is_opaque(like):
             return Held(grad)
         tensor = grad if isinstance(grad, TensorBase) else new_tensor(np.asarray(grad))
-        have = tensor.payload.shape
-        if have != shape and tensor.payload.size == 1:
+        have = tensor._payload.shape
+        if have != shape and tensor._payload.size == 1:
             tensor = expand(reshape(tensor, ()), tuple(shape))
         elif have != shape:
             raise ValueError(
                 f"the VJP of {get_name(self.fun)} gave a cotangent of shape {tuple(have)} for "
                 f"argument {i}, of shape {tuple(shape)}: sum over the axes that were broadcast"
             )
-        if tensor.payload.dtype.kind == "c" and dtype.kind != "c":
+        if tensor._payload.dtype.kind == "c" and dtype.kind != "c":
             tensor = T.real(tensor)
         tensor = conjugate(cast(tensor, dtype))
-        return tensor if isbox(grad) else tensor.payload
+        return tensor if isbox(grad) else tensor._payload
 
 
 def conjugate(tensor) -> Any:
     """The conjugate of a tensor, which is itself if it is real."""
-    return T.conj(tensor) if tensor.payload.dtype.kind == "c" else tensor
+    return T.conj(tensor) if tensor._payload.dtype.kind == "c" else tensor
 
 
 class Held:
@@ -522,7 +522,7 @@ def _output(value) -> Any:
     elif isinstance(value, TensorBase):
         return np.asarray(getval(value))
     elif type(value) in Box.type_mappings:
-        return opaque_tensor(value, None).payload
+        return opaque_tensor(value, None)._payload
     raise cannot(value, ": a primitive gives arrays, floats, and lists, tuples and dicts of them")
 
 

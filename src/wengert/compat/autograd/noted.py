@@ -82,8 +82,8 @@ def _noted(value, node) -> Any:
     if isinstance(value, dict):
         return {key: _taken(value, key, node) for key in value}
     box: Any = TensorBase.__new__(NotedBox)
-    box.payload = np.asarray(value)
-    box.edge = box.ext = box.vc = None
+    box._payload = np.asarray(value)
+    box._edge = box._ext = box._vc = None
     box._came_from = node
     return box
 

@@ -36,20 +36,20 @@ _OWN = frozenset(("size", "dtype", "strides", "flags", "base", "backward", "grad
 
 def unwritten(x) -> bool:
     """Whether nothing has written to a box, so that it may be kept as it is."""
-    cell = x.vc
+    cell = x._vc
     return cell is None or (cell.__class__ is list and not cell[0])
 
 
 def _quick(x) -> bool:
     """Whether the tape's own operations may take `x`: floats that nothing has written to."""
-    return x.payload.dtype.kind == "f" and unwritten(x)
+    return x._payload.dtype.kind == "f" and unwritten(x)
 
 
 def _operand(kind, other) -> Any:
     """`other` as what the tensors' operators compute with in floats of dtype `kind`, or None."""
     cls = other.__class__
     if cls is ArrayBox:
-        return other if other.payload.dtype is kind and unwritten(other) else None
+        return other if other._payload.dtype is kind and unwritten(other) else None
     if cls is float or cls is int:
         return other
     if cls is np.ndarray:
@@ -65,9 +65,9 @@ def binary(symbol: str) -> Callable[[Any, Any], Any]:
     general = getattr(ndarray, name)
 
     def operator(self, other) -> Any:
-        cell = self.vc
+        cell = self._vc
         if cell is None or (cell.__class__ is list and not cell[0]):
-            kind = self.payload.dtype
+            kind = self._payload.dtype
             if kind.kind == "f":
                 same = _operand(kind, other)
                 if same is not None:
@@ -91,7 +91,7 @@ def _reflected(symbol: str, prim: str) -> Callable[[Any, Any], Any]:
         cls = other.__class__
         if (cls is float or cls is int or cls is np.float64) and _quick(self):
             # not the tensors' own, which divide by way of the reciprocal
-            result = getattr(T, prim)(new_tensor(self.payload.dtype.type(other)), self)
+            result = getattr(T, prim)(new_tensor(self._payload.dtype.type(other)), self)
             result.__class__ = ArrayBox
             return result
         return boxed(general(self, other))
@@ -120,9 +120,9 @@ def _of_values(name: str) -> Callable[..., Any]:
 
 def _in_batch(value) -> bool:
     """Whether a value has others in the other elements of a batch."""
-    if not isinstance(value, TensorBase) or not isinstance(value.payload, Lifted):
+    if not isinstance(value, TensorBase) or not isinstance(value._payload, Lifted):
         return False
-    return any(level.size is not None for level in levels_of(value.payload).values())
+    return any(level.size is not None for level in levels_of(value._payload).values())
 
 
 def _comparison(name: str) -> Callable[[Any, Any], Any]:
@@ -209,7 +209,7 @@ def _array_function(self, function, types, args: tuple[Any, ...], kwargs: dict[s
 
 
 def _getitem(self, index) -> Any:
-    if index.__class__ is int and self.payload.ndim > 1:
+    if index.__class__ is int and self._payload.ndim > 1:
         result = getitem(self, index)
     else:
         result = ndarray.__getitem__(self, index)

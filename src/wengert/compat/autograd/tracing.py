@@ -59,15 +59,15 @@ def _entered(value) -> Any:
             )
         return leaf_of(value)
     tensor = value
-    if tensor.payload.dtype.kind not in "fc":
-        if tensor.edge is not None or tensor.payload.dtype.kind not in "biu":
-            raise cannot(value, f" of dtype {tensor.payload.dtype}")
+    if tensor._payload.dtype.kind not in "fc":
+        if tensor._edge is not None or tensor._payload.dtype.kind not in "biu":
+            raise cannot(value, f" of dtype {tensor._payload.dtype}")
         tensor = cast(tensor, np.dtype(np.float64))
     mode = current_mode()
     if mode is not None and mode.levels:
         tensor = brought(tensor, mode.levels)
-    if tensor.edge is None:
-        return boxed(new_tensor(tensor.payload, LEAF, tensor.share_version()))
+    if tensor._edge is None:
+        return boxed(new_tensor(tensor._payload, LEAF, tensor._share_version()))
     return boxed(T.alias(tensor))
 
 
@@ -131,11 +131,11 @@ def leads_outside(outputs: list[Any], boxes: list[Any]) -> bool:
     seen: set[int] = set()
     while stack:
         edge = stack.pop()
-        node = edge.node if edge.seq == 0 else edge
+        node = edge.node if edge._seq == 0 else edge
         if id(node) in seen:
             continue
         seen.add(id(node))
-        if node.seq > 0:
+        if node._seq > 0:
             if id(node) not in own and _traced_still(node):
                 return True
             continue
@@ -182,19 +182,19 @@ class Pullback:
             )
         ends, given = [], []
         for out, seed in zip(outputs, seeds, strict=True):
-            if isbox(out) and out.edge is not None:
+            if isbox(out) and out._edge is not None:
                 ends.append(out)
                 given.append(_seed(seed, out))
-        graph = is_recording() and (self._keep or any(s.edge is not None for s in given))
+        graph = is_recording() and (self._keep or any(s._edge is not None for s in given))
         return self.walk(ends, given, True, graph)
 
     def ones(self, retain: bool = False) -> Any:
         """The cotangent of the argument for ones as that of a real result, which is one box."""
         (out,) = self._outputs
-        if out.edge is None:
+        if out._edge is None:
             return self.walk([], [], False, False)
         keep = self._keep and is_recording()
-        payload = out.payload
+        payload = out._payload
         seed = None
         if payload.size != 1 or payload.ndim:
             seed = new_tensor(np.ones(payload.shape, payload.dtype))
@@ -204,7 +204,7 @@ class Pullback:
         """The cotangent of an argument that is one array, as a tensor, of a result that is one."""
         (out,) = self._outputs
         boxes = self._boxes
-        graph = is_recording() and (self._keep or seed.edge is not None)
+        graph = is_recording() and (self._keep or seed._edge is not None)
         (grad,) = walked([out], boxes, [_seed(seed, out)], True, graph)
         if grad is None:
             warn_independent()
@@ -213,7 +213,7 @@ class Pullback:
 
     def shape(self) -> tuple[int, ...]:
         """The shape of the argument, which is one array."""
-        return tuple(self._boxes[0].payload.shape)
+        return tuple(self._boxes[0]._payload.shape)
 
     def answer(self) -> Any:
         """The result, which is one box."""
@@ -233,26 +233,26 @@ class Pullback:
 
 def _given(grad, box) -> Any:
     if is_opaque(box):
-        held = None if grad is None else grad.payload[()]
-        return vspace(box.payload[()]).zeros() if held is None else held.value
+        held = None if grad is None else grad._payload[()]
+        return vspace(box._payload[()]).zeros() if held is None else held.value
     if grad is None:
         grad = zeros_like(box)
-        grad = new_tensor(grad.payload)
-    elif grad.payload.dtype.kind == "c":
+        grad = new_tensor(grad._payload)
+    elif grad._payload.dtype.kind == "c":
         grad = T.conj(grad)
     return released(grad)
 
 
 def _seed(g, out) -> Any:
     """A cotangent as a tensor of the dtype of a result."""
-    kind = out.payload.dtype
+    kind = out._payload.dtype
     tensor = g if isinstance(g, TensorBase) else new_tensor(np.asarray(g))
-    if tensor.payload.dtype is not kind:
-        if tensor.payload.dtype.kind == "c" and kind.kind != "c":
+    if tensor._payload.dtype is not kind:
+        if tensor._payload.dtype.kind == "c" and kind.kind != "c":
             tensor = T.real(tensor)
         tensor = cast(tensor, kind)
-    if tensor.payload.shape != out.payload.shape:
-        tensor = expand(tensor, tuple(out.payload.shape))
+    if tensor._payload.shape != out._payload.shape:
+        tensor = expand(tensor, tuple(out._payload.shape))
     return conjugate(tensor)
 
 
@@ -286,11 +286,11 @@ def traced(fun: Callable[..., Any], x) -> tuple[Pullback, Any]:
     boxes, value, rebuild = _inputs(x)
     output = call(fun, value, boxes)
     if isbox(output):
-        keep = output.edge is not None and leads_outside([output], boxes)
-        if output.edge is None:
+        keep = output._edge is not None and leads_outside([output], boxes)
+        if output._edge is None:
             warn_independent()
     else:
-        ends = [leaf for leaf in flatten(output)[0] if isbox(leaf) and leaf.edge is not None]
+        ends = [leaf for leaf in flatten(output)[0] if isbox(leaf) and leaf._edge is not None]
         keep = bool(ends) and leads_outside(ends, boxes)
         if not ends:
             warn_independent()
@@ -305,7 +305,7 @@ def rows(vjp: Pullback) -> Any:
 def detached(output) -> Any:
     """A result whose history only its own transform had."""
     if isbox(output):
-        return output if output.edge is None else new_tensor(output.payload)
+        return output if output._edge is None else new_tensor(output._payload)
     leaves, rebuild = flatten(output)
     return rebuild([detached(leaf) if isbox(leaf) else leaf for leaf in leaves])
 
@@ -313,7 +313,7 @@ def detached(output) -> Any:
 def shown(output) -> Any:
     """A result for the outside."""
     if isbox(output):
-        return released(output) if output.edge is None else unboxed(output)
+        return released(output) if output._edge is None else unboxed(output)
     if not holds_box(output):
         return output
     leaves, rebuild = flatten(output)

@@ -112,8 +112,8 @@ def _converted(value, dtype: np.dtype[Any]) -> Any:
 
 
 def _of_tensor(value, kind) -> Any:
-    wanted = canonical_dtype(value.payload.dtype) if kind is None else kind
-    if value.payload.dtype != wanted:
+    wanted = canonical_dtype(value._payload.dtype) if kind is None else kind
+    if value._payload.dtype != wanted:
         return made(convert(value, wanted))
     if isinstance(value, Array) and (kind is None or not value.weak_type):
         return value
@@ -122,10 +122,10 @@ def _of_tensor(value, kind) -> Any:
 
 def convert(x, dtype: np.dtype[Any]) -> Any:
     """A tensor in another dtype, recorded where both have derivatives: not yet an `Array`."""
-    if x.payload.dtype == dtype:
+    if x._payload.dtype == dtype:
         return x
     with np.errstate(over="ignore", invalid="ignore"):
-        if x.payload.dtype.kind == "c" and dtype.kind in "iuf":
+        if x._payload.dtype.kind == "c" and dtype.kind in "iuf":
             x = T.real(x)
         return cast(x, dtype)
 
@@ -173,7 +173,7 @@ def _stacked(value, kind) -> Any:
     ]
     if not parts:
         return new_tensor(np.zeros(0, kind))
-    shapes = {tuple(part.payload.shape) for part in parts}
+    shapes = {tuple(part._payload.shape) for part in parts}
     if len(shapes) > 1:
         raise ValueError(
             "All input arrays must have the same shape: the elements of a list that is to be an "
@@ -198,7 +198,7 @@ def _name(value) -> str:
     if kind is not None:
         return WEAK.get(kind, "bool")
     if isinstance(value, TensorBase):
-        dtype = value.payload.dtype
+        dtype = value._payload.dtype
         if isinstance(value, Array) and value.weak_type and dtype.kind in WEAK:
             return WEAK[dtype.kind]
         return canonical_name(dtype)
@@ -248,8 +248,8 @@ def promote(*values) -> list[Any]:
     """
     first = values[0]
     if first.__class__ is Array:
-        dtype = first.payload.dtype
-        if all(v.__class__ is Array and v.payload.dtype is dtype for v in values):
+        dtype = first._payload.dtype
+        if all(v.__class__ is Array and v._payload.dtype is dtype for v in values):
             return list(values)
     dtype, weak = result_type(*values)
     return [_operand(value, dtype, weak) for value in values]
@@ -264,7 +264,7 @@ def promote_inexact(*values) -> list[Any]:
 
 def _operand(value, dtype: np.dtype[Any], weak: bool) -> Any:
     cls = WeakArray if weak else Array
-    if value.__class__ is cls and value.payload.dtype == dtype:
+    if value.__class__ is cls and value._payload.dtype == dtype:
         return value
     found = asarray(value)
     changed = convert(found, dtype)

@@ -85,12 +85,12 @@ def _check_in_axes(in_axes, args: tuple[Any, ...]) -> None:
 def _mapped(leaf, axis: int) -> tuple[Any, int]:
     """A leaf that is mapped, as an array, and its axis, counted from 0."""
     array = argument(leaf)
-    ndim = array.payload.ndim
+    ndim = array._payload.ndim
     if not -ndim <= axis < ndim:
         raise ValueError(
             f"vmap was requested to map its argument along axis {axis}, which implies that its "
             f"rank should be at least {axis + 1 if axis >= 0 else -axis}, but is only {ndim} (its "
-            f"shape is {tuple(array.payload.shape)})"
+            f"shape is {tuple(array._payload.shape)})"
         )
     return array, axis % ndim
 
@@ -109,7 +109,7 @@ def _names(fun: Callable[..., Any], count: int) -> list[str]:
 
 
 def _one_size(found: list[tuple[Any, int, str]], axis_size: int | None) -> int:
-    sizes = {int(array.payload.shape[axis]) for array, axis, _ in found}
+    sizes = {int(array._payload.shape[axis]) for array, axis, _ in found}
     if axis_size is not None:
         sizes.add(axis_size)
     if not sizes:
@@ -118,7 +118,7 @@ def _one_size(found: list[tuple[Any, int, str]], axis_size: int | None) -> int:
         )
     if len(sizes) > 1:
         lines = [
-            f"  * one axis had size {array.payload.shape[axis]}: axis {axis} of {where} of type "
+            f"  * one axis had size {array._payload.shape[axis]}: axis {axis} of {where} of type "
             f"{array.aval.str_short().removeprefix('~')}"
             for array, axis, where in found
         ]
@@ -230,7 +230,7 @@ def _run(
         order = [*results.places, *results.tensor_places]
         for place, out in zip(order, [*outputs, *others], strict=True):
             end = spread[place]
-            if end is None and level.number in levels_of(out.payload):
+            if end is None and level.number in levels_of(out._payload):
                 raise ValueError(
                     "at vmap out_axes, got axis spec None but output was batched on axis 0: the "
                     "result differs from one element to the next"

@@ -54,13 +54,13 @@ def values_of(x) -> Any:
 def each_of(x) -> Iterator[Any]:
     """`values_of` a pytree, for one element after the other of the batches that it is in."""
     leaves, structure = tree_flatten(x)
-    found = levels_of(*[leaf.payload for leaf in leaves if isinstance(leaf, Array)])
+    found = levels_of(*[leaf._payload for leaf in leaves if isinstance(leaf, Array)])
     level = next((found[n] for n in sorted(found, reverse=True) if found[n].size is not None), None)
     if level is None:
         yield values_of(x)
         return
     stopped = [ELEMENTWISE["stop_gradient"](leaf) for leaf in leaves]
-    mapped = [isinstance(s, Array) and level.number in levels_of(s.payload) for s in stopped]
+    mapped = [isinstance(s, Array) and level.number in levels_of(s._payload) for s in stopped]
     whole = [
         made(move("unwrap", leaf, level, True)) if inside else leaf
         for leaf, inside in zip(stopped, mapped, strict=True)
@@ -106,7 +106,7 @@ def pure_callback(
             "Pure callbacks do not support JVP. Please use `jax.custom_jvp` to use callbacks while "
             "taking gradients."
         )
-    if not any(differs(leaf.payload) for leaf in leaves):
+    if not any(differs(leaf._payload) for leaf in leaves):
         values, named = structure.unflatten([np.asarray(leaf) for leaf in leaves])
         return _results(callback(*values, **named), result_shape_dtypes)
     if vmap_method is None:
@@ -122,14 +122,14 @@ def _batched(
 ) -> Any:
     """The results of a callback for a whole batch."""
     levels = [
-        leaf.payload.owner
+        leaf._payload.owner
         for leaf in leaves
-        if is_lifted(leaf.payload) and leaf.payload.owner.size is not None
+        if is_lifted(leaf._payload) and leaf._payload.owner.size is not None
     ]
     level = max(levels, key=lambda each: each.number)
     whole = []
     for leaf in leaves:
-        mapped = is_lifted(leaf.payload) and leaf.payload.owner is level
+        mapped = is_lifted(leaf._payload) and leaf._payload.owner is level
         if not mapped and method == "expand_dims":
             whole.append(made(asarray(leaf)[None]))
         else:

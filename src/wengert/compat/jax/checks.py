@@ -21,7 +21,7 @@ def check_shapes(name: str, *operands) -> None:
     TypeError: If they are of equally many dimensions.
     ValueError: If they are not.
     """
-    shapes = [tuple(x.payload.shape) for x in operands]
+    shapes = [tuple(x._payload.shape) for x in operands]
     if all(shape == shapes[0] or not shape for shape in shapes):
         return
     try:
@@ -43,7 +43,7 @@ def check_dtype(name: str, x, kinds: str, place: int | None = None) -> None:
     ------
     TypeError: If it is not of the `kinds`.
     """
-    dtype = x.payload.dtype
+    dtype = x._payload.dtype
     kind = "f" if dtype.kind == "V" else dtype.kind
     if kind not in kinds:
         accepted = ", ".join(dict.fromkeys(_NAMES[kind] for kind in kinds))

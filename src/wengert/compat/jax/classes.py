@@ -83,14 +83,14 @@ class Array(Tensor):
         return array_repr(self)
 
     def __str__(self) -> str:
-        return str(_shown(self)) if not is_lifted(self.payload) else array_repr(self)
+        return str(_shown(self)) if not is_lifted(self._payload) else array_repr(self)
 
     def __format__(self, spec: str) -> str:
         value = _shown(self)
         return format(value if value.ndim else value[()], spec)
 
     def __hash__(self) -> int:
-        if self.edge is LEAF:
+        if self._edge is LEAF:
             return object.__hash__(self)  # the engine tells leaves apart by it
         raise TypeError("unhashable type: 'Array'")
 
@@ -145,7 +145,7 @@ class Array(Tensor):
         raise TypeError("JAX arrays are immutable: write jnp.delete(x, index)")
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.payload.ndim:
+        if not self._payload.ndim:
             raise TypeError("iteration over a 0-d array")
         cls = self.__class__
         return (_of(part, cls) for part in T.unbind(self, dim=0))
@@ -154,9 +154,9 @@ class Array(Tensor):
         return iter(list(self)[::-1])
 
     def __len__(self) -> int:
-        if not self.payload.ndim:
+        if not self._payload.ndim:
             raise TypeError("len() of unsized object")
-        return int(self.payload.shape[0])
+        return int(self._payload.shape[0])
 
     def __contains__(self, value) -> bool:
         return bool(innermost(self == value).any())
@@ -174,7 +174,7 @@ class Array(Tensor):
             )
 
     def _single(self, error: type[Exception] = ConcretizationTypeError) -> Any:
-        if differs(self.payload):
+        if differs(self._payload):
             raise error(
                 f"{_ASKED[error]} of an array that differs within the batch of a vmap: use "
                 "jnp.where(condition, x, y), jax.lax.cond or jax.lax.select in place of `if`, and "
@@ -197,10 +197,10 @@ class Array(Tensor):
         return bool(value)
 
     def _number(self) -> Any:
-        if self.payload.ndim:
+        if self._payload.ndim:
             raise TypeError(
                 "Only scalar arrays can be converted to Python scalars; got "
-                f"arr.ndim={self.payload.ndim}"
+                f"arr.ndim={self._payload.ndim}"
             )
         return self._single().item()
 
@@ -214,12 +214,12 @@ class Array(Tensor):
         return complex(self._number())
 
     def __index__(self) -> int:
-        if differs(self.payload):
+        if differs(self._payload):
             raise TracerIntegerConversionError(
                 "The __index__() method was called on an array that differs within the batch of a "
                 "vmap: index an array with it, x[i], not a list."
             )
-        if self.payload.ndim or self.payload.dtype.kind not in "iu":
+        if self._payload.ndim or self._payload.dtype.kind not in "iu":
             raise TypeError("Only integer scalar arrays can be converted to a scalar index.")
         return int(innermost(self))
 
@@ -307,14 +307,14 @@ def is_traced(x) -> bool:
     """Whether a transform follows `x`, here and now."""
     if not isinstance(x, TensorBase):
         return False
-    return is_lifted(x.payload) or (x.edge is not None and is_recording())
+    return is_lifted(x._payload) or (x._edge is not None and is_recording())
 
 
 def array_repr(x) -> str:
     """An array as text: ``Array([0., 1.], dtype=float32)``."""
     value = _shown(x)
     ending = f"dtype={value.dtype.name}{', weak_type=True' if x.weak_type else ''})"
-    payload = x.payload
+    payload = x._payload
     if differs(payload):
         ending = f"a batch, each of shape {tuple(payload.shape)}, {ending}"
     width = int(np.get_printoptions()["linewidth"])
@@ -367,9 +367,9 @@ def made(result, weak: bool = False) -> Any:
 
 def of_kind(x, cls: type) -> Any:
     """The same array as one of another class, of the same history."""
-    if x.edge is LEAF:
+    if x._edge is LEAF:
         return of_class(x, cls)
-    same = new_tensor(x.payload, x.edge, x.share_version())
+    same = new_tensor(x._payload, x._edge, x._share_version())
     same.__class__ = cls
     return same
 

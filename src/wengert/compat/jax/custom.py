@@ -36,9 +36,9 @@ from wengert.tape.modes import is_recording
 
 def is_followed(x) -> bool:
     """Whether a derivative by `x` is under way, in either mode."""
-    if x.edge is not None and is_recording():
+    if x._edge is not None and is_recording():
         return True
-    return any(isinstance(part, Dual) for part in layers(x.payload))
+    return any(isinstance(part, Dual) for part in layers(x._payload))
 
 
 class SymbolicZero:
@@ -309,15 +309,15 @@ class custom_jvp(_Rule):
                 made.append(zeros_like(x))
                 continue
             t = zeros_like(x) if isinstance(slopes[i], SymbolicZero) else argument(slopes[i])
-            if t.payload.shape != x.payload.shape or (
-                t.payload.dtype != x.payload.dtype and not t.weak_type
+            if t._payload.shape != x._payload.shape or (
+                t._payload.dtype != x._payload.dtype and not t.weak_type
             ):
                 raise TypeError(
                     f"Custom JVP rule {name_of(self.jvp)} for function {self.__name__} must "
                     "produce primal and tangent outputs with corresponding shapes and dtypes. "
                     f"Expected {short(x)} (tangent type of {short(x)}) but got {short(t)}."
                 )
-            made.append(convert(t, x.payload.dtype))
+            made.append(convert(t, x._payload.dtype))
         return [outputs[i] for i in order], made
 
 
@@ -458,14 +458,14 @@ def _gradients(made, leaves: Leaves) -> tuple[Any, ...]:
         if kind_of(grad) is not None:
             raise TypeError(_wrong_structure(made, leaves.structure))
         g = argument(grad)
-        if g.payload.shape != x.payload.shape:
+        if g._payload.shape != x._payload.shape:
             raise ValueError(
                 "Custom VJP bwd rule must produce an output with the same shape/dtypes as the args "
                 f"tuple of the primal function, but at output[{place}] the bwd rule produced an "
                 f"output of shape/dtype {short(g)} corresponding to an input of shape/dtype "
                 f"{short(x)}"
             )
-        found.append(conjugated(convert(g, x.payload.dtype)))
+        found.append(conjugated(convert(g, x._payload.dtype)))
     return tuple(found)
 
 

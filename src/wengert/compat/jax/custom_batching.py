@@ -65,13 +65,13 @@ class custom_vmap:
             )
         leaves, structure = tree_flatten(args)
         arrays = [argument(leaf) for leaf in leaves]
-        known = levels_of(*[x.payload for x in arrays])
+        known = levels_of(*[x._payload for x in arrays])
         level = next(
             (known[n] for n in sorted(known, reverse=True) if known[n].size is not None), None
         )
         if level is None:
             return self.fun(*args)
-        batched = [level.number in levels_of(x.payload) for x in arrays]
+        batched = [level.number in levels_of(x._payload) for x in arrays]
         whole = [
             made(move("unwrap", x, level, True), x.weak_type) if inside else x
             for x, inside in zip(arrays, batched, strict=True)

@@ -41,7 +41,7 @@ class _Slope(Function):
 
     @staticmethod
     def forward(ctx, alpha, drawn_, logs: bool) -> Any:
-        a, z = np.asarray(alpha.payload), np.asarray(drawn_.payload)
+        a, z = np.asarray(alpha._payload), np.asarray(drawn_._payload)
         if not logs:
             return new_tensor(gamma_slope(a, z))
         z = np.maximum(np.exp(z), np.finfo(z.dtype).tiny)

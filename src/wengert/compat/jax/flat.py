@@ -86,7 +86,7 @@ def trace_to_jaxpr_nounits(
         given = iter(values)
         args = [const if pval is None else next(given) for pval, const in pvals]
         for out in fun.call_wrapped(*args):
-            if isinstance(out, TensorBase) and differs(out.payload):
+            if isinstance(out, TensorBase) and differs(out._payload):
                 results.append(PartialVal.unknown(argument(out).aval))
             else:
                 results.append(PartialVal.known(out))

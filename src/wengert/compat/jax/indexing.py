@@ -43,13 +43,13 @@ def _simple(part) -> Any:
     if isinstance(part, bool | np.bool_):
         return bool(part)
     if isinstance(part, TensorBase):
-        if isinstance(part.payload, Lifted):
-            if is_lifted(part.payload) or part.payload.dtype.kind != "b":
+        if isinstance(part._payload, Lifted):
+            if is_lifted(part._payload) or part._payload.dtype.kind != "b":
                 return part
             # the elements that it names are another number in each call
-            part = np.asarray(part.payload)
+            part = np.asarray(part._payload)
         else:
-            part = part.payload
+            part = part._payload
     elif isinstance(part, str):
         raise TypeError(f"JAX does not support string indexing; got idx={part!r}")
     elif isinstance(part, list | tuple | range):
@@ -81,7 +81,7 @@ def _bound(bound) -> Any:
 
 
 def _value(part) -> Any:
-    return part.payload if isinstance(part, TensorBase) else part
+    return part._payload if isinstance(part, TensorBase) else part
 
 
 def _taken(part) -> int:
@@ -121,7 +121,7 @@ def read(x, index) -> Any:
     TypeError: If the index is a list or holds fractions or texts.
     IndexError: If there are too many indices, or a mask has another shape.
     """
-    shape = x.payload.shape
+    shape = x._payload.shape
     if index.__class__ is int and shape and shape[0]:
         return T.select(x, dim=0, index=_nearest(index, shape[0]))
     parts = _parts(index, shape)
@@ -210,7 +210,7 @@ class Places:
         if part.__class__ is int:
             return [(dim, self._within(np.asarray(part), size))]
         if isinstance(part, TensorBase):
-            if part.payload.dtype.kind == "b":
+            if part._payload.dtype.kind == "b":
                 raise NonConcreteBooleanIndexError(
                     "Array boolean indices must be concrete; this mask differs within the batch "
                     "of a vmap, so that the number of elements would: use jnp.where(mask, x, y)"
@@ -295,7 +295,7 @@ class Places:
         flat = reshape(x, (-1,))
         if not self.open:
             return flat
-        extra = new_tensor(np.full(1, last, x.payload.dtype))
+        extra = new_tensor(np.full(1, last, x._payload.dtype))
         return T.cat(flat, extra, dim=0)
 
     def of(self, x, missing=0) -> Any:
@@ -304,26 +304,26 @@ class Places:
         if not self.batched:
             return T.index(flat, indices=(self.places,))
         wide = T.expand(self.places, shape=self.shape)
-        return T.index(flat, indices=(wide.payload,))
+        return T.index(flat, indices=(wide._payload,))
 
     def put(self, x, values, accumulate: bool = False) -> Any:
         """`x` with other values at the places, or with values added there."""
         flat = self._flat(x, 0)
         places = self.places
         if self.batched:
-            places = T.expand(places, shape=self.shape).payload
+            places = T.expand(places, shape=self.shape)._payload
         done = T.index_put(flat, values, indices=(places,), accumulate=accumulate)
         if self.open:
             done = T.slice(done, dim=0, start=0, end=self.size, step=1)
-        return reshape(done, x.payload.shape)
+        return reshape(done, x._payload.shape)
 
     def rounds(self) -> list[tuple[Places, Any]]:
         """The places in parts that name none twice, and a mask of each part; None for all."""
         if self.batched:
-            if is_lifted(self.places.payload):
+            if is_lifted(self.places._payload):
                 return self._rounds_of_batch()
             known = copy.copy(self)
-            known.places = np.broadcast_to(np.asarray(self.places.payload), self.shape)
+            known.places = np.broadcast_to(np.asarray(self.places._payload), self.shape)
             known.batched = False
             return known.rounds()
         flat = self.places.reshape(-1)
@@ -342,17 +342,17 @@ class Places:
         """The same where the places differ in a batch: each round names those of others nowhere."""
         places = T.expand(self.places, shape=self.shape)
         flat = reshape(places, (-1,))
-        numbers = np.arange(flat.payload.shape[0])
+        numbers = np.arange(flat._payload.shape[0])
         if numbers.size < 2:
             return [(self, None)]
         order = T.argsort(flat, dim=0, descending=False)
-        ordered = T.index(flat, indices=(order.payload,))
+        ordered = T.index(flat, indices=(order._payload,))
         before = T.slice(ordered, dim=0, start=0, end=numbers.size - 1, step=1)
         same = T.eq(T.slice(ordered, dim=0, start=1, end=numbers.size, step=1), before)
         starts = T.where(same, -1, new_tensor(numbers[1:]))
         starts = T.cat(new_tensor(numbers[:1]), starts, dim=0)
         nth = T.sub(new_tensor(numbers), T.argcummax(starts, dim=0))
-        nth = T.index_put(new_tensor(numbers), nth, indices=(order.payload,), accumulate=False)
+        nth = T.index_put(new_tensor(numbers), nth, indices=(order._payload,), accumulate=False)
         nth = T.where(T.eq(flat, self.size), 0, nth)
         rounds = int(innermost(nth).max()) + 1
         if rounds == 1:

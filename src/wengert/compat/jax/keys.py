@@ -159,7 +159,7 @@ def aligned(info, in_dims, tensors) -> list[Any]:
     moved = []
     for x, dim in zip(tensors, in_dims, strict=True):
         if dim is None:
-            moved.append(expand.broadcast_to(x, (info.batch_size, *x.payload.shape)))
+            moved.append(expand.broadcast_to(x, (info.batch_size, *x._payload.shape)))
         else:
             moved.append(permute.movedim(x, dim, 0))
     return moved

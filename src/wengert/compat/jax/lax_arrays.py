@@ -38,10 +38,10 @@ def _dims(dimensions, ndim: int) -> tuple[int, ...]:
 def full(shape, fill_value, dtype=None, *, sharding=None) -> Any:
     """An array of one value."""
     value = argument(fill_value)
-    if value.payload.ndim:
+    if value._payload.ndim:
         raise TypeError(
             "full must be called with scalar fill_value, got fill_value.shape "
-            f"{tuple(value.payload.shape)}."
+            f"{tuple(value._payload.shape)}."
         )
     if dtype is not None:
         value = value.astype(requested_dtype(dtype, "full"))
@@ -52,7 +52,7 @@ def full_like(x, fill_value, dtype=None, shape=None) -> Any:
     """An array of one value, of the shape and dtype of another."""
     like = argument(x)
     sizes = like.shape if shape is None else shape
-    return full(sizes, fill_value, like.payload.dtype if dtype is None else dtype)
+    return full(sizes, fill_value, like._payload.dtype if dtype is None else dtype)
 
 
 def _sizes(shape) -> tuple[int, ...]:
@@ -228,7 +228,7 @@ def start_index(index, size: int, length: int) -> Any:
     A number, or a tensor, if it differs within a batch.
     """
     most = size - length
-    if isinstance(index, TensorBase) and not isinstance(index.payload, np.ndarray | np.generic):
+    if isinstance(index, TensorBase) and not isinstance(index._payload, np.ndarray | np.generic):
         whole = T.to_copy(index, dtype=np.dtype(np.int64))
         whole = T.where(T.lt(whole, 0), T.add(whole, size), whole)
         return T.clamp(whole, min=0, max=most)
@@ -328,7 +328,7 @@ def dynamic_update_index_in_dim(operand, update, index, axis: int) -> Any:
 
 def convert_weak(new, x) -> Any:
     """A weakly typed array in the dtype of `x`."""
-    return made(convert(new, x.payload.dtype)) if new.weak_type else new
+    return made(convert(new, x._payload.dtype)) if new.weak_type else new
 
 
 def tile(operand, reps: Sequence[int]) -> Any:

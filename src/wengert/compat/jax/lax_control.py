@@ -61,8 +61,10 @@ def _chosen(which, on_true, on_false) -> Any:
 
 def _predicate(pred) -> Any:
     array = argument(pred, "Pred")
-    if array.payload.ndim:
-        raise TypeError(f"Pred must be a scalar, got {pred} of shape {tuple(array.payload.shape)}.")
+    if array._payload.ndim:
+        raise TypeError(
+            f"Pred must be a scalar, got {pred} of shape {tuple(array._payload.shape)}."
+        )
     return array
 
 
@@ -95,7 +97,7 @@ def cond(pred, true_fun, false_fun, *operands, **more) -> Any:
             raise TypeError(f"lax.cond: true_fun and false_fun arguments should be callable: {fun}")
     which = _predicate(pred)
     arrays = _arrays(given)
-    if differs(which.payload):
+    if differs(which._payload):
         yes = _outputs(true_fun(*arrays), true_fun, "cond")
         no = _outputs(false_fun(*arrays), false_fun, "cond")
         return _chosen(which != 0, yes, no)
@@ -115,14 +117,14 @@ def switch(index, branches: Sequence[Callable[..., Any]], *operands, **more) -> 
     if not branches:
         raise ValueError("Empty branch sequence")
     which = argument(index, "Index")
-    if which.payload.ndim:
+    if which._payload.ndim:
         raise TypeError(
-            f"Branch index must be scalar, got {index} of shape {tuple(which.payload.shape)}."
+            f"Branch index must be scalar, got {index} of shape {tuple(which._payload.shape)}."
         )
-    if which.payload.dtype.kind not in "iu":
-        raise TypeError(f"Index type must be an integer, got {which.payload.dtype.name}.")
+    if which._payload.dtype.kind not in "iu":
+        raise TypeError(f"Index type must be an integer, got {which._payload.dtype.name}.")
     arrays = _arrays(given)
-    if differs(which.payload):
+    if differs(which._payload):
         results = [_outputs(branch(*arrays), branch, "switch") for branch in branches]
         chosen = results[-1]
         for number in range(len(branches) - 2, -1, -1):
@@ -163,20 +165,20 @@ class _Carry:
             )
         made_ = []
         for i, (old, new) in enumerate(zip(self.leaves, leaves, strict=True)):
-            same = old.payload.dtype == new.payload.dtype
-            if old.payload.shape != new.payload.shape or (
+            same = old._payload.dtype == new._payload.dtype
+            if old._payload.shape != new._payload.shape or (
                 not same and self.strong[i] and not new.weak_type
             ):
                 raise TypeError(
                     f"{self.what} function carry input and carry output must have equal types, "
                     f"but they differ: the input carry component has type {_type(old)} but the "
                     f"corresponding output carry component has type {_type(new)}, so the "
-                    f"{'dtypes' if old.payload.shape == new.payload.shape else 'shapes'} do not "
+                    f"{'dtypes' if old._payload.shape == new._payload.shape else 'shapes'} do not "
                     "match.\n\nRevise the function so that all output types match the "
                     "corresponding input types."
                 )
             if self.strong[i]:
-                new = made(convert(new, old.payload.dtype))
+                new = made(convert(new, old._payload.dtype))
             elif not same:
                 new = made(new)
             self.strong[i] = self.strong[i] or not new.weak_type
@@ -185,14 +187,14 @@ class _Carry:
 
 
 def _type(x) -> str:
-    return f"{x.payload.dtype.name}[{','.join([str(size) for size in x.payload.shape])}]"
+    return f"{x._payload.dtype.name}[{','.join([str(size) for size in x._payload.shape])}]"
 
 
 def _holds(cond_fun: Callable[..., Any], value) -> Any:
     """Whether a loop goes on."""
     result = cond_fun(value)
     array = argument(result, "Output") if not isinstance(result, list | tuple | dict) else None
-    if array is None or array.payload.ndim or array.payload.dtype.kind != "b":
+    if array is None or array._payload.ndim or array._payload.dtype.kind != "b":
         got = [argument(leaf).aval for leaf in tree_leaves(result)]
         raise TypeError(f"cond_fun must return a boolean scalar, but got output type(s) {got}.")
     return array
@@ -224,16 +226,16 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
     going = _holds(cond_fun, carry.value)
     while _any(going):
         new = carry.taken(body_fun(carry.value))
-        if differs(going.payload):
+        if differs(going._payload):
             new = [jnp.where(going, x, y) for x, y in zip(new, carry.leaves, strict=True)]
         carry.leaves = new
         still = _holds(cond_fun, carry.value)
-        going = going & still if differs(going.payload) else still
+        going = going & still if differs(going._payload) else still
     return carry.value
 
 
 def _any(x) -> bool:
-    payload = x.payload
+    payload = x._payload
     return bool(payload.any())
 
 
@@ -255,12 +257,12 @@ def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=No
         raise TypeError("lax.fori_loop: body_fun argument should be callable.")
     first, last = argument(lower), argument(upper)
     for bound in (first, last):
-        if bound.payload.ndim or bound.payload.dtype.kind not in "iu":
+        if bound._payload.ndim or bound._payload.dtype.kind not in "iu":
             raise TypeError(
                 "lower and upper arguments to fori_loop must be whole numbers, got "
                 f"{bound.aval.str_short()}"
             )
-    if differs(first.payload) or differs(last.payload):
+    if differs(first._payload) or differs(last._payload):
         _, value = while_loop(
             lambda state: state[0] < last,
             lambda state: (state[0] + 1, body_fun(state[0], state[1])),
@@ -290,7 +292,7 @@ def _is_simple(leaves: Sequence[Any], decisions: int | None) -> bool:
     Where a history is recorded it is another one after each round.
     """
     same = decisions is not None and decisions == decisions_taken()
-    return same and all(leaf.edge is None for leaf in leaves)
+    return same and all(leaf._edge is None for leaf in leaves)
 
 
 def scan(
@@ -341,11 +343,11 @@ def scan(
 
 def _length(leaves: list[Any], length: int | None) -> int:
     for leaf in leaves:
-        if not leaf.payload.ndim:
+        if not leaf._payload.ndim:
             raise ValueError(
                 f"scan got value with no leading axis to scan over: {leaf.aval.str_short()}."
             )
-    sizes = [int(leaf.payload.shape[0]) for leaf in leaves]
+    sizes = [int(leaf._payload.shape[0]) for leaf in leaves]
     if length is not None:
         count = operator.index(length)
         if any(size != count for size in sizes):

@@ -49,11 +49,11 @@ def same_dtypes(name: str, *values) -> list[Any]:
     """
     arrays = [argument(value) for value in values]
     dtype, weak = result_type(*arrays)
-    strong = {x.payload.dtype for x in arrays if not x.weak_type}
-    kinds = {_KIND.get(x.payload.dtype.kind, "f") for x in arrays}
+    strong = {x._payload.dtype for x in arrays if not x.weak_type}
+    kinds = {_KIND.get(x._payload.dtype.kind, "f") for x in arrays}
     fits = len(strong) <= 1 and len(kinds) == 1
     if not fits:
-        names = ", ".join(x.payload.dtype.name for x in arrays)
+        names = ", ".join(x._payload.dtype.name for x in arrays)
         raise TypeError(
             f"lax.{name} requires arguments to have the same dtypes, got {names}. (Tip: "
             f"jnp.{name} is a similar function that does automatic type promotion on inputs)."
@@ -62,7 +62,7 @@ def same_dtypes(name: str, *values) -> list[Any]:
 
 
 def _same_shapes(name: str, arrays: list[Any]) -> None:
-    shapes = [tuple(x.payload.shape) for x in arrays if x.payload.ndim]
+    shapes = [tuple(x._payload.shape) for x in arrays if x._payload.ndim]
     ndims = {len(shape) for shape in shapes}
     if len(ndims) > 1:
         raise TypeError(
@@ -105,7 +105,7 @@ def _binary(name: str, rule: Callable[[Any, Any], Any], kinds: str) -> Callable[
 
 
 def _quotient(a, b) -> Any:
-    if a.payload.dtype.kind in "iu":
+    if a._payload.dtype.kind in "iu":
         return T.div_trunc(a, b)
     return T.div(a, b)
 
@@ -116,7 +116,7 @@ def _rounded(x) -> Any:
 
 
 def _sign(x) -> Any:
-    return T.sgn(x) if x.payload.dtype.kind == "c" else T.sign(x)
+    return T.sgn(x) if x._payload.dtype.kind == "c" else T.sign(x)
 
 
 def _of_bits(x, count: Callable[[Any], Any]) -> Any:
@@ -131,7 +131,7 @@ def _leading_zeros(bits) -> Any:
 
 
 def _logical_shift(a, b) -> Any:
-    size = a.payload.dtype.itemsize
+    size = a._payload.dtype.itemsize
     bits, by = np.asarray(a), np.asarray(b)
     unsigned = bits.view(f"u{size}") >> by.astype(f"u{size}")
     return new_tensor(np.asarray(unsigned).view(bits.dtype))
@@ -208,8 +208,8 @@ def abs(x) -> Any:
 def pow(x, y) -> Any:
     """``x ** y``; `y` may be a whole number where `x` is none."""
     a, b = argument(x), argument(y)
-    if b.payload.dtype.kind in "iu" and a.payload.dtype.kind in "fc":
-        b = made(convert(b, a.payload.dtype), True)
+    if b._payload.dtype.kind in "iu" and a._payload.dtype.kind in "fc":
+        b = made(convert(b, a._payload.dtype), True)
     a, b = same_dtypes("pow", a, b)
     return power(a, b)
 
@@ -238,7 +238,7 @@ def clamp(min, x, max) -> Any:
 
 
 def _is_followed(x) -> bool:
-    return x.edge is not None or not isinstance(x.payload, np.ndarray | np.generic)
+    return x._edge is not None or not isinstance(x._payload, np.ndarray | np.generic)
 
 
 def complex(x, y) -> Any:
@@ -264,7 +264,7 @@ def imag(x) -> Any:
 def conj(x) -> Any:
     """The complex conjugate, of real numbers too."""
     array = argument(x)
-    if array.payload.dtype.kind != "c":
+    if array._payload.dtype.kind != "c":
         array = made(jnp.asarray(array) + 0j, array.weak_type)
     return made(T.conj(array), array.weak_type)
 
@@ -296,7 +296,7 @@ def reduce_precision(operand, exponent_bits: int, mantissa_bits: int) -> Any:
     """Numbers rounded to a mantissa of fewer bits; the derivative is 1."""
     array = argument(operand)
     check_dtype("reduce_precision", array, "f")
-    values = np.asarray(Tensor.detach(array).payload)
+    values = np.asarray(Tensor.detach(array)._payload)
     fractions, exponents = np.frexp(values)
     scale = 2.0 ** (mantissa_bits + 1)
     with no_warnings():
@@ -312,22 +312,22 @@ def select(pred, on_true, on_false) -> Any:
     which = argument(pred)
     a, b = same_dtypes("select", on_true, on_false)
     _check_cases(which, [a, b])
-    if which.payload.dtype.kind != "b":
+    if which._payload.dtype.kind != "b":
         raise TypeError(
-            f"select `which` must be boolean or int32 typed, got {which.payload.dtype.name}."
+            f"select `which` must be boolean or int32 typed, got {which._payload.dtype.name}."
         )
     return made(T.where(which, a, b), a.weak_type)
 
 
 def _check_cases(which, cases: list[Any]) -> None:
-    shapes = {tuple(case.payload.shape) for case in cases}
+    shapes = {tuple(case._payload.shape) for case in cases}
     if len(shapes) > 1:
         raise TypeError(f"select cases must have the same shapes, got {sorted(shapes)}.")
     (shape,) = shapes
-    if which.payload.ndim and tuple(which.payload.shape) != shape:
+    if which._payload.ndim and tuple(which._payload.shape) != shape:
         raise TypeError(
             "select `which` must be scalar or have the same shape as cases, got `which` shape "
-            f"{tuple(which.payload.shape)} but case shape {shape}."
+            f"{tuple(which._payload.shape)} but case shape {shape}."
         )
 
 
@@ -336,12 +336,12 @@ def select_n(which, *cases) -> Any:
     index = argument(which)
     arrays = same_dtypes("select_n", *cases)
     _check_cases(index, arrays)
-    if index.payload.dtype.kind == "b":
+    if index._payload.dtype.kind == "b":
         index = index.astype(int)
     result = arrays[-1]
     for number in range(len(arrays) - 2, -1, -1):
         result = T.where(T.le(index, number), arrays[number], result)
-    return made(broadcast_to(result, arrays[0].payload.shape), arrays[0].weak_type)
+    return made(broadcast_to(result, arrays[0]._payload.shape), arrays[0].weak_type)
 
 
 def stop_gradient(x) -> Any:

@@ -59,8 +59,8 @@ class _Collected(Move):
 
 def _collected(x, level: Level) -> Any:
     whole = _whole(x, level)
-    if whole is not x and whole.edge.__class__ is Move:
-        whole.edge.__class__ = _Collected
+    if whole is not x and whole._edge.__class__ is Move:
+        whole._edge.__class__ = _Collected
     return whole
 
 

@@ -71,12 +71,12 @@ class _Writer(Dispatch):
         return self._known[id(payload)]
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params, outs) -> Any:
-        operands = [self.read(tensor.payload) for tensor in tensors]
+        operands = [self.read(tensor._payload) for tensor in tensors]
         result = self.compute(mode, prim, tensors, params, outs)
         results = result if isinstance(result, tuple) else (result,)
         if prim.name in _UNSEEN and len(operands) == 1:
-            self._known[id(results[0].array())] = operands[0]
-            self._kept.append(results[0].payload)
+            self._known[id(results[0]._array())] = operands[0]
+            self._kept.append(results[0]._payload)
             return result
         shown = []
         for key, value in params.items():
@@ -85,7 +85,7 @@ class _Writer(Dispatch):
             else:
                 shown.append(f"{key}={_brief(value)}")
         options = f"[{' '.join(shown)}]" if shown else ""
-        given = " ".join(self.name(out.array()) for out in results)
+        given = " ".join(self.name(out._array()) for out in results)
         self.lines.append(
             f"{given} = {operation_name(prim)}{options} {' '.join(operands)}".rstrip()
         )
@@ -120,7 +120,7 @@ class Listing:
         self.eqns = list(writer.lines)
         outside: list[Any] = []
         collected_into(fun, outside)
-        known = {id(x.payload) for x in outside}
+        known = {id(x._payload) for x in outside}
         self.consts = [*outside, *(value for value in writer.values if id(value) not in known)]
         self._fun = fun
         ending = ",".join(outputs) if len(outputs) == 1 else ", ".join(outputs)
@@ -196,11 +196,11 @@ def make_jaxpr(
             given = list(args)
             for i, value in zip(moving, values, strict=True):
                 given[i] = value
-            texts.append([writer.name(x.array()) for x in arrays])
+            texts.append([writer.name(x._array()) for x in arrays])
             with writer:
                 output = staged(fun)(*given, **named)
             outputs, others = results.take(output, "Output")
-            texts.append([writer.read(x.payload) for x in results.leaves])
+            texts.append([writer.read(x._payload) for x in results.leaves])
             avals.extend(x.aval for x in results.leaves)
             return [*outputs, *others]
 

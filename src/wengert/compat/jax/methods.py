@@ -86,34 +86,34 @@ def _same_kind(result, x) -> Any:
 class ArrayMethods:
     """What is put on the class."""
 
-    payload: Any
-    edge: Any
+    _payload: Any
+    _edge: Any
     weak_type: bool
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The sizes of the dimensions."""
-        return tuple(self.payload.shape)
+        return tuple(self._payload.shape)
 
     @property
     def dtype(self) -> Any:
         """NumPy's dtype of the elements."""
-        return self.payload.dtype
+        return self._payload.dtype
 
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        return int(self.payload.ndim)
+        return int(self._payload.ndim)
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return math.prod(self.payload.shape)
+        return math.prod(self._payload.shape)
 
     @property
     def itemsize(self) -> int:
         """Bytes per element."""
-        return int(self.payload.dtype.itemsize)
+        return int(self._payload.dtype.itemsize)
 
     @property
     def nbytes(self) -> int:
@@ -213,8 +213,8 @@ class ArrayMethods:
 
     def astype(self, dtype, copy: bool = False, device=None) -> Any:
         """The array in another dtype: differentiable between floating and complex ones."""
-        wanted = self.payload.dtype if dtype is None else requested_dtype(dtype, "astype")
-        if self.payload.dtype == wanted:
+        wanted = self._payload.dtype if dtype is None else requested_dtype(dtype, "astype")
+        if self._payload.dtype == wanted:
             return of_kind(self, Array)
         return made(convert(self, wanted))
 

@@ -44,11 +44,11 @@ def operands(name: str, a, b, kinds: str = "biufc", inexact: bool = False) -> An
 
 def power(a, b) -> Any:
     """``a ** b``."""
-    if b.__class__ is int and isinstance(a, Array) and a.payload.dtype.kind != "b":
-        if a.payload.dtype.kind in "iu" and b < 0:
+    if b.__class__ is int and isinstance(a, Array) and a._payload.dtype.kind != "b":
+        if a._payload.dtype.kind in "iu" and b < 0:
             raise TypeError(
-                f"Integers cannot be raised to negative powers, got {a.payload.dtype.name} ** {b}: "
-                f"write x ** {float(b)}"
+                f"Integers cannot be raised to negative powers, got {a._payload.dtype.name} ** {b}"
+                f": write x ** {float(b)}"
             )
         return made(quiet("pow_scalar")(a, exponent=b), a.weak_type)
     x, y = operands("pow", a, b)
@@ -78,12 +78,12 @@ def matmul(a, b) -> Any:
     """``a @ b``."""
     x, y = promote(a, b)
     for place, operand in enumerate((x, y)):
-        if not operand.payload.ndim:
+        if not operand._payload.ndim:
             raise TypeError(
                 f"matmul input operand {place} must have ndim at least 1, but it has ndim 0: "
                 "write a * b"
             )
-    left, right = x.payload.shape, y.payload.shape
+    left, right = x._payload.shape, y._payload.shape
     if left[-1] != right[-2 if len(right) > 1 else 0]:
         raise TypeError(
             "dot_general requires contracting dimensions to have the same shape, got "
@@ -98,7 +98,7 @@ def matmul(a, b) -> Any:
                 f"Incompatible shapes for broadcasting: shapes={[tuple(left), tuple(right)]} of "
                 "the operands of matmul"
             ) from None
-    if x.payload.dtype.kind == "b":
+    if x._payload.dtype.kind == "b":
         whole = _matmul(
             T.to_copy(x, dtype=np.dtype("int32")), T.to_copy(y, dtype=np.dtype("int32"))
         )
@@ -109,19 +109,19 @@ def matmul(a, b) -> Any:
 def negative(x) -> Any:
     """``-x``."""
     check_dtype("neg", x, "iufc")
-    if x.payload.dtype.kind == "u":
-        return made(T.sub(new_tensor(x.payload.dtype.type(0)), x), x.weak_type)
+    if x._payload.dtype.kind == "u":
+        return made(T.sub(new_tensor(x._payload.dtype.type(0)), x), x.weak_type)
     return made(T.neg(x), x.weak_type)
 
 
 def absolute(x) -> Any:
     """``abs(x)``; its derivative at 0 is 1, as in JAX."""
-    kind = x.payload.dtype.kind
+    kind = x._payload.dtype.kind
     if kind == "b" or kind == "u":
         return of_kind(x, x.__class__)
-    followed = x.edge is not None or is_lifted(x.payload)
+    followed = x._edge is not None or is_lifted(x._payload)
     if followed and kind == "f":
-        sign = T.copysign(new_tensor(x.payload.dtype.type(1)), Tensor.detach(x))
+        sign = T.copysign(new_tensor(x._payload.dtype.type(1)), Tensor.detach(x))
         return made(T.mul(x, sign), x.weak_type)
     return made(T.abs(x), x.weak_type)
 
@@ -177,7 +177,7 @@ def _install(symbol: str, prim: str, kinds: str, ufunc) -> None:
     floats = "f" in kinds
 
     def operator(self, other) -> Any:
-        cls, kind = self.__class__, self.payload.dtype
+        cls, kind = self.__class__, self._payload.dtype
         if floats and kind.kind == "f":
             same = other.__class__
             if same is float or same is int:
@@ -186,8 +186,8 @@ def _install(symbol: str, prim: str, kinds: str, ufunc) -> None:
                     check_finite(result, label)
                 result.__class__ = cls
                 return result
-            if same is Array and cls is Array and other.payload.dtype is kind:
-                if self.payload.shape != other.payload.shape:
+            if same is Array and cls is Array and other._payload.dtype is kind:
+                if self._payload.shape != other._payload.shape:
                     check_shapes(label, self, other)
                 result = quiet(prim)(self, other)
                 if WATCHED:
@@ -202,7 +202,7 @@ def _install(symbol: str, prim: str, kinds: str, ufunc) -> None:
     def reflected(self, other) -> Any:
         same = other.__class__
         number = of_number and (same is float or same is int)
-        if number and self.payload.dtype.kind == "f":
+        if number and self._payload.dtype.kind == "f":
             return made(quiet(of_number)(self, other=other), self.weak_type)
         if not _is_operand(other):
             return NotImplemented

@@ -47,26 +47,26 @@ def _named(x, name: str) -> Any:
         return x
     result = T.alias(x)
     result.__class__ = x.__class__
-    named.append((result.payload, name))
+    named.append((result._payload, name))
     return result
 
 
 def operation_of(tensor) -> Any:
     """The operation whose result a tensor is, None if that is not recorded."""
-    edge = tensor.edge
+    edge = tensor._edge
     found = getattr(edge, "prim", None)
     return getattr(getattr(edge, "node", None), "prim", None) if found is None else found
 
 
 def keeper(policy: Callable[..., Any], arguments: list[Any]) -> Callable[[Any], bool]:
     """Whether a tensor that is saved in a checkpoint is kept; arguments of that always are."""
-    given = [x.payload for x in arguments if isinstance(x, TensorBase)]
+    given = [x._payload for x in arguments if isinstance(x, TensorBase)]
 
     def keeps(tensor) -> bool:
         for payload, name in NAMED.get() or ():
-            if payload is tensor.payload:
+            if payload is tensor._payload:
                 return bool(policy(Operation("name"), name=name))
-        if any(payload is tensor.payload for payload in given):
+        if any(payload is tensor._payload for payload in given):
             return True
         made_by = operation_of(tensor)
         if made_by is None:
@@ -146,7 +146,7 @@ def print_saved_residuals(f: Callable[..., Any], *args, **kwargs) -> None:
     known: list[Any] = []
 
     def called(*given) -> Any:
-        known.extend(leaf.payload for leaf in tree_leaves(given))
+        known.extend(leaf._payload for leaf in tree_leaves(given))
 
         def pack(tensor) -> Any:
             kept.append(tensor)
@@ -158,11 +158,11 @@ def print_saved_residuals(f: Callable[..., Any], *args, **kwargs) -> None:
     vjp(called, *args)
     seen: list[Any] = []
     for tensor in kept:
-        if any(tensor.payload is payload for payload in seen):
+        if any(tensor._payload is payload for payload in seen):
             continue
-        seen.append(tensor.payload)
+        seen.append(tensor._payload)
         prim = operation_of(tensor)
-        if any(tensor.payload is payload for payload in known):
+        if any(tensor._payload is payload for payload in known):
             origin = "from an argument"
         else:
             origin = "from a constant" if prim is None else f"output of {prim.name}"

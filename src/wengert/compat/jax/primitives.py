@@ -57,7 +57,7 @@ class _Traced(type):
 
 
 def _is_followed(x) -> bool:
-    return isinstance(x, Array) and (isinstance(x.payload, Lifted) or is_traced(x))
+    return isinstance(x, Array) and (isinstance(x._payload, Lifted) or is_traced(x))
 
 
 class Tracer(metaclass=_Traced):
@@ -134,7 +134,7 @@ def find_top_trace(xs) -> Any:
 
 class _Dual(type):
     def __instancecheck__(cls, x) -> bool:
-        return isinstance(x, Array) and any(isinstance(part, Dual) for part in layers(x.payload))
+        return isinstance(x, Array) and any(isinstance(part, Dual) for part in layers(x._payload))
 
 
 class JVPTracer(metaclass=_Dual):
@@ -265,7 +265,7 @@ class Primitive:
         places = [i for i, yes in enumerate(followed) if yes]
         rule = primitive_jvps.get(self)
         if self in primitive_transposes and (rule is None or _INSIDE.get() or len(places) == 1):
-            if is_recording() and any(args[place].edge is not None for place in places):
+            if is_recording() and any(args[place]._edge is not None for place in places):
                 return self._transposed(params, args, places)
             rule = rule or self._linear(places[0])
         if rule is None:

@@ -61,7 +61,7 @@ def check_inputs(name: str, arrays: Sequence[Any], holomorphic: bool, allow_int:
     TypeError: For integers, unless they are allowed, and for real numbers if `holomorphic`.
     """
     for x in arrays:
-        dtype = x.payload.dtype
+        dtype = x._payload.dtype
         if holomorphic and dtype.kind != "c":
             raise TypeError(
                 f"{name} with holomorphic=True requires inputs with complex dtype, but got "
@@ -84,7 +84,7 @@ def check_outputs(name: str, arrays: Sequence[Any], holomorphic: bool) -> None:
     TypeError: For integers, and for complex numbers unless `holomorphic`.
     """
     for x in arrays:
-        dtype = x.payload.dtype
+        dtype = x._payload.dtype
         if holomorphic:
             if dtype.kind != "c":
                 raise TypeError(
@@ -113,10 +113,10 @@ def _scalar(output, holomorphic: bool) -> Any:
             f"Gradient only defined for scalar-output functions. Output was {output!r}."
         )
     array = argument(output)
-    if array.payload.ndim:
+    if array._payload.ndim:
         raise TypeError(
             "Gradient only defined for scalar-output functions. Output had shape: "
-            f"{tuple(array.payload.shape)}."
+            f"{tuple(array._payload.shape)}."
         )
     check_outputs("grad", [array], holomorphic)
     return array
@@ -327,7 +327,7 @@ def _cotangents(cotangent, results: Results, metadata: list[Any], fun) -> list[A
                 )
             continue
         array = argument(leaf)
-        if tuple(array.payload.shape) != aval.shape or array.payload.dtype != aval.dtype:
+        if tuple(array._payload.shape) != aval.shape or array._payload.dtype != aval.dtype:
             wanted = aval.str_short().removeprefix("~")
             raise ValueError(
                 "unexpected JAX type (e.g. shape/dtype) for argument to VJP function: got "
@@ -383,23 +383,23 @@ def _tangents(leaves: Leaves, tangents, name: str) -> list[Any]:
         )
     found = []
     for primal, tangent in zip(leaves.arrays, given, strict=True):
-        wanted = primal.payload.dtype if is_inexact(primal) else float0
+        wanted = primal._payload.dtype if is_inexact(primal) else float0
         if getattr(tangent, "dtype", None) == float0:
             got, shape = float0, tuple(tangent.shape)
         else:
             tangent = argument(tangent)
-            got, shape = tangent.payload.dtype, tuple(tangent.payload.shape)
+            got, shape = tangent._payload.dtype, tuple(tangent._payload.shape)
         if got != wanted:
             raise TypeError(
                 f"primal and tangent arguments to {name} do not match; dtypes must be equal, or in "
                 "case of int/bool primal dtype the tangent dtype must be float0. Got primal dtype "
-                f"{primal.payload.dtype.name} and so expected tangent dtype "
+                f"{primal._payload.dtype.name} and so expected tangent dtype "
                 f"{_shown(wanted)}, but got tangent dtype {_shown(got)} instead."
             )
-        if shape != tuple(primal.payload.shape):
+        if shape != tuple(primal._payload.shape):
             raise ValueError(
                 f"jvp called with different primal and tangent shapes; Got primal shape "
-                f"{tuple(primal.payload.shape)} and tangent shape as {shape}"
+                f"{tuple(primal._payload.shape)} and tangent shape as {shape}"
             )
         if is_inexact(primal):
             found.append(tangent)
@@ -517,7 +517,7 @@ def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
 
 def _check_forward(arrays: Sequence[Any], holomorphic: bool) -> None:
     for x in arrays:
-        dtype = x.payload.dtype
+        dtype = x._payload.dtype
         if holomorphic and dtype.kind != "c":
             raise TypeError(
                 "jacfwd with holomorphic=True requires inputs with complex dtype, but got "
@@ -587,8 +587,10 @@ def _jacobian(
 
 def _blocks(leaves: Leaves, results: Results, place: int, row, forward: bool) -> Any:
     """The derivatives of one output, in the structure of the arguments: a tuple."""
-    shape = tuple(results.leaves[place].payload.shape)
-    blocks: list[Any] = [np.zeros((*shape, *tuple(x.payload.shape)), float0) for x in leaves.arrays]
+    shape = tuple(results.leaves[place]._payload.shape)
+    blocks: list[Any] = [
+        np.zeros((*shape, *tuple(x._payload.shape)), float0) for x in leaves.arrays
+    ]
     if row is not None:
         for at, block in zip(leaves.places, row, strict=True):
             cls = results.classes[place] if forward else leaves.arrays[at].__class__

@@ -95,7 +95,7 @@ def check_finite(result, where: str) -> None:
     ------
     FloatingPointError: It says where the value came up.
     """
-    payload = result.payload
+    payload = result._payload
     if not isinstance(payload, np.ndarray | np.generic) or payload.dtype.kind not in "fc":
         return
     if debug_nans.value and np.isnan(payload).any():

@@ -93,25 +93,25 @@ def labelled(result, cls: type) -> Any:
 
 def conjugated(x) -> Any:
     """The conjugate of a complex tensor; any other itself."""
-    if x.payload.dtype.kind != "c":
+    if x._payload.dtype.kind != "c":
         return x
     return T.add(T.conj(x), 0)  # not -0 where nothing was conjugated
 
 
 def is_inexact(x) -> bool:
     """Whether an array has derivatives."""
-    dtype = x.payload.dtype
+    dtype = x._payload.dtype
     return dtype.kind in "fc" or (dtype.kind == "V" and dtype != float0)
 
 
 def nothing_like(x) -> Any:
     """What stands for a derivative by integers: an array of no bytes."""
-    return np.zeros(tuple(x.payload.shape), float0)
+    return np.zeros(tuple(x._payload.shape), float0)
 
 
 def short(x) -> str:
     """The dtype and shape of an array: ``float32[2,3]``."""
-    return f"{x.payload.dtype.name}[{','.join(map(str, x.payload.shape))}]"
+    return f"{x._payload.dtype.name}[{','.join(map(str, x._payload.shape))}]"
 
 
 class Leaves:

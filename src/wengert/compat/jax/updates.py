@@ -58,7 +58,7 @@ class Update:
         return f"_IndexUpdateRef({self.array!r}, {self.index!r})"
 
     def _places(self, mode, default: str, wrap_negative: bool) -> Places:
-        shape = self.array.payload.shape
+        shape = self.array._payload.shape
         return Places(shape, self.index, checked_mode(mode, default), wrap_negative)
 
     def get(
@@ -76,7 +76,7 @@ class Update:
         default = "clip" if fill_value is None else "fill"
         places = self._places(mode, default, wrap_negative_indices)
         if fill_value is None:
-            fill_value = _missing(x.payload.dtype)
+            fill_value = _missing(x._payload.dtype)
         result = places.of(x, fill_value)
         result.__class__ = x.__class__
         return result
@@ -88,7 +88,7 @@ class Update:
     def add(self, values, **options) -> Any:
         """With `values` added there, once for each time that an element is named."""
         x = self.array
-        if x.payload.dtype.kind == "b":
+        if x._payload.dtype.kind == "b":
             return self._written(values, options, T.bitwise_or)
         places = self._located(options)
         return _as(places.put(x, _fitting(values, x, places.shape), True), x)
@@ -147,7 +147,7 @@ class Update:
         done: Any = x
         for part, chosen in places.rounds():
             given = values if chosen is None or values is None else _chosen(values, chosen)
-            new = given if rule is None else convert(rule(part.of(done), given), x.payload.dtype)
+            new = given if rule is None else convert(rule(part.of(done), given), x._payload.dtype)
             done = _as(part.put(done, new), x)
         return done
 
@@ -179,13 +179,13 @@ def _missing(dtype: np.dtype[Any]) -> Any:
 def _fitting(values, x, shape: tuple[int, ...]) -> Any:
     """Values to be written, in the dtype of `x` and of the shape of the places."""
     given = asarray(values)
-    dtype = x.payload.dtype
+    dtype = x._payload.dtype
     joined, weak = result_type(given, x)
     fits = joined == dtype if not (weak and not x.weak_type) else dtype.kind == joined.kind
     if not fits:
         warn(
             "scatter inputs have incompatible types: cannot safely cast value from "
-            f"dtype={given.payload.dtype} to dtype={dtype} with "
+            f"dtype={given._payload.dtype} to dtype={dtype} with "
             "jax_numpy_dtype_promotion=standard. In future JAX releases this will result in an "
             f"error: convert it, with y.astype({dtype.name!r}).",
             FutureWarning,
@@ -196,7 +196,7 @@ def _fitting(values, x, shape: tuple[int, ...]) -> Any:
     except RuntimeError:
         raise ValueError(
             "Incompatible types for broadcasting: input "
-            f"type={dtype.name}{list(given.payload.shape)} and requested "
+            f"type={dtype.name}{list(given._payload.shape)} and requested "
             f"type={dtype.name}{list(shape)}: the values do not fit the elements that the index "
             "names"
         ) from None

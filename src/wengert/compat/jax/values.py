@@ -27,7 +27,7 @@ def is_lifted(payload) -> bool:
 
 def innermost(x) -> Any:
     """The values of `x`, of a batch those of all of it; where a trace follows them, its value."""
-    *_, payload = layers(x.payload)
+    *_, payload = layers(x._payload)
     return payload
 
 

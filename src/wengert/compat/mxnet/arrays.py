@@ -79,20 +79,20 @@ class NDArray(wnp.ndarray):
             raise KeyError(f"{grad_req!r}: grad_req must be 'write', 'add' or 'null'")
         if stype not in (None, "default"):
             raise MXNetError(f"stype={stype!r}: gradients are dense here, leave stype out")
-        zeros = results.adopt(new_tensor(np.zeros_like(self.payload)), _class_of(self))
+        zeros = results.adopt(new_tensor(np.zeros_like(self._payload)), _class_of(self))
         results.mark(self, zeros, grad_req)
 
     def drop_grad(self) -> None:
         """Let the gradient go: the array is a constant again."""
         vars(self).pop("_grad_req", None)
-        self.edge = None
-        if self.ext is not None:
-            self.ext.grad = None
+        self._edge = None
+        if self._ext is not None:
+            self._ext.grad = None
 
     @property  # type: ignore[misc]
     def grad(self) -> Any:
         """The gradient's own array, the same one before and after a backward pass; or None."""
-        return None if self.ext is None else self.ext.grad
+        return None if self._ext is None else self._ext.grad
 
     @property
     def grad_req(self) -> str | None:
@@ -128,7 +128,7 @@ class NDArray(wnp.ndarray):
 
     def detach(self) -> Any:
         """The same memory outside of the graph."""
-        if self.edge is not None:
+        if self._edge is not None:
             note(".detach()", self)
         return results.adopt(results.plain(self), _class_of(self))
 
@@ -137,11 +137,11 @@ class NDArray(wnp.ndarray):
     @property
     def dtype(self) -> Any:
         """NumPy's type of the elements."""
-        return self.payload.dtype.type
+        return self._payload.dtype.type
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
-        return tuple(self.payload.shape)
+        return tuple(self._payload.shape)
 
     @property
     def ctx(self) -> Context:
@@ -162,14 +162,14 @@ class NDArray(wnp.ndarray):
 
     def __repr__(self) -> str:
         sizes = "x".join(map(str, self.shape))
-        return f"\n{self.array()}\n<{type(self).__name__} {sizes} @{self.ctx}>"
+        return f"\n{self._array()}\n<{type(self).__name__} {sizes} @{self.ctx}>"
 
     def __str__(self) -> str:
         return self.__repr__()
 
     def __format__(self, spec: str) -> str:
-        if not self.payload.ndim:
-            return format(self.payload.item(), spec)
+        if not self._payload.ndim:
+            return format(self._payload.item(), spec)
         return format(str(self), spec)
 
     def __getattr__(self, name: str) -> Any:
@@ -183,14 +183,14 @@ class NDArray(wnp.ndarray):
         return [n for n in object.__dir__(self) if n.startswith("_") or not n.endswith("_")]
 
     def __len__(self) -> int:
-        if not self.payload.ndim:
+        if not self._payload.ndim:
             raise TypeError("len() of unsized object")
-        return len(self.payload)
+        return len(self._payload)
 
     def __bool__(self) -> bool:
-        if self.payload.size == 1:
-            return bool(self.payload.item())
-        if not self.payload.size and type(self) is NDArray:
+        if self._payload.size == 1:
+            return bool(self._payload.item())
+        if not self._payload.size and type(self) is NDArray:
             return False
         raise ValueError(
             f"The truth value of an {type(self).__name__} with multiple elements is ambiguous: "
@@ -198,12 +198,12 @@ class NDArray(wnp.ndarray):
         )
 
     def _scalar(self, kind) -> Any:
-        if self.payload.size != 1:
+        if self._payload.size != 1:
             raise TypeError(
                 "only size-1 arrays can be converted to Python scalars, and this one has shape "
                 f"{self.shape}"
             )
-        return kind(self.payload.item())
+        return kind(self._payload.item())
 
     def __float__(self) -> float:
         return float(self._scalar(float))
@@ -221,9 +221,9 @@ class NDArray(wnp.ndarray):
 
     def asnumpy(self) -> Any:
         """A copy as an array of NumPy's; the gradient ends there."""
-        if self.edge is not None and RECORDING.get():
+        if self._edge is not None and RECORDING.get():
             note(".asnumpy()", self)
-        return np.array(self.payload)
+        return np.array(self._payload)
 
     def numpy(self, **options) -> Any:
         """As `asnumpy`."""
@@ -231,7 +231,7 @@ class NDArray(wnp.ndarray):
 
     def asscalar(self) -> Any:
         """The only element, as a number."""
-        if self.payload.size != 1:
+        if self._payload.size != 1:
             raise ValueError("The current array is not a scalar")
         return self.asnumpy().reshape(-1)[0]
 
@@ -241,10 +241,10 @@ class NDArray(wnp.ndarray):
 
     def tolist(self) -> Any:
         """The elements in nested lists."""
-        return self.payload.tolist()
+        return self._payload.tolist()
 
     def __array__(self, dtype=None, copy: bool | None = None) -> Any:
-        if self.edge is not None and RECORDING.get():
+        if self._edge is not None and RECORDING.get():
             return super().__array__(dtype)  # which raises, and says what to write
         return self.asnumpy() if dtype is None else self.asnumpy().astype(dtype)
 
@@ -292,7 +292,7 @@ class NDArray(wnp.ndarray):
     def astype(self, dtype, *args, copy: bool = True, **more) -> Any:
         """The array in another dtype; recorded. With ``copy=False`` maybe the array itself."""
         kind = np.dtype(dtype)
-        if not copy and kind == self.payload.dtype:
+        if not copy and kind == self._payload.dtype:
             return self
         return results.adopt(T.to_copy(results.operand(self), dtype=kind), _class_of(self))
 
@@ -322,7 +322,7 @@ class NDArray(wnp.ndarray):
         """The elements that an index names, as an array."""
         place = results.index_of(index)
         if type(self) is NDArray:
-            place = _with_a_dimension(place, self.payload.shape)
+            place = _with_a_dimension(place, self._payload.shape)
         given = (self, place)
         return results.computed(_class_of(self), wnp.ndarray.__getitem__, given, {}, views=True)
 
@@ -330,7 +330,7 @@ class NDArray(wnp.ndarray):
         """Write to the elements that an index names; recorded inside of ``record()``."""
         target = results.operand(self, writes=True)
         if isinstance(value, list | tuple) and not results.holds_array(value):
-            value = np.asarray(value, self.payload.dtype)
+            value = np.asarray(value, self._payload.dtype)
         try:
             wnp.ndarray.__setitem__(target, results.index_of(index), results.operand(value))
         except (RuntimeError, ValueError) as error:
@@ -339,7 +339,7 @@ class NDArray(wnp.ndarray):
             raise
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.payload.ndim:
+        if not self._payload.ndim:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
 

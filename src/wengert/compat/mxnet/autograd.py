@@ -234,7 +234,7 @@ def grad(
         raise AssertionError("variables cannot be an empty list.")
     keep = create_graph if retain_graph is None else retain_graph
     for i, source in enumerate(sources):
-        if source.edge is None:
+        if source._edge is None:
             raise _unreachable(i, "it has no attached gradient, and was not recorded")
     found = backprop.gradients(arrays, sources, grads, keep, create_graph, train_mode)
     for i, g in enumerate(found):

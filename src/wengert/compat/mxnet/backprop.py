@@ -24,14 +24,14 @@ _UNRECORDED = (
 
 
 def _unrecorded(head, index: int) -> MXNetError:
-    what = f"heads[{index}] is an array of shape {tuple(head.payload.shape)}"
-    if head.edge is not None and cleared(head.edge):
+    what = f"heads[{index}] is an array of shape {tuple(head._payload.shape)}"
+    if head._edge is not None and cleared(head._edge):
         why = (
             "whose graph an earlier backward pass has used up: pass retain_graph=True there, or "
             "record it again"
         )
-    elif head.payload.dtype.kind not in "fc":
-        why = f"of dtype {head.payload.dtype}, which has no gradient: compute it in floats"
+    elif head._payload.dtype.kind not in "fc":
+        why = f"of dtype {head._payload.dtype}, which has no gradient: compute it in floats"
     else:
         why = (
             "that was computed outside of autograd.record(), or from no array with an attached "
@@ -47,7 +47,7 @@ def _walked(heads: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     stack = [node_of(edge_of(head)) for head in heads]
     while stack:
         node = stack.pop()
-        if node.seq > 0:
+        if node._seq > 0:
             leaves[node] = None
         elif node not in nodes:
             nodes[node] = None
@@ -56,14 +56,14 @@ def _walked(heads: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _seed(head, given, index: int) -> Any:
-    payload = head.payload
+    payload = head._payload
     if given is None:
         return new_tensor(np.ones_like(payload))
     if not isinstance(given, TensorBase):
         raise TypeError(f"head_grads[{index}] must be an NDArray or None, got {shown(given)}")
-    if given.payload.shape != payload.shape:
+    if given._payload.shape != payload.shape:
         raise MXNetError(
-            f"Shape inconsistent: head_grads[{index}] has shape {tuple(given.payload.shape)}, and "
+            f"Shape inconsistent: head_grads[{index}] has shape {tuple(given._payload.shape)}, and "
             f"the array that it belongs to has shape {tuple(payload.shape)}"
         )
     return given
@@ -73,7 +73,7 @@ def _checked(heads: Sequence[Any], grads: Sequence[Any]) -> list[Any]:
     for i, head in enumerate(heads):
         if not isinstance(head, TensorBase):
             raise TypeError(f"heads[{i}] must be an NDArray, got {shown(head)}")
-        if head.edge is None or head.edge.__class__ is Unrecorded or cleared(head.edge):
+        if head._edge is None or head._edge.__class__ is Unrecorded or cleared(head._edge):
             raise _unrecorded(head, i)
     return [_seed(head, g, i) for i, (head, g) in enumerate(zip(heads, grads, strict=True))]
 
@@ -126,19 +126,19 @@ def backward(
         CLEARED.update(nodes)
     for leaf, g in zip(leaves, found, strict=True):
         if g is not None:
-            _deliver(leaf, g.payload)
+            _deliver(leaf, g._payload)
 
 
 def _deliver(leaf, g) -> None:
     request = vars(leaf).get("_grad_req", "add")
     if request == "null":
         return
-    buffer = None if leaf.ext is None else leaf.ext.grad
+    buffer = None if leaf._ext is None else leaf._ext.grad
     if buffer is None:
-        leaf.extra().grad = new_tensor(g)
+        leaf._extra().grad = new_tensor(g)
         return
-    memory = buffer.array()
-    cell = buffer.share_version()
+    memory = buffer._array()
+    cell = buffer._share_version()
     cell[0] += 1
     cell[1] = "backward"
     if request == "add":

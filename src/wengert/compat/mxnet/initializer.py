@@ -220,7 +220,7 @@ class Orthogonal(Initializer):
 
 
 def _drawn(name: str, a: float, b: float, shape) -> Any:
-    return np.asarray(getattr(_random, name)(a, b, shape).payload)
+    return np.asarray(getattr(_random, name)(a, b, shape)._payload)
 
 
 _REGISTRY |= {"zeros": Zero, "ones": One, "gaussian": Normal}

@@ -60,7 +60,7 @@ def known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
 
 def _whole(x) -> Any:
     """Positions, which are floats in MXNet, as whole numbers."""
-    array = x.payload if isinstance(x, TensorBase) else np.asarray(x)
+    array = x._payload if isinstance(x, TensorBase) else np.asarray(x)
     return new_tensor(np.asarray(array).astype(np.int64))
 
 
@@ -76,9 +76,9 @@ def sigmoid(data) -> Any:
 
 def _valid(data, length, axis: int) -> Any:
     """Where positions along `axis` are below `length`."""
-    places = np.arange(data.payload.shape[axis])
-    limit = np.expand_dims(np.asarray(length.payload), axis if axis >= 0 else -1)
-    while limit.ndim < data.payload.ndim:
+    places = np.arange(data._payload.shape[axis])
+    limit = np.expand_dims(np.asarray(length._payload), axis if axis >= 0 else -1)
+    while limit.ndim < data._payload.ndim:
         limit = np.expand_dims(limit, -2)
     return new_tensor(places < limit)
 
@@ -95,8 +95,8 @@ def softmax(
     x = data if temperature in (None, 1.0) else data / temperature
     if use_length or (length is not None and isinstance(length, TensorBase)):
         valid = _valid(x, length, axis)
-        x = where(valid, x, new_tensor(np.asarray(-np.inf, x.payload.dtype)))
-        result = where(valid, F.softmax(x, dim=axis), new_tensor(np.zeros((), x.payload.dtype)))
+        x = where(valid, x, new_tensor(np.asarray(-np.inf, x._payload.dtype)))
+        result = where(valid, F.softmax(x, dim=axis), new_tensor(np.zeros((), x._payload.dtype)))
     else:
         result = F.softmax(x, dim=axis)
     return result if dtype is None else T.to_copy(result, dtype=np.dtype(dtype))
@@ -126,9 +126,9 @@ def topk(
 ) -> Any:
     """The `k` largest elements along `axis`, or where they are."""
     if axis is None:
-        data, axis = reshaped(data, (data.payload.size,)), 0
+        data, axis = reshaped(data, (data._payload.size,)), 0
     found = largest(data, k, axis, not is_ascend)
-    places = new_tensor(found.indices.payload.astype(dtype))
+    places = new_tensor(found.indices._payload.astype(dtype))
     if ret_typ == "indices":
         return places
     if ret_typ == "value":
@@ -136,18 +136,18 @@ def topk(
     if ret_typ == "both":
         return [found.values, places]
     if ret_typ == "mask":
-        mask = np.zeros(data.payload.shape, data.payload.dtype)
-        np.put_along_axis(mask, found.indices.payload, 1, axis)
+        mask = np.zeros(data._payload.shape, data._payload.dtype)
+        np.put_along_axis(mask, found.indices._payload, 1, axis)
         return new_tensor(mask)
     raise MXNetError(f"topk: ret_typ must be 'indices', 'value', 'both' or 'mask', got {ret_typ!r}")
 
 
 def pick(data, index, axis: int = -1, mode: str = "clip", keepdims: bool = False) -> Any:
     """From each row of `data` the element that `index` names."""
-    places = np.asarray(_whole(index).payload)
-    count = data.payload.shape[axis]
+    places = np.asarray(_whole(index)._payload)
+    count = data._payload.shape[axis]
     places = places % count if mode == "wrap" else places.clip(0, count - 1)
-    if places.ndim < data.payload.ndim:
+    if places.ndim < data._payload.ndim:
         places = np.expand_dims(places, axis)
     picked = gather(data, axis, new_tensor(places))
     return picked if keepdims else squeeze(picked, axis)
@@ -157,7 +157,7 @@ def one_hot(
     data, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype="float32"
 ) -> Any:
     """`on_value` where the last position is that which `data` names, `off_value` elsewhere."""
-    places = np.asarray(_whole(data).payload)
+    places = np.asarray(_whole(data)._payload)
     hot = np.where(places[..., None] == np.arange(depth), on_value, off_value)
     return new_tensor(hot.astype(dtype))
 
@@ -209,23 +209,23 @@ def fully_connected(
     x, weight, bias=None, num_hidden: int | None = None, no_bias: bool = False, flatten: bool = True
 ) -> Any:
     """``x @ weight.T + bias``; with `flatten` of all dimensions of `x` but the first."""
-    count = weight.payload.shape[0]
+    count = weight._payload.shape[0]
     if num_hidden is not None and num_hidden != count:
         raise MXNetError(
             f"Shape inconsistent: num_hidden={num_hidden}, and weight has {count} rows"
         )
-    if flatten and x.payload.ndim != 2:
-        x = reshaped(x, (x.payload.shape[0], math.prod(x.payload.shape[1:])))
-    if x.payload.shape[-1] != weight.payload.shape[-1]:
+    if flatten and x._payload.ndim != 2:
+        x = reshaped(x, (x._payload.shape[0], math.prod(x._payload.shape[1:])))
+    if x._payload.shape[-1] != weight._payload.shape[-1]:
         raise MXNetError(
-            f"Shape inconsistent, Provided = {[*weight.payload.shape]}, inferred shape="
-            f"({count},{x.payload.shape[-1]}): x has {x.payload.shape[-1]} features"
+            f"Shape inconsistent, Provided = {[*weight._payload.shape]}, inferred shape="
+            f"({count},{x._payload.shape[-1]}): x has {x._payload.shape[-1]} features"
         )
     return F.linear(x, weight, None if no_bias else bias)
 
 
 def _convolutions(data, transposed: bool) -> Any:
-    d = data.payload.ndim - 2
+    d = data._payload.ndim - 2
     if d not in (1, 2, 3):
         raise MXNetError(f"convolution: data has {d + 2} dimensions; 3, 4 and 5 are convolved")
     return getattr(F, f"conv_transpose{d}d" if transposed else f"conv{d}d")
@@ -283,15 +283,15 @@ def pooling(
     **tuning,
 ) -> Any:
     """The largest, or the mean, of windows of the last dimensions."""
-    d = data.payload.ndim - 2
+    d = data._payload.ndim - 2
     if global_pool:
-        kernel, stride, pad = tuple(data.payload.shape[2:]), (), ()
+        kernel, stride, pad = tuple(data._payload.shape[2:]), (), ()
     ceil = pooling_convention == "full"
     stride, pad = stride or (1,) * d, pad or (0,) * d
     wide = any(2 * n > size for n, size in zip(pad, kernel, strict=True))
     if wide and not ceil and (pool_type == "max" or count_include_pad):
         # more than PyTorch's pooling takes: MXNet's least number, or 0, stands around the data
-        least = np.finfo(data.payload.dtype).min if pool_type == "max" else 0.0
+        least = np.finfo(data._payload.dtype).min if pool_type == "max" else 0.0
         data = F.pad(data, [n for size in reversed(pad) for n in (size, size)], value=float(least))
         pad = (0,) * d
     if pool_type == "max":
@@ -318,17 +318,17 @@ def batch_norm(
 ) -> Any:
     """Batch normalisation along `axis`; in training the running statistics are written to."""
     order = None
-    if axis not in (1, 1 - x.payload.ndim):
+    if axis not in (1, 1 - x._payload.ndim):
         x = movedim(x, axis, 1)
         order = axis
-    scale = new_tensor(np.ones_like(gamma.payload)) if fix_gamma else gamma
+    scale = new_tensor(np.ones_like(gamma._payload)) if fix_gamma else gamma
     training = TRAINING.get() and not use_global_stats
     result = F.batch_norm(
         x, None if training else running_mean, None if training else running_var, scale, beta,
         training, 0.0, eps,
     )  # fmt: skip
     if training:
-        _note_statistics(x.payload, running_mean, running_var, momentum)
+        _note_statistics(x._payload, running_mean, running_var, momentum)
     return result if order is None else movedim(result, 1, order)
 
 
@@ -336,15 +336,15 @@ def _note_statistics(x, mean, var, momentum: float) -> None:
     """Blend the statistics of a batch into the running ones, the variance as MXNet has it."""
     axes = (0, *range(2, x.ndim))
     for running, now in ((mean, x.mean(axes)), (var, x.var(axes))):
-        array_of(running)[...] = momentum * running.payload + (1 - momentum) * now
+        array_of(running)[...] = momentum * running._payload + (1 - momentum) * now
 
 
 def layer_norm(data, gamma, beta, axis: int = -1, eps: float = 1e-5) -> Any:
     """Normalisation along `axis`, scaled by `gamma` and moved by `beta`."""
-    if axis not in (-1, data.payload.ndim - 1):
+    if axis not in (-1, data._payload.ndim - 1):
         moved = layer_norm(movedim(data, axis, -1), gamma, beta, -1, eps)
         return movedim(moved, -1, axis)
-    return F.layer_norm(data, data.payload.shape[-1:], gamma, beta, eps)
+    return F.layer_norm(data, data._payload.shape[-1:], gamma, beta, eps)
 
 
 def embedding(
@@ -356,7 +356,7 @@ def embedding(
     sparse_grad: bool = False,
 ) -> Any:
     """The rows of `weight` that `data` names; positions beyond it count as the last."""
-    places = _whole(data).payload.clip(0, weight.payload.shape[0] - 1)
+    places = _whole(data)._payload.clip(0, weight._payload.shape[0] - 1)
     return F.embedding(new_tensor(places), weight)
 
 
@@ -369,8 +369,8 @@ def dropout(data, p: float = 0.5, mode: str = "training", axes=(), cudnn_off: bo
         return data
     if not axes:
         return F.dropout(data, p, True)
-    sizes = [1 if i in axes else size for i, size in enumerate(data.payload.shape)]
-    ones = new_tensor(np.ones(sizes, data.payload.dtype))
+    sizes = [1 if i in axes else size for i, size in enumerate(data._payload.shape)]
+    ones = new_tensor(np.ones(sizes, data._payload.dtype))
     return data * F.dropout(ones, p, True)
 
 
@@ -378,14 +378,14 @@ def smooth_l1(data, scalar: float = 1.0) -> Any:
     """A parabola where ``|data| < 1 / scalar**2``, and a straight line beyond."""
     square = scalar * scalar
     size = T.abs(data)
-    near = new_tensor(np.asarray(size.payload < 1 / square))
+    near = new_tensor(np.asarray(size._payload < 1 / square))
     return where(near, 0.5 * square * data * data, size - 0.5 / square)
 
 
 def gamma(data) -> Any:
     """The gamma function."""
-    sign = np.where(data.payload > 0, 1, 1 - 2 * (np.floor(data.payload) % 2))
-    return new_tensor(sign.astype(data.payload.dtype)) * T.exp(special.gammaln(data))
+    sign = np.where(data._payload > 0, 1, 1 - 2 * (np.floor(data._payload) % 2))
+    return new_tensor(sign.astype(data._payload.dtype)) * T.exp(special.gammaln(data))
 
 
 def sequence_mask(
@@ -394,35 +394,35 @@ def sequence_mask(
     """`data` with `value` beyond each sequence's length; sequences run along `axis`."""
     if not use_sequence_length or sequence_length is None:
         return data
-    places = np.arange(data.payload.shape[axis])
-    lengths = np.asarray(sequence_length.payload)
+    places = np.arange(data._payload.shape[axis])
+    lengths = np.asarray(sequence_length._payload)
     valid = places[:, None] < lengths if axis == 0 else places < lengths[:, None]
-    valid = valid.reshape(valid.shape + (1,) * (data.payload.ndim - 2))
-    beyond = new_tensor(np.asarray(value, data.payload.dtype))
-    return where(new_tensor(np.broadcast_to(valid, data.payload.shape)), data, beyond)
+    valid = valid.reshape(valid.shape + (1,) * (data._payload.ndim - 2))
+    beyond = new_tensor(np.asarray(value, data._payload.dtype))
+    return where(new_tensor(np.broadcast_to(valid, data._payload.shape)), data, beyond)
 
 
 def reshape_like(lhs, rhs) -> Any:
     """`lhs` in the shape of `rhs`."""
-    return reshaped(lhs, tuple(rhs.payload.shape))
+    return reshaped(lhs, tuple(rhs._payload.shape))
 
 
 def arange_like(data, start: float = 0.0, step: float = 1.0, axis: int | None = None) -> Any:
     """Numbers from `start` on, as many as `data` has elements, or along `axis`."""
-    shape = data.payload.shape if axis is None else (data.payload.shape[axis],)
+    shape = data._payload.shape if axis is None else (data._payload.shape[axis],)
     count = np.arange(math.prod(shape)).reshape(shape)
-    return new_tensor((start + step * count).astype(data.payload.dtype))
+    return new_tensor((start + step * count).astype(data._payload.dtype))
 
 
 def gather_nd(data, indices) -> Any:
     """The elements at the positions in the columns of `indices`."""
-    places = np.asarray(_whole(indices).payload)
+    places = np.asarray(_whole(indices)._payload)
     return getitem(data, tuple(new_tensor(row) for row in places))
 
 
 def stop_gradient(data) -> Any:
     """`data`, through which no gradient flows."""
-    return new_tensor(np.array(data.payload))
+    return new_tensor(np.array(data._payload))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -44,11 +44,11 @@ COMPARISONS = {
 
 def whole_number(array, number) -> Any:
     """`number` as it meets an array of whole numbers: without its fraction, as in MXNet."""
-    if number.__class__ is not float or array.payload.dtype.kind not in "iu":
+    if number.__class__ is not float or array._payload.dtype.kind not in "iu":
         return number
     if number != int(number):
         warn(
-            f"an array of {array.payload.dtype} and the number {number}: as in MXNet the array's "
+            f"an array of {array._payload.dtype} and the number {number}: as in MXNet the array's "
             f"dtype stays, so the number counts as {int(number)}. Write x.astype('float32') if "
             "fractions are meant.",
         )
@@ -64,7 +64,7 @@ def _alike(kind, other) -> bool:
     cls = other.__class__
     if cls is float or cls is int:
         return True
-    return isinstance(other, TensorBase) and other.payload.dtype is kind
+    return isinstance(other, TensorBase) and other._payload.dtype is kind
 
 
 def _winner(array, other) -> type:
@@ -79,7 +79,7 @@ def _quick(name: str, a, b) -> Any:
     try:
         return getattr(Tensor, name)(operand(a), operand(b))
     except RuntimeError as error:
-        shapes = [list(x.payload.shape) for x in (a, b) if isinstance(x, TensorBase)]
+        shapes = [list(x._payload.shape) for x in (a, b) if isinstance(x, TensorBase)]
         try:
             np.broadcast_shapes(*shapes)
         except ValueError:
@@ -95,7 +95,7 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     name = f"__{symbol}__"
 
     def forward(self, other) -> Any:
-        kind = self.payload.dtype
+        kind = self._payload.dtype
         if prim is not None and kind.kind == "f" and _alike(kind, other):
             return adopt(_quick(name, self, other), _winner(self, other))
         if not _understood(other):
@@ -108,7 +108,7 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return result
 
     def backward(self, other) -> Any:
-        kind = self.payload.dtype
+        kind = self._payload.dtype
         if prim is not None and kind.kind == "f" and other.__class__ in (float, int):
             # not PyTorch's, which divides by way of the reciprocal
             result = getattr(T, prim)(new_tensor(kind.type(other)), operand(self))
@@ -152,7 +152,7 @@ def _comparison(symbol: str) -> Callable[..., Any]:
         cls = _winner(self, other)
         result = computed(cls, getattr(wnp, numpys), (self, other), {})
         # the legacy array knows no truth, only 1 and 0
-        return result.astype(self.payload.dtype) if cls is NDArray else result
+        return result.astype(self._payload.dtype) if cls is NDArray else result
 
     operator.__name__ = operator.__qualname__ = f"__{symbol}__"
     return operator

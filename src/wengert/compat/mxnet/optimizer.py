@@ -85,7 +85,7 @@ class Optimizer:
 
     def create_state(self, index, weight) -> Any:
         """What an update needs to remember of earlier ones: arrays of NumPy's, by name."""
-        return updates.kept(np.asarray(weight.payload), *self.kept)
+        return updates.kept(np.asarray(weight._payload), *self.kept)
 
     def _scaled(self, grad, clip: bool = True) -> Any:
         g = grad * self.rescale_grad
@@ -99,7 +99,7 @@ class Optimizer:
         """Update the array `weight` in place by its gradient."""
         count = self._counts[index] = self._counts.get(index, 0) + 1
         self.num_update = max(self.num_update, count)
-        w, g = np.asarray(weight.payload), np.asarray(grad.payload)
+        w, g = np.asarray(weight._payload), np.asarray(grad._payload)
         rate, decay = self.learning_rate * lr_mult, self.wd * wd_mult
         weight[...] = self.step(w, g, state, rate, decay, count)
 

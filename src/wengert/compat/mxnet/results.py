@@ -50,10 +50,10 @@ def default_int() -> Any:
 def plain(value) -> Any:
     """A stand-in for an array: over the same memory, and without its history."""
     alias = TensorBase.__new__(wnp.ndarray)
-    alias.payload = value.array()
-    alias.edge = None
-    alias.vc = value.share_version()
-    alias.ext = None
+    alias._payload = value._array()
+    alias._edge = None
+    alias._vc = value._share_version()
+    alias._ext = None
     return alias
 
 
@@ -62,10 +62,10 @@ def _written(value) -> bool:
 
     See NOTE [written arrays] in `wengert.numpy.arrays`.
     """
-    if value.vc.__class__ is not list or not value.vc[0]:
+    if value._vc.__class__ is not list or not value._vc[0]:
         return False
-    base = None if value.ext is None else value.ext.base
-    return value.edge is not LEAF if base is None else base.edge is not LEAF
+    base = None if value._ext is None else value._ext.base
+    return value._edge is not LEAF if base is None else base._edge is not LEAF
 
 
 def operand(value, writes: bool = False) -> Any:
@@ -76,12 +76,12 @@ def operand(value, writes: bool = False) -> Any:
     writes: Whether the operation writes to the argument, so that a copy would not do.
     """
     if isinstance(value, TensorBase):
-        edge = value.edge
+        edge = value._edge
         if edge is None:
             return value
         if not RECORDING.get() or edge.__class__ is Unrecorded or cleared(edge):
             return plain(value)
-        if not writes and value.vc is not None and _written(value):
+        if not writes and value._vc is not None and _written(value):
             return T.clone(value)
         return value
     cls = value.__class__
@@ -103,7 +103,7 @@ def holds_array(value) -> bool:
 def _wide(value) -> bool:
     """Whether float64 is among the arguments."""
     if isinstance(value, TensorBase):
-        return bool(value.payload.dtype == _FLOAT64)
+        return bool(value._payload.dtype == _FLOAT64)
     if isinstance(value, np.ndarray):
         return bool(value.dtype == _FLOAT64)
     return isinstance(value, list | tuple) and any(map(_wide, value))
@@ -113,9 +113,9 @@ def adopt(result, cls: type, narrow: bool = False) -> Any:
     """The result of an operation, as an array of class `cls`; in tuples and lists, too."""
     kind = result.__class__
     if kind is wnp.ndarray or kind is PORTS.tensor:
-        if narrow and result.payload.dtype == _FLOAT64:
+        if narrow and result._payload.dtype == _FLOAT64:
             result = T.to_copy(result, dtype=default_float())
-        if cls is CLASSES["nd"] and not result.payload.ndim:
+        if cls is CLASSES["nd"] and not result._payload.ndim:
             result = reshaped(result, (1,))
         result.__class__ = cls
         return result
@@ -130,8 +130,8 @@ def adopt(result, cls: type, narrow: bool = False) -> Any:
 def _own(result, views: bool) -> Any:
     """The result in memory of its own (see NOTE [memory of MXNet])."""
     if isinstance(result, TensorBase):
-        ext = result.ext
-        if ext is None or ext.base is None or (views and result.payload.flags.c_contiguous):
+        ext = result._ext
+        if ext is None or ext.base is None or (views and result._payload.flags.c_contiguous):
             return result
         return T.clone(result)
     if isinstance(result, list | tuple):
@@ -178,7 +178,7 @@ def computed(
 def index_of(index) -> Any:
     """An index with arrays of NumPy's for ours; positions may be floats, as all numbers are."""
     if isinstance(index, TensorBase):
-        places = index.array()
+        places = index._array()
         return places.astype(np.int64) if places.dtype.kind == "f" else places
     if index.__class__ is tuple or (index.__class__ is list and holds_array(index)):
         return type(index)([index_of(part) for part in index])
@@ -189,15 +189,15 @@ def index_of(index) -> Any:
 
 def mark(array, gradient, request: str) -> None:
     """Make `array` a variable whose gradient goes into `gradient`."""
-    ext = array.ext
+    ext = array._ext
     base = None if ext is None else ext.base
-    if base is not None and base.ext is not None and base.ext.views:
+    if base is not None and base._ext is not None and base._ext.views:
         # no longer remade when its base is written to
-        base.ext.views = [ref for ref in base.ext.views if ref() is not array]
-    array.share_version()
-    array.ext = Extra()
-    array.ext.grad = gradient
-    array.edge = LEAF if array.payload.dtype.kind in "fc" else None
+        base._ext.views = [ref for ref in base._ext.views if ref() is not array]
+    array._share_version()
+    array._ext = Extra()
+    array._ext.grad = gradient
+    array._edge = LEAF if array._payload.dtype.kind in "fc" else None
     vars(array)["_grad_req"] = request
     vars(array)["_fresh_grad"] = False
 

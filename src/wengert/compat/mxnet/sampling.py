@@ -74,7 +74,7 @@ def drawing(
         wanted = given.get("dtype") or kind or default_float()
         if wanted == "None":
             wanted = kind or default_float()
-        result = result if result.payload.dtype == np.dtype(wanted) else result.astype(wanted)
+        result = result if result._payload.dtype == np.dtype(wanted) else result.astype(wanted)
         out = given.get("out")
         if out is None:
             return result

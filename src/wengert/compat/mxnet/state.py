@@ -32,7 +32,7 @@ CLEARED: WeakSet[Any] = WeakSet()
 
 def node_of(edge) -> Any:
     """The node, or the leaf, that an edge leads to."""
-    return edge.node if edge.seq == 0 else edge
+    return edge.node if edge._seq == 0 else edge
 
 
 def cleared(edge) -> bool:

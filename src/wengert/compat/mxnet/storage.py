@@ -25,7 +25,7 @@ def save(file, data) -> None:
         data = {_LIST.format(i): value for i, value in enumerate(data)}
     if not isinstance(data, dict) or not all(isinstance(v, TensorBase) for v in data.values()):
         raise ValueError("data needs to be an NDArray, or a list or dict of them")
-    arrays: dict[str, Any] = {name: np.asarray(value.payload) for name, value in data.items()}
+    arrays: dict[str, Any] = {name: np.asarray(value._payload) for name, value in data.items()}
     with open(file, "wb") as opened:
         np.savez(opened, **arrays)
 

@@ -106,7 +106,7 @@ class TensorArray:
         item = self._items[place]
         if item is not None:
             return item
-        shapes = [known.payload.shape for known in self._items if known is not None]
+        shapes = [known._payload.shape for known in self._items if known is not None]
         if not shapes:
             raise ValueError(f"Could not read index {place}: nothing has been written")
         zeros = new_tensor(self._dtype.as_numpy_dtype(0))
@@ -126,7 +126,7 @@ class TensorArray:
 
     def gather(self, indices, name=None) -> Any:
         """The tensors at some places, along a new first dimension."""
-        places = convert_to_tensor(indices).payload.tolist()
+        places = convert_to_tensor(indices)._payload.tolist()
         return made(T.stack(*same_dtype("Pack", *[self.read(i) for i in places]), dim=0))
 
     def unstack(self, value, name=None) -> TensorArray:

@@ -46,7 +46,7 @@ def constant(value, dtype=None, shape=None, name="Const") -> Any:
     wanted = numpy_dtype(dtype)
     if wanted is not None and wanted.kind == "O":
         return _label(value, shape)
-    if isinstance(value, TensorBase) and wanted is not None and value.payload.dtype != wanted:
+    if isinstance(value, TensorBase) and wanted is not None and value._payload.dtype != wanted:
         given = made(tensor_of(value))
         raise TypeError(
             f"Expected tensor {given.numpy()} with dtype "
@@ -62,7 +62,7 @@ def constant(value, dtype=None, shape=None, name="Const") -> Any:
     if shape is None:
         return made_
     size = sizes(shape)
-    array = np.asarray(made_.payload)
+    array = np.asarray(made_._payload)
     if tuple(array.shape) == size:
         return made_
     if array.size == 1:
@@ -106,7 +106,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Any:
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
     """
     wanted = numpy_dtype(dtype)
-    if value.__class__ is Tensor and (wanted is None or value.payload.dtype == wanted):
+    if value.__class__ is Tensor and (wanted is None or value._payload.dtype == wanted):
         return value
     if wanted is not None and wanted.kind == "O":
         return _label(value)
@@ -126,7 +126,9 @@ def identity(input, name=None) -> Any:
     <tf.Tensor: shape=(1,), dtype=float32, numpy=array([1.], dtype=float32)>
     """
     operand = tensor_of(input)
-    return made(new_tensor(operand.payload, None if operand.edge is None else Read(operand.edge)))
+    return made(
+        new_tensor(operand._payload, None if operand._edge is None else Read(operand._edge))
+    )
 
 
 def stop_gradient(input, name=None) -> Any:
@@ -141,7 +143,7 @@ def stop_gradient(input, name=None) -> Any:
     <tf.Tensor: shape=(), dtype=float32, numpy=3.0>
     """
     operand = tensor_of(input)
-    return made(NativeTensor.detach(new_tensor(operand.payload)))
+    return made(NativeTensor.detach(new_tensor(operand._payload)))
 
 
 def is_tensor(x) -> bool:
@@ -203,7 +205,7 @@ class IndexedSlices:
             raise ValueError(
                 "Tensor conversion requested for IndexedSlices without dense_shape: give it one"
             )
-        whole = np.zeros(sizes(self.dense_shape), self.values.payload.dtype)
+        whole = np.zeros(sizes(self.dense_shape), self.values._payload.dtype)
         np.add.at(whole, np.asarray(self.indices), np.asarray(self.values))
         return whole if dtype is None else whole.astype(dtype)
 

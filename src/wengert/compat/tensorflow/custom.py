@@ -33,7 +33,7 @@ class _Custom(Function):
     def forward(ctx, call: _Call, *inputs) -> Any:
         """The results, which are known."""
         ctx.call = call
-        return tuple([new_tensor(value.payload) for value in call.values])
+        return tuple([new_tensor(value._payload) for value in call.values])
 
     @staticmethod
     def backward(ctx, *cotangents) -> Any:
@@ -60,7 +60,7 @@ class _Call:
 
     def gradients(self, cotangents: tuple[Any, ...]) -> list[Any]:
         """Those of the arguments and of the variables, as operands."""
-        upstream = [made(new_tensor(g.payload, g.edge, g.vc)) for g in cotangents]
+        upstream = [made(new_tensor(g._payload, g._edge, g._vc)) for g in cotangents]
         if self.variables:
             both = self.grad_fn(*upstream, variables=self.variables)
             if not isinstance(both, list | tuple) or len(both) != 2:

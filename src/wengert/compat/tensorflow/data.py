@@ -72,7 +72,7 @@ UNKNOWN_CARDINALITY = -2
 def _tensor(value) -> Any:
     if is_text(value):
         return labels_of(value)
-    return value if hasattr(value, "payload") else V.made(V.tensor_of(value))
+    return value if hasattr(value, "_payload") else V.made(V.tensor_of(value))
 
 
 def _part(place: int) -> Callable[[Any], Any]:
@@ -88,7 +88,7 @@ def _stacked(parts: list[Any]) -> Any:
 
 
 def _array_of(tensor) -> Any:
-    return tensor.payload if is_text(tensor) else V.numbers_of(tensor)
+    return tensor._payload if is_text(tensor) else V.numbers_of(tensor)
 
 
 def _next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
@@ -135,9 +135,9 @@ class Dataset:
         arrays = mapped(_tensor, tensors)
         sizes = []
         for leaf in leaves(arrays):
-            if not leaf.payload.ndim:
+            if not leaf._payload.ndim:
                 raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-            sizes.append(leaf.payload.shape[0])
+            sizes.append(leaf._payload.shape[0])
         if len(set(sizes)) > 1:
             raise ValueError(f"Dimensions {sizes[0]} and {sizes[1]} are not compatible")
 

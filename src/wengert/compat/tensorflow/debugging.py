@@ -129,7 +129,7 @@ def check_numerics(tensor, message: str, name=None) -> Any:
 
 
 def _rank(x) -> tuple[int, tuple[int, ...]]:
-    shape = tuple(convert_to_tensor(x).payload.shape)
+    shape = tuple(convert_to_tensor(x)._payload.shape)
     return len(shape), shape
 
 
@@ -238,7 +238,7 @@ def assert_same_float_dtype(tensors=None, dtype=None) -> Any:
 
 def assert_proper_iterable(values) -> None:
     """Raise a TypeError for tensors, arrays and strings, and for what cannot be iterated."""
-    if isinstance(values, str | bytes | np.ndarray) or hasattr(values, "payload"):
+    if isinstance(values, str | bytes | np.ndarray) or hasattr(values, "_payload"):
         raise TypeError(
             "Expected argument 'values' to be a 'proper' iterable.  Found: " + str(type(values))
         )

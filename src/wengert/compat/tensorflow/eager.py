@@ -111,7 +111,7 @@ class Tensor(NativeTensor):
 
     @property
     def shape(self) -> TensorShape:  # type: ignore[override]
-        return TensorShape(tuple(self.payload.shape))
+        return TensorShape(tuple(self._payload.shape))
 
     def get_shape(self) -> TensorShape:
         """The sizes, as `shape`."""
@@ -126,11 +126,11 @@ class Tensor(NativeTensor):
 
     @property
     def dtype(self) -> DType:  # type: ignore[override]
-        return of_numpy(np.dtype(self.payload.dtype))
+        return of_numpy(np.dtype(self._payload.dtype))
 
     @property
     def ndim(self) -> int:
-        return len(self.payload.shape)
+        return len(self._payload.shape)
 
     @property
     def device(self) -> str:  # type: ignore[override]
@@ -172,7 +172,7 @@ class Tensor(NativeTensor):
 
         Nothing that is done with them is recorded.
         """
-        payload = self.payload
+        payload = self._payload
         if isinstance(payload, Lifted):
             payload = payload.constant() if not payload.owner.size else np.asarray(payload)
         if not payload.ndim:
@@ -184,9 +184,9 @@ class Tensor(NativeTensor):
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def _scalar(self) -> Any:
-        if self.payload.ndim:
+        if self._payload.ndim:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-        return self.payload.item()
+        return self._payload.item()
 
     def __float__(self) -> float:
         return float(self._scalar())
@@ -198,22 +198,22 @@ class Tensor(NativeTensor):
         return complex(self._scalar())
 
     def __index__(self) -> int:
-        if self.payload.dtype.kind not in "iu" or self.payload.ndim:
+        if self._payload.dtype.kind not in "iu" or self._payload.ndim:
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return int(self.payload.item())
+        return int(self._payload.item())
 
     def __bool__(self) -> bool:
-        if self.payload.size != 1:
+        if self._payload.size != 1:
             raise ValueError(
                 "The truth value of an array with more than one element is ambiguous. Use a.any() "
                 "or a.all()"
-                if self.payload.size
+                if self._payload.size
                 else "The truth value of an empty array is ambiguous. Use `tf.size(x) > 0`."
             )
-        return bool(self.payload)
+        return bool(self._payload)
 
     def __format__(self, spec: str) -> str:
-        return format(self.numpy(), spec) if spec or not self.payload.ndim else str(self)
+        return format(self.numpy(), spec) if spec or not self._payload.ndim else str(self)
 
     def __round__(self, ndigits: int | None = None) -> Any:
         raise AttributeError("EagerTensor object has no attribute 'round': use tf.round(x)")
@@ -235,9 +235,9 @@ class Tensor(NativeTensor):
     # -- as a sequence ----------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        if not self.payload.shape:
+        if not self._payload.shape:
             raise TypeError("Scalar tensor has no `len()`")
-        return int(self.payload.shape[0])
+        return int(self._payload.shape[0])
 
     def __contains__(self, value) -> bool:
         raise TypeError("Tensor is not a container: use tf.reduce_any(tensor == value)")
@@ -256,28 +256,13 @@ class Tensor(NativeTensor):
         return self
 
     def __deepcopy__(self, memo) -> Any:
-        return _unpickled(self.payload.copy())
+        return _unpickled(self._payload.copy())
 
     def __reduce_ex__(self, protocol) -> Any:
         return _unpickled, (np.asarray(self.numpy()),)
 
 
-_OWN = frozenset(vars(Tensor)) | frozenset(
-    [
-        "edge",
-        "ext",
-        "payload",
-        "vc",
-        "array",
-        "extra",
-        "level",
-        "share_version",
-        "cls",
-        "namespace",
-        "seq",
-        "wraps",
-    ]
-)
+_OWN = {*vars(Tensor), "cls"}
 for _name in dir(NativeTensor):
     # methods of PyTorch's tensors, which programs and NumPy must not find here
     if not _name.startswith("_") and _name not in _OWN:
@@ -323,7 +308,7 @@ def bytes_of(value) -> Any:
     ValueError: If a list is not rectangular.
     """
     if isinstance(value, StringTensor):
-        return value.payload
+        return value._payload
     if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
         raise TypeError(f"a tensor of strings is needed, not one of {value.dtype!r}")
     if isinstance(value, list | tuple):
@@ -368,13 +353,13 @@ class StringTensor(Tensor):
     __slots__ = ()
 
     def __getitem__(self, index) -> Any:
-        part = self.payload[index]
+        part = self._payload[index]
         return labels_of(part)
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.payload.ndim:
+        if not self._payload.ndim:
             raise TypeError("Cannot iterate over a scalar tensor.")
-        return (labels_of(part) for part in self.payload)
+        return (labels_of(part) for part in self._payload)
 
     def _compared(self, other, equal: bool) -> Any:
         same = each(lambda a, b: a == b, self, other, dtype=np.bool_)
@@ -397,10 +382,10 @@ class StringTensor(Tensor):
         return each(lambda a, b: a + b, other, self)
 
     def __deepcopy__(self, memo) -> Any:
-        return labels_of(self.payload)
+        return labels_of(self._payload)
 
     def __reduce_ex__(self, protocol) -> Any:
-        return labels_of, (self.payload.tolist(),)
+        return labels_of, (self._payload.tolist(),)
 
 
 StringTensor.__name__ = StringTensor.__qualname__ = "EagerTensor"

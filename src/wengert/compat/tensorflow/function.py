@@ -271,7 +271,7 @@ def _outputs(result, Tout) -> Any:
         for value, kind in zip(values, kinds, strict=True)
     ]
     for value, kind in zip(found, kinds, strict=True):
-        if value.payload.dtype != kind:
+        if value._payload.dtype != kind:
             raise TypeError(
                 f"the function returned a tensor of {value.dtype!r}, but Tout says {kind}: "
                 "tf.cast it"
@@ -322,7 +322,7 @@ def numpy_function(
 
 
 def _constant(tensor) -> Any:
-    return made(new_tensor(tensor.payload))
+    return made(new_tensor(tensor._payload))
 
 
 __all__ = defined(globals())

@@ -66,7 +66,7 @@ def resize(
             f"tf.image.resize(method={method!r}, antialias={antialias}) is not "
             "offered here: method is 'bilinear' or 'nearest', without antialias"
         )
-    shape = tuple(x.payload.shape)
+    shape = tuple(x._payload.shape)
     if preserve_aspect_ratio:
         scale = min(height / shape[-3], width / shape[-2])
         height, width = round(shape[-3] * scale), round(shape[-2] * scale)
@@ -256,7 +256,7 @@ def resize_with_pad(
     >>> tf.image.resize_with_pad(tf.ones([4, 2, 1]), 8, 8).shape
     TensorShape([8, 8, 1])
     """
-    height, width = tuple(V.tensor_of(image).payload.shape)[-3:-1]
+    height, width = tuple(V.tensor_of(image)._payload.shape)[-3:-1]
     wanted = V.integers(target_height, "size")[0], V.integers(target_width, "size")[0]
     ratio = max(height / wanted[0], width / wanted[1])
     size = (int(height / ratio), int(width / ratio))

@@ -31,14 +31,14 @@ def _computed(op_name: str, function: Callable[..., Any], a, b) -> Any:
             return made(function(a, b))
     except RuntimeError as error:
         try:
-            np.broadcast_shapes(tuple(a.payload.shape), tuple(b.payload.shape))
+            np.broadcast_shapes(tuple(a._payload.shape), tuple(b._payload.shape))
         except ValueError:
             raise invalid(f"Incompatible shapes: {_listed(a)} vs. {_listed(b)}", op_name) from None
         raise error
 
 
 def _listed(tensor) -> str:
-    return "[" + ",".join(map(str, tensor.payload.shape)) + "]"
+    return "[" + ",".join(map(str, tensor._payload.shape)) + "]"
 
 
 def _refuse(op_name: str, kind, allowed: str) -> None:
@@ -52,14 +52,14 @@ def _refuse(op_name: str, kind, allowed: str) -> None:
 def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
     def operation(a, b) -> Any:
         number = b.__class__ is float or b.__class__ is int
-        if number and a.__class__ is Tensor and a.payload.dtype.kind == "f":
+        if number and a.__class__ is Tensor and a._payload.dtype.kind == "f":
             # the same, without making a tensor of the number
             with np.errstate(all="ignore"):
                 return made(getattr(NativeTensor, method)(entered(a), b))
         a, b = same_dtype(op_name, a, b)
-        if a.payload.dtype.kind == "b":
+        if a._payload.dtype.kind == "b":
             if prim != "mul":
-                _refuse(op_name, a.payload.dtype, _NUMBERS)
+                _refuse(op_name, a._payload.dtype, _NUMBERS)
             return _computed(op_name, T.bitwise_and, a, b)
         return _computed(op_name, getattr(T, prim), a, b)
 
@@ -69,7 +69,7 @@ def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
 def _divided(a, b) -> Any:
     """True division: of whole numbers as fractions."""
     a, b = _pair("x", a, b)
-    kind = a.payload.dtype
+    kind = a._payload.dtype
     if kind.kind == "b":
         raise TypeError(
             f"Invalid dtype {of_numpy(kind)!r} in __truediv__. Expected one of the numeric types: "
@@ -84,7 +84,7 @@ def _divided(a, b) -> Any:
 def _pair(name, a, b) -> tuple[Any, Any]:
     both = [x if isinstance(x, TensorBase) else getattr(x, "_value", None) for x in (a, b)]
     if None not in [None if x is None else 0 for x in both]:
-        kinds = [of_numpy(np.dtype(x.payload.dtype)) for x in both if x is not None]
+        kinds = [of_numpy(np.dtype(x._payload.dtype)) for x in both if x is not None]
         if kinds[0] is not kinds[1]:
             raise TypeError(
                 f"`x` and `y` must have the same dtype, got {kinds[0]!r} != {kinds[1]!r}. "
@@ -96,10 +96,10 @@ def _pair(name, a, b) -> tuple[Any, Any]:
 
 def _floored(a, b) -> Any:
     a, b = same_dtype("FloorDiv", a, b)
-    if a.payload.dtype.kind == "b":
-        _refuse("FloorDiv", a.payload.dtype, _NUMBERS)
+    if a._payload.dtype.kind == "b":
+        _refuse("FloorDiv", a._payload.dtype, _NUMBERS)
     _check_divisor(b, "FloorDiv")
-    rounded = _floor_of_quotient if a.payload.dtype.kind == "f" else T.floor_divide
+    rounded = _floor_of_quotient if a._payload.dtype.kind == "f" else T.floor_divide
     return _computed("FloorDiv", rounded, a, b)
 
 
@@ -110,8 +110,8 @@ def _floor_of_quotient(a, b) -> Any:
 
 def _remainder(a, b) -> Any:
     a, b = same_dtype("FloorMod", a, b)
-    if a.payload.dtype.kind in "bc":
-        _refuse("FloorMod", a.payload.dtype, _REAL)
+    if a._payload.dtype.kind in "bc":
+        _refuse("FloorMod", a._payload.dtype, _REAL)
     _check_divisor(b, "FloorMod")
     return _computed("FloorMod", floor_modulus, a, b)
 
@@ -122,7 +122,7 @@ def floor_modulus(a, b) -> Any:
     That rounds the quotient before it is cut: by 0.1 it is 60 of 6, though 59 times fit.
     """
     whole = wg.remainder(a, b)
-    if b.edge is None or b.payload.dtype.kind != "f":
+    if b._edge is None or b._payload.dtype.kind != "f":
         return whole
     slope = wg.neg(wg.mul(_floor_of_quotient(a, b), b))
     known = wg.isfinite(slope).detach()
@@ -131,15 +131,15 @@ def floor_modulus(a, b) -> Any:
 
 
 def _check_divisor(b, op_name: str) -> None:
-    if b.payload.dtype.kind in "iu" and not np.all(np.asarray(b.payload)):
+    if b._payload.dtype.kind in "iu" and not np.all(np.asarray(b._payload)):
         raise invalid("Integer division by zero", op_name)
 
 
 def _bits(op_name: str, prim: str) -> Callable[..., Any]:
     def operation(a, b) -> Any:
         a, b = same_dtype(op_name, a, b)
-        if a.payload.dtype.kind not in "iub":
-            _refuse(op_name, a.payload.dtype, _WHOLE)
+        if a._payload.dtype.kind not in "iub":
+            _refuse(op_name, a._payload.dtype, _WHOLE)
         return _computed(op_name, getattr(T, prim), a, b)
 
     return operation
@@ -148,8 +148,8 @@ def _bits(op_name: str, prim: str) -> Callable[..., Any]:
 def _compared(op_name: str, prim: str) -> Callable[..., Any]:
     def operation(a, b) -> Any:
         a, b = same_dtype(op_name, a, b)
-        if a.payload.dtype.kind in "bc":
-            _refuse(op_name, a.payload.dtype, _REAL)
+        if a._payload.dtype.kind in "bc":
+            _refuse(op_name, a._payload.dtype, _REAL)
         return _computed(op_name, getattr(T, prim), a, b)
 
     return operation
@@ -171,16 +171,16 @@ def _equality(op_name: str, prim: str, otherwise: bool) -> Callable[..., Any]:
 
 def _product(a, b) -> Any:
     a, b = same_dtype("MatMul", a, b)
-    n, m = a.payload.ndim, b.payload.ndim
-    if a.payload.dtype.kind == "b":
-        _refuse("MatMul", a.payload.dtype, _NUMBERS)
+    n, m = a._payload.ndim, b._payload.ndim
+    if a._payload.dtype.kind == "b":
+        _refuse("MatMul", a._payload.dtype, _NUMBERS)
     if n < 2 or m < 2:
         if n != m:
             raise invalid(
                 f"In[0] and In[1] has different ndims: {_listed(a)} vs. {_listed(b)}", "MatMul"
             )
         raise invalid(f"In[0] and In[1] ndims must be == 2: {n}", "MatMul")
-    if a.payload.shape[-1] != b.payload.shape[-2]:
+    if a._payload.shape[-1] != b._payload.shape[-2]:
         if n == m == 2:
             raise invalid(
                 f"Matrix size-incompatible: In[0]: {_listed(a)}, In[1]: {_listed(b)}", "MatMul"
@@ -193,15 +193,15 @@ def _product(a, b) -> Any:
 
 def _negative(a) -> Any:
     a = tensor_of(a)
-    if a.payload.dtype.kind == "b":
-        _refuse("Neg", a.payload.dtype, _NUMBERS)
+    if a._payload.dtype.kind == "b":
+        _refuse("Neg", a._payload.dtype, _NUMBERS)
     return made(T.neg(a))
 
 
 def _inverted(a) -> Any:
     a = tensor_of(a)
-    if a.payload.dtype.kind not in "iub":
-        _refuse("Invert", a.payload.dtype, _WHOLE)
+    if a._payload.dtype.kind not in "iub":
+        _refuse("Invert", a._payload.dtype, _WHOLE)
     return made(T.bitwise_not(a))
 
 

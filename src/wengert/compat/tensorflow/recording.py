@@ -76,8 +76,8 @@ class Join(Node):
         self.edges = edges
         self.level = level
         self.ways = ways
-        self.seq = next_sequence()
-        self.ext = None
+        self._seq = next_sequence()
+        self._ext = None
 
     def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """The cotangents of what entered the level."""
@@ -155,10 +155,10 @@ class BatchLift(Lift):
     """The level of `vectorized_map`: watched tensors from outside become batches."""
 
     def lifted(self, shown, value, below: Lifts, context: Context) -> Any:
-        if value.edge is None or self.level.number in levels_of(value.payload):
+        if value._edge is None or self.level.number in levels_of(value._payload):
             return value
-        payload = brought(new_tensor(value.payload), (self.level,)).payload
-        return new_tensor(payload, Join((value.edge,), self.level, ("gather",)))
+        payload = brought(new_tensor(value._payload), (self.level,))._payload
+        return new_tensor(payload, Join((value._edge,), self.level, ("gather",)))
 
 
 class TangentLift(Lift):
@@ -171,21 +171,21 @@ class TangentLift(Lift):
 
     def lifted(self, shown, value, below: Lifts, context: Context) -> Any:
         tangent = self.tangents.get(shown)
-        if self.level.number in levels_of(value.payload):
+        if self.level.number in levels_of(value._payload):
             return value
         if tangent is None:
-            if value.edge is None:
+            if value._edge is None:
                 return value
-            payload = Dual(value.payload, None, self.level)
-            return new_tensor(payload, Join((value.edge,), self.level, ("tangent_of",)))
-        kept = tangent.edge is not None and followed(tangent.edge, context)
+            payload = Dual(value._payload, None, self.level)
+            return new_tensor(payload, Join((value._edge,), self.level, ("tangent_of",)))
+        kept = tangent._edge is not None and followed(tangent._edge, context)
         slope = below.entered(tangent, kept)
-        if not kept and slope.edge is not None:
+        if not kept and slope._edge is not None:
             slope = without_history(slope)
-        payload = Dual(value.payload, slope.payload, self.level)
-        if value.edge is None and slope.edge is None:
+        payload = Dual(value._payload, slope._payload, self.level)
+        if value._edge is None and slope._edge is None:
             return new_tensor(payload)
-        edges = (value.edge, slope.edge)
+        edges = (value._edge, slope._edge)
         return new_tensor(payload, Join(edges, self.level, ("tangent_of", "primal_of")))
 
 
@@ -225,9 +225,9 @@ class Lifts:
         `kept` says whether the tensor's history is followed.
         """
         # rebuilt each time: a node must be younger than what made a tape watch its argument
-        value = shown if kept or shown.edge is None else without_history(shown)
+        value = shown if kept or shown._edge is None else without_history(shown)
         context = active()
-        if not self.stack or context is None or not is_differentiable(shown.payload.dtype):
+        if not self.stack or context is None or not is_differentiable(shown._payload.dtype):
             return value
         for i, lift in enumerate(self.stack):
             value = lift.lifted(shown, value, Lifts(self.stack[:i]), context)
@@ -242,13 +242,13 @@ class Lifts:
         parts: list[tuple[Any, Any, Any]] = []
         for i in reversed(range(len(self.stack))):
             lift = self.stack[i]
-            if isinstance(lift, TangentLift) and lift.level.number in levels_of(primal.payload):
-                if _carries(primal.payload, lift.level):
+            if isinstance(lift, TangentLift) and lift.level.number in levels_of(primal._payload):
+                if _carries(primal._payload, lift.level):
                     tangent = move("tangent_of", primal, lift.level)
                     parts.append((lift, tangent, Lifts(self.stack[:i])))
                 primal = move("primal_of", primal, lift.level)
-                if primal.edge.__class__ is Move:
-                    primal.edge.__class__ = Leave
+                if primal._edge.__class__ is Move:
+                    primal._edge.__class__ = Leave
         if primal is value:
             return value
         primal.__class__ = cls
@@ -256,8 +256,8 @@ class Lifts:
         ledger = None if context is None else context.ledger
         for lift, tangent, below in parts:
             tangent.__class__ = cls
-            if ledger is not None and tangent.edge is not None:
-                ledger.note(tangent.edge)
+            if ledger is not None and tangent._edge is not None:
+                ledger.note(tangent._edge)
             lift.tangents.put(primal, below.shown(tangent, cls))
         return primal
 
@@ -300,10 +300,10 @@ class Source(TensorBase):
     __slots__ = ()
 
     def __init__(self, payload) -> None:
-        self.payload = _Like(payload)
-        self.edge = LEAF
-        self.vc = None
-        self.ext = None
+        self._payload = _Like(payload)
+        self._edge = LEAF
+        self._vc = None
+        self._ext = None
 
     def __repr__(self) -> str:
         return f"<Source object at {id(self):#x}>"
@@ -317,8 +317,8 @@ class Read(Node):
 
     def __init__(self, edge) -> None:
         self.edges = (edge,)
-        self.seq = next_sequence()
-        self.ext = None
+        self._seq = next_sequence()
+        self._ext = None
 
     def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         return (g,)
@@ -328,7 +328,7 @@ class Read(Node):
 
 def node_of(edge) -> Any:
     """What an edge leads to."""
-    return edge.node if edge.seq == 0 else edge
+    return edge.node if edge._seq == 0 else edge
 
 
 class Ledger:
@@ -342,7 +342,7 @@ class Ledger:
 
     def note(self, edge) -> None:
         """Remember the node that an edge leads to, as long as somebody else needs it."""
-        self._nodes.append(weakref.ref(edge.node if edge.seq == 0 else edge))
+        self._nodes.append(weakref.ref(edge.node if edge._seq == 0 else edge))
         if len(self._nodes) > self._limit:
             self._nodes = [ref for ref in self._nodes if ref() is not None]
             self._limit = 2 * len(self._nodes) + 1000
@@ -350,7 +350,7 @@ class Ledger:
     def __del__(self) -> None:
         for ref in self._nodes:
             node = ref()
-            if node is not None and node.seq < 0:
+            if node is not None and node._seq < 0:
                 node.release()
                 node.edges = ()
 
@@ -405,13 +405,13 @@ class Record:
         stack = [node_of(edge) for edge in edges]
         while stack:
             node = stack.pop()
-            if node.seq > 0 or node in met or not self._covers(node.seq):
+            if node._seq > 0 or node in met or not self._covers(node._seq):
                 continue
             met.add(node)
             stack += [node_of(edge) for edge in node.edges if edge is not None]
         watched = self.watched
         found: set[Any] = set()
-        for node in sorted(met, key=lambda node: -int(node.seq)):
+        for node in sorted(met, key=lambda node: -int(node._seq)):
             for edge in node.edges:
                 if edge is None:
                     continue
@@ -419,7 +419,7 @@ class Record:
                     found.add(node)
                     break
                 entry = watched.get(_key(edge))
-                if entry is not None and entry[1] > node.seq:
+                if entry is not None and entry[1] > node._seq:
                     found.add(node)
                     break
         for node in met:
@@ -534,11 +534,11 @@ def followed(edge, context: Context) -> bool:
         return True
     if edge is LEAF:
         return False
-    seq = edge.seq
+    seq = edge._seq
     if seq < 0:
         if seq < context.start:
             return True
-    elif seq == 0 and edge.node.seq < context.start:
+    elif seq == 0 and edge.node._seq < context.start:
         return True
     key = _key(edge)
     return any(key in tape.watched for tape in context.tapes)
@@ -546,15 +546,15 @@ def followed(edge, context: Context) -> bool:
 
 def source_of(tensor: TensorBase) -> Any:
     """The edge that tells `tensor` apart, made if it has none."""
-    edge = tensor.edge
+    edge = tensor._edge
     if edge is None or edge is LEAF:
-        edge = tensor.edge = Source(tensor.payload)
+        edge = tensor._edge = Source(tensor._payload)
     return edge
 
 
 def without_history(tensor) -> Any:
     """A tensor of the same value that leads nowhere."""
-    return new_tensor(tensor.payload, None, tensor.vc)
+    return new_tensor(tensor._payload, None, tensor._vc)
 
 
 __all__ = defined(globals())

@@ -177,7 +177,7 @@ class TensorShape:
 def sizes(shape) -> tuple[int, ...]:
     """A shape given as a number, a sequence, a `TensorShape` or a tensor, as a tuple of int."""
     if isinstance(shape, TensorBase):
-        values = shape.payload.tolist()
+        values = shape._payload.tolist()
         return tuple(values) if isinstance(values, list) else (values,)
     if isinstance(shape, Sequence | TensorShape) or hasattr(shape, "__iter__"):
         return tuple(int(size) for size in shape)

@@ -26,9 +26,9 @@ _FLOAT32 = np.dtype(np.float32)
 def _checked(op: str, value, kinds: tuple[str, ...], d: int, attribute: str) -> Any:
     x = V.tensor_of(value)
     V.check(op, x, kinds, attribute)
-    if x.payload.ndim < d:
+    if x._payload.ndim < d:
         raise V.invalid(
-            op, f"Input must have rank of at least {d} but got: {V.shown(x.payload.shape)}"
+            op, f"Input must have rank of at least {d} but got: {V.shown(x._payload.shape)}"
         )
     return x
 
@@ -176,13 +176,13 @@ def _transformed(op: str, input, type: int, n, axis: int, norm, inv: bool) -> An
         raise ValueError(f"Types 2 and 3 are offered here, not {type}")
     if axis != -1:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
-    have = x.payload.shape[-1]
+    have = x._payload.shape[-1]
     size = have if n is None else int(n)
     if size < have:
         x = wg.narrow(x, -1, 0, size)
     elif size > have:
         x = wg.nn.functional.pad(x, (0, size - have))
-    return wg.matmul(x, wg.transpose(_cosines(size, x.payload.dtype, norm, inv), 0, 1))
+    return wg.matmul(x, wg.transpose(_cosines(size, x._payload.dtype, norm, inv), 0, 1))
 
 
 @V.operation("DCT")
@@ -273,20 +273,20 @@ def frame(
      [3 4]]
     """
     x = V.tensor_of(signal)
-    if axis % x.payload.ndim != x.payload.ndim - 1:
+    if axis % x._payload.ndim != x._payload.ndim - 1:
         raise V.invalid("Frame", f"frames are made of the last dimension here, not of {axis}")
     (length,), (step,) = (
         V.integers(frame_length, "frame_length"),
         V.integers(frame_step, "frame_step"),
     )
-    size = x.payload.shape[-1]
+    size = x._payload.shape[-1]
     count = max(-(-size // step) if pad_end else (size - length) // step + 1, 0)
     beyond = (count - 1) * step + length - size
     if pad_end and beyond > 0:
         x = wg.nn.functional.pad(x, (0, beyond), value=pad_value)
     places = np.arange(count)[:, None] * step + np.arange(length)
     picked = wg.index_select(x, -1, wg.as_tensor(places.reshape(-1)))
-    return wg.reshape(picked, (*x.payload.shape[:-1], count, length))
+    return wg.reshape(picked, (*x._payload.shape[:-1], count, length))
 
 
 @V.operation("UnsortedSegmentSum")
@@ -300,10 +300,10 @@ def overlap_and_add(signal, frame_step, name=None) -> Any:
     """
     x = V.tensor_of(signal)
     (step,) = V.integers(frame_step, "frame_step")
-    *outer, count, length = x.payload.shape
+    *outer, count, length = x._payload.shape
     size = (count - 1) * step + length
     places = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
-    start = wg.as_tensor(np.zeros((*outer, size), x.payload.dtype))
+    start = wg.as_tensor(np.zeros((*outer, size), x._payload.dtype))
     flat = wg.reshape(x, (*outer, count * length))
     return wg.index_add(start, len(outer), wg.as_tensor(places), flat)
 
@@ -330,7 +330,7 @@ def stft(
     if fft_length is None:
         fft_length = 1 << (length - 1).bit_length()
     if window_fn is not None:
-        pieces = wg.mul(pieces, V.tensor_of(window_fn(length, dtype=pieces.payload.dtype)))
+        pieces = wg.mul(pieces, V.tensor_of(window_fn(length, dtype=pieces._payload.dtype)))
     return wg.fft.rfft(pieces, V.integers(fft_length, "fft_length")[0])
 
 

@@ -152,7 +152,7 @@ def _rows(input, function: Callable[[bytes], list[bytes]]) -> Any:
     array = bytes_of(input)
     rows = [function(s) for s in array.ravel()]
     _check_rows(rows)
-    found = labels_of(rows).payload
+    found = labels_of(rows)._payload
     return labels_of(found.reshape(*array.shape, found.shape[-1]))
 
 

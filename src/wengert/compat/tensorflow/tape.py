@@ -67,18 +67,18 @@ def is_variable(value) -> bool:
 class End:
     """A target or a source of a gradient: its edge, and the values for their shape and dtype."""
 
-    __slots__ = ("edge", "payload", "value")
+    __slots__ = ("_edge", "_payload", "value")
 
     def __init__(self, value, what: str) -> None:
         self.value = value
         if is_variable(value):
-            self.edge = value.handle
-            self.payload = value._cell.value
+            self._edge = value.handle
+            self._payload = value._cell.value
         elif isinstance(value, TensorBase):
             if what == "sources":
                 source_of(value)
-            self.edge = value.edge
-            self.payload = value.payload
+            self._edge = value._edge
+            self._payload = value._payload
         else:
             raise TypeError(
                 f"{what} must be tensors or variables (or lists, tuples or dicts of them), but "
@@ -87,13 +87,13 @@ class End:
 
     def tensor(self) -> Any:
         """A tensor of this library's that the engine can take for it."""
-        return new_tensor(self.payload, self.edge)
+        return new_tensor(self._payload, self._edge)
 
 
 def edges_of_both(targets: list[Any], ends: list[Any]) -> set[Any]:
     """The edges of those that are targets and sources: their gradient is 1 on any tape."""
     sources = {id(end.value) for end in ends}
-    return {target.edge for target in targets if id(target.value) in sources and target.edge}
+    return {target._edge for target in targets if id(target.value) in sources and target._edge}
 
 
 def known_targets(
@@ -102,14 +102,16 @@ def known_targets(
     same: set[Any] = frozenset(),  # type: ignore[assignment]
 ) -> tuple[list[int], set[Any]]:
     """Which of the targets a tape knows, and the nodes that it recorded on the way to them."""
-    edges = [target.edge for target in targets if target.edge is not None]
+    edges = [target._edge for target in targets if target._edge is not None]
     through = record.recorded(edges)
     known = [
         i
         for i, target in enumerate(targets)
-        if target.edge is not None
-        and is_differentiable(target.payload.dtype)
-        and (node_of(target.edge) in through or record.watches(target.edge) or target.edge in same)
+        if target._edge is not None
+        and is_differentiable(target._payload.dtype)
+        and (
+            node_of(target._edge) in through or record.watches(target._edge) or target._edge in same
+        )
     ]
     return known, through
 
@@ -130,25 +132,26 @@ def seeds_of(targets: list[Any], given) -> list[Any]:
             seeds.append(_ones(target))
             continue
         known = isinstance(value, TensorBase | np.ndarray) or is_variable(value)
-        kind = np.dtype(target.payload.dtype)
+        kind = np.dtype(target._payload.dtype)
         seed = tensor_of(value if known else converted(value, kind))
-        if seed.payload.dtype != kind:
+        if seed._payload.dtype != kind:
             raise invalid(
                 f"cannot compute Mul as input #1(zero-based) was expected to be a "
-                f"{cxx_name(np.dtype(seed.payload.dtype))} tensor but is a {cxx_name(kind)} tensor",
+                f"{cxx_name(np.dtype(seed._payload.dtype))} tensor but is a "
+                f"{cxx_name(kind)} tensor",
                 "Mul",
                 f"\noutput_gradients[{i}] must have the dtype of its target: write tf.cast.",
             )
-        shape = tuple(target.payload.shape)
-        if tuple(seed.payload.shape) != shape:
+        shape = tuple(target._payload.shape)
+        if tuple(seed._payload.shape) != shape:
             try:
-                fits = np.broadcast_shapes(tuple(seed.payload.shape), shape) == shape
+                fits = np.broadcast_shapes(tuple(seed._payload.shape), shape) == shape
             except ValueError:
                 fits = False
             if not fits:
                 raise invalid(
                     f"Incompatible shapes: output_gradients[{i}] has shape "
-                    f"{list(seed.payload.shape)}, and its target {list(shape)}",
+                    f"{list(seed._payload.shape)}, and its target {list(shape)}",
                     "Mul",
                 )
             seed = T.expand(seed, shape=shape)
@@ -157,15 +160,15 @@ def seeds_of(targets: list[Any], given) -> list[Any]:
 
 
 def _ones(target) -> Any:
-    shape, kind = tuple(target.payload.shape), target.payload.dtype
+    shape, kind = tuple(target._payload.shape), target._payload.dtype
     return new_tensor(np.ones(shape, kind) if shape else np.dtype(kind).type(1))
 
 
 def zeros_of(end, before: tuple[int, ...], after: int = 0) -> Any:
     """Zeros like `end`, with dimensions `before` its own, from number `after` on."""
-    size = tuple(end.payload.shape)
+    size = tuple(end._payload.shape)
     shape = (*size[:after], *before, *size[after:])
-    return made(new_tensor(np.zeros(shape, end.payload.dtype)))
+    return made(new_tensor(np.zeros(shape, end._payload.dtype)))
 
 
 _LOG = logging.getLogger("tensorflow")
@@ -395,9 +398,9 @@ class GradientTape:
         asked = [
             i
             for i, end in enumerate(ends)
-            if end.edge is not None
-            and is_differentiable(end.payload.dtype)
-            and (record.watches(end.edge) or node_of(end.edge) in through or end.edge in same)
+            if end._edge is not None
+            and is_differentiable(end._payload.dtype)
+            and (record.watches(end._edge) or node_of(end._edge) in through or end._edge in same)
         ]
         if not known or not asked:
             return found
@@ -412,8 +415,8 @@ class GradientTape:
             carrying = [
                 i
                 for i in known
-                if lifts.follows(targets[i].value, targets[i].payload)
-                or lifts.follows(seeds[i], seeds[i].payload)
+                if lifts.follows(targets[i].value, targets[i]._payload)
+                or lifts.follows(seeds[i], seeds[i]._payload)
             ]
             rest = [i for i in known if i not in carrying]
             parts = [(carrying, lifts.inside(True)), (rest, lifts.inside(False))]
@@ -485,16 +488,16 @@ class GradientTape:
             )
         ends = [End(value, "sources") for value in nest.flatten(sources)]
         end = End(target, "target")
-        shape = tuple(end.payload.shape)
+        shape = tuple(end._payload.shape)
         count = math.prod(shape)
-        basis = np.eye(count, dtype=end.payload.dtype).reshape(count, *shape)
+        basis = np.eye(count, dtype=end._payload.dtype).reshape(count, *shape)
         if self._recording:
             self._inside()
         found = self._rows(end, ends, basis, experimental_use_pfor)
         self._used()
         for i, (rows, source) in enumerate(zip(found, ends, strict=True)):
             if rows is not None:
-                size = (*shape, *source.payload.shape)
+                size = (*shape, *source._payload.shape)
                 found[i] = made(reshape(tensor_of(rows), size))
             elif missing is UnconnectedGradients.ZERO:
                 found[i] = zeros_of(source, shape)
@@ -533,7 +536,7 @@ class GradientTape:
             if nest.is_nested(value):
                 raise AttributeError(f"{type(value).__name__!r} object has no attribute 'shape'")
         by, end = End(source, "sources"), End(target, "target")
-        shape, size = tuple(end.payload.shape), tuple(by.payload.shape)
+        shape, size = tuple(end._payload.shape), tuple(by._payload.shape)
         if not shape or not size or shape[0] != size[0]:
             raise ValueError(
                 f"Need first dimension of target shape ({shape}) and source shape ({size}) to "
@@ -546,7 +549,7 @@ class GradientTape:
             )
         rest = shape[1:]
         count = math.prod(rest)
-        basis = np.eye(count, dtype=end.payload.dtype).reshape(count, 1, *rest)
+        basis = np.eye(count, dtype=end._payload.dtype).reshape(count, 1, *rest)
         basis = np.ascontiguousarray(np.broadcast_to(basis, (count, *shape)))
         if self._recording:
             self._inside()
@@ -574,7 +577,8 @@ class GradientTape:
         try:
             if not len(basis):
                 rows: Any = [
-                    new_tensor(np.zeros((0, *one.payload.shape), one.payload.dtype)) for one in ends
+                    new_tensor(np.zeros((0, *one._payload.shape), one._payload.dtype))
+                    for one in ends
                 ]
                 known, _ = known_targets(self._ready(), [end])
                 connected = [bool(known)] * len(ends)

@@ -42,7 +42,7 @@ def _number(part) -> Any:
     """One index as a Python number; None and the like as they are."""
     if isinstance(part, TensorBase) or hasattr(part, "_as_tensor"):
         tensor = part if isinstance(part, TensorBase) else part._as_tensor()
-        payload = tensor.payload
+        payload = tensor._payload
         if payload.ndim or payload.dtype.kind not in "iu":
             raise TypeError(
                 f"{_EXPECTED}, got {part!r}: use tf.gather(x, indices) or tf.boolean_mask(x, mask)"
@@ -77,12 +77,12 @@ def _bound(part) -> Any:
 
 def read(tensor, index) -> Any:
     """The elements of `tensor` that `index` names, recorded."""
-    if isinstance(index, TensorBase) and index.payload.dtype.kind == "b" and index.payload.ndim:
-        return numpys_read(tensor, np.asarray(index.payload))
+    if isinstance(index, TensorBase) and index._payload.dtype.kind == "b" and index._payload.ndim:
+        return numpys_read(tensor, np.asarray(index._payload))
     parts = [_checked(part) for part in (index if isinstance(index, tuple | list) else (index,))]
     if parts.count(Ellipsis) > 1:
         raise ValueError("Multiple ellipses are not allowed")
-    shape = tensor.payload.shape
+    shape = tensor._payload.shape
     taken = [part for part in parts if part is not None and part is not Ellipsis]
     if len(taken) > len(shape):
         raise invalid(
@@ -119,8 +119,8 @@ def made(result) -> Any:
     if isinstance(result, TensorBase):
         context = active()
         if context is not None:
-            if result.edge is not None and context.ledger is not None and result.edge.seq < 1:
-                context.ledger.note(result.edge)
+            if result._edge is not None and context.ledger is not None and result._edge._seq < 1:
+                context.ledger.note(result._edge)
             if context.lifts is not None:
                 result = context.lifts.shown(result, Tensor)
         result.__class__ = Tensor
@@ -190,7 +190,7 @@ def converted(value, wanted=None) -> Any:
     """
     if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
         tensor = tensor_of(value)
-        if wanted is not None and tensor.payload.dtype != wanted:
+        if wanted is not None and tensor._payload.dtype != wanted:
             shown = made(tensor)
             raise ValueError(
                 f"Tensor conversion requested dtype {of_numpy(wanted).name} for Tensor with dtype "
@@ -223,7 +223,7 @@ class Operand(NativeTensor):
 
 def entered(tensor) -> Any:
     """`tensor` as an argument: with the edge that active tapes follow, or with none."""
-    edge, context = tensor.edge, active()
+    edge, context = tensor._edge, active()
     if context is None:
         edge = None
     else:
@@ -234,7 +234,7 @@ def entered(tensor) -> Any:
                 return lifted
         elif not kept:
             edge = None
-    operand = new_tensor(tensor.payload, edge, tensor.vc)
+    operand = new_tensor(tensor._payload, edge, tensor._vc)
     operand.__class__ = Operand
     return operand
 
@@ -251,9 +251,9 @@ def _holds_tensor(value) -> bool:
 def _first_dtype(value) -> Any:
     for part in value:
         if isinstance(part, TensorBase):
-            return part.payload.dtype
+            return part._payload.dtype
         if hasattr(part, "_as_tensor"):
-            return part._as_tensor().payload.dtype
+            return part._as_tensor()._payload.dtype
         if isinstance(part, list | tuple):
             found = _first_dtype(part)
             if found is not None:
@@ -273,13 +273,13 @@ def _packed(value, wanted) -> Any:
         else:
             parts.append(_constant(array_of(part, wanted)))
     parts = list(same_dtype("Pack", *parts))
-    shapes = {tuple(part.payload.shape) for part in parts}
+    shapes = {tuple(part._payload.shape) for part in parts}
     if len(shapes) > 1:
-        first = parts[0].payload.shape
-        at, other = next((i, p) for i, p in enumerate(parts) if p.payload.shape != first)
+        first = parts[0]._payload.shape
+        at, other = next((i, p) for i, p in enumerate(parts) if p._payload.shape != first)
         raise invalid(
             f"Shapes of all inputs must match: values[0].shape = {list(first)} != "
-            f"values[{at}].shape = {list(other.payload.shape)}",
+            f"values[{at}].shape = {list(other._payload.shape)}",
             "Pack",
         )
     return T.stack(*parts, dim=0)
@@ -310,7 +310,7 @@ def same_dtype(op_name: str, *values) -> tuple[Any, ...]:
     place = 0
     for i, value in enumerate(values):
         if isinstance(value, TensorBase):
-            kind, place = value.payload.dtype, i
+            kind, place = value._payload.dtype, i
             break
         if hasattr(value, "_as_tensor"):
             kind, place = value.dtype.dtype, i
@@ -321,7 +321,7 @@ def same_dtype(op_name: str, *values) -> tuple[Any, ...]:
     if kind is None:
         # the first value says it, as if it were a tensor
         first = tensor_of(values[0])
-        kind = first.payload.dtype
+        kind = first._payload.dtype
         values = (first, *values[1:])
     context = active()
     ready: list[Any] = []
@@ -332,10 +332,10 @@ def same_dtype(op_name: str, *values) -> tuple[Any, ...]:
             tensor = _packed(value, kind)
         else:
             tensor = _constant(_operand(value, kind, op_name, i))
-        if tensor.payload.dtype != kind:
+        if tensor._payload.dtype != kind:
             high = max(place, i)
-            have = cxx_name(np.dtype(kind if place < i else tensor.payload.dtype))
-            came = cxx_name(np.dtype(tensor.payload.dtype if place < i else kind))
+            have = cxx_name(np.dtype(kind if place < i else tensor._payload.dtype))
+            came = cxx_name(np.dtype(tensor._payload.dtype if place < i else kind))
             raise invalid(
                 f"cannot compute {op_name} as input #{high}(zero-based) was expected to be a "
                 f"{have} tensor but is a {came} tensor",
@@ -364,14 +364,14 @@ def _operand(value, kind, op_name: str, place: int) -> Any:
 
 def _join(values: tuple[Any, ...], ready: list[Any], context: Context) -> None:
     """Give unwatched arguments an edge, if another is followed (NOTE [tapes over one graph])."""
-    if not any(tensor.edge is not None for tensor in ready):
+    if not any(tensor._edge is not None for tensor in ready):
         return
     for i, value in enumerate(values):
-        if ready[i].edge is None and value.__class__ is Tensor:
+        if ready[i]._edge is None and value.__class__ is Tensor:
             edge = source_of(value)
             lifted = value if context.lifts is None else context.lifts.entered(value, True)
             if lifted is value:
-                ready[i].edge = edge
+                ready[i]._edge = edge
             else:
                 ready[i] = lifted
 
@@ -385,7 +385,7 @@ def _getitem(self, index) -> Any:
 
 
 def _iterated(self) -> Iterator[Any]:
-    if not self.payload.shape:
+    if not self._payload.shape:
         raise TypeError("Cannot iterate over a scalar tensor.")
     return iter([made(part) for part in T.unbind(tensor_of(self), dim=0)])
 

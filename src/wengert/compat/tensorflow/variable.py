@@ -74,7 +74,7 @@ def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> N
     setattr(cls, scatter.__name__, scatter)
 
     def scatter_nd(self, indices, updates, name=None) -> Any:
-        places = np.asarray(converted(indices).payload)
+        places = np.asarray(converted(indices)._payload)
         return self._scattered(function, tuple(np.moveaxis(places, -1, 0)), updates)
 
     scatter_nd.__name__ = scatter_nd.__qualname__ = f"scatter_nd_{name}"
@@ -161,7 +161,7 @@ class Variable:
         if callable(initial_value) and not isinstance(initial_value, TensorBase | Variable):
             initial_value = initial_value()
         try:
-            value = converted(initial_value, numpy_dtype(dtype)).payload
+            value = converted(initial_value, numpy_dtype(dtype))._payload
         except ValueError as error:
             raise ValueError(f"initial_value: {error}") from None
         known = TensorShape(value.shape)
@@ -314,11 +314,11 @@ class Variable:
 
     def sparse_read(self, indices, name=None) -> Any:
         """The rows that `indices` name."""
-        return made(read(self.value(), np.asarray(converted(indices).payload)))
+        return made(read(self.value(), np.asarray(converted(indices)._payload)))
 
     def gather_nd(self, indices, name=None) -> Any:
         """The elements or parts that the rows of `indices` name."""
-        places = np.asarray(converted(indices).payload)
+        places = np.asarray(converted(indices)._payload)
         return made(read(self.value(), tuple(np.moveaxis(places, -1, 0))))
 
     # -- assigning --------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ class Variable:
         ------
         ValueError: If `value` is a tensor of another type or has another shape.
         """
-        given = converted(value, self._cell.value.dtype).payload
+        given = converted(value, self._cell.value.dtype)._payload
         if not self.shape.is_compatible_with(given.shape):
             raise ValueError(
                 f"Cannot assign value to variable ' {self._name}': Shape mismatch."
@@ -351,7 +351,7 @@ class Variable:
 
     def _updated(self, delta, sign: int, op_name: str, read_value: bool) -> Any:
         value = self._cell.value
-        given = converted(delta, value.dtype).payload
+        given = converted(delta, value.dtype)._payload
         if given.shape != value.shape:
             raise invalid(
                 f"Cannot update variable with shape {_listed(value)} using a Tensor with shape "
@@ -377,20 +377,20 @@ class Variable:
         changed = np.array(self._cell.value)
         where = index if isinstance(index, tuple) else (index,)
         changed[tuple(np.asarray(i) if isinstance(i, TensorBase) else i for i in where)] = (
-            np.asarray(converted(value, changed.dtype).payload)
+            np.asarray(converted(value, changed.dtype)._payload)
         )
         return self._assigned(changed)
 
     def _scattered(self, function: Callable[..., Any], indices, updates) -> Any:
         changed = np.array(self._cell.value)
-        given = np.asarray(converted(updates, changed.dtype).payload)
+        given = np.asarray(converted(updates, changed.dtype)._payload)
         function(changed, indices, given)
         return self._assigned(changed)
 
     def _rows(self, delta) -> tuple[Any, Any]:
         if not (hasattr(delta, "indices") and hasattr(delta, "values")):
             raise TypeError(f"sparse_delta is not IndexedSlices: {delta}")
-        return np.asarray(converted(delta.indices).payload), delta.values
+        return np.asarray(converted(delta.indices)._payload), delta.values
 
     def batch_scatter_update(self, sparse_delta, use_locking: bool = False, name=None) -> Any:
         """Assign to rows of each element of a batch: ``var[i, indices[i, j]] = values[i, j]``."""

@@ -31,7 +31,7 @@ _formats: Callable[[], Any] = object if _format is None else _format.get
 
 def _memory(tensor: Any) -> Any:
     """The payload of a tensor as an array, or that of a transform."""
-    array = tensor.array()
+    array = tensor._array()
     if getattr(array, "traced", False):
         raise AttributeError("a tensor that another thread traces")
     return array

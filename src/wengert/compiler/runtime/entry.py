@@ -169,7 +169,7 @@ class Call:
                 f"outside: {why}. Compute the first derivative inside of the function that is "
                 "compiled, or call the function uncompiled."
             )
-        ended = [t.ext for t in inputs.values() if t.ext is not None and t.ext.ended]
+        ended = [t._ext for t in inputs.values() if t._ext is not None and t._ext.ended]
         try:
             # the transform that they are the inputs of may have ended, but somebody follows them
             for ext in ended:
@@ -184,7 +184,7 @@ class Call:
             leaf.what.place: i for i, leaf in enumerate(self.exit.leaves) if leaf.kind == "part"
         }
         return [
-            leaves[i] if i < len(leaves) else leaves[views[i]].ext.base for i in self.exit.outputs
+            leaves[i] if i < len(leaves) else leaves[views[i]]._ext.base for i in self.exit.outputs
         ]
 
     def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
@@ -273,8 +273,8 @@ class Entry:
 
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """The memory of the inputs, and the version cells of the tensors among them."""
-        held = [tensor.array() for tensor in tensors]
-        return [*held, *arrays], [tensor.vc for tensor in tensors]
+        held = [tensor._array() for tensor in tensors]
+        return [*held, *arrays], [tensor._vc for tensor in tensors]
 
     def lay_out(self, captured: Captured) -> None:
         """Let the traces hold only for inputs that share memory as those of a trace do."""
@@ -334,7 +334,7 @@ class Entry:
         """What the function returns, with its effects."""
         if self.left is not None or (self.streams and not are_known(self.streams)):
             return self.function(*args, **kwargs)
-        memory = [*[tensor.array() for tensor in tensors], *arrays]
+        memory = [*[tensor._array() for tensor in tensors], *arrays]
         given = [
             array
             if array.__class__ is np.ndarray and array.flags.c_contiguous
@@ -387,7 +387,7 @@ class Entry:
                 [
                     leaf
                     for leaf, made in zip(leaves, exit.leaves, strict=True)
-                    if made.kind == "tensor" and id(leaf.payload) in saved
+                    if made.kind == "tensor" and id(leaf._payload) in saved
                 ],
             )
         return exit.complete(leaves, tensors)

@@ -242,14 +242,14 @@ def _leaf(
     scope[constant] = leaf.cls
     lines = [
         f"{own} = new({constant})",
-        f"{own}.payload = {payload}",
-        f"{own}.edge = {'LEAF' if leaf.leaf else 'None'}",
-        f"{own}.vc = {own}.ext = None",
+        f"{own}._payload = {payload}",
+        f"{own}._edge = {'LEAF' if leaf.leaf else 'None'}",
+        f"{own}._vc = {own}._ext = None",
     ]
     if leaf.version is not None:
         count, scope[f"w{name}"], first = leaf.version
-        cell = f"[{count}, w{name}]" if made[first] == name else f"l{made[first]}.vc"
-        lines.append(f"{own}.vc = {cell}")
+        cell = f"[{count}, w{name}]" if made[first] == name else f"l{made[first]}._vc"
+        lines.append(f"{own}._vc = {cell}")
     return lines
 
 

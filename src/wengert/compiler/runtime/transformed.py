@@ -79,7 +79,7 @@ class TransformedEnvironment(Environment):
         self._before: list[tuple[int, Any, Any, list[tuple[int, Sym]]]] = []
         self.wrote = False
         for i, tensor in enumerate(self.met):
-            payload = tensor.payload
+            payload = tensor._payload
             if not is_of_transform(payload):
                 self.tensors.append(tensor)
                 self.owners.append((i, 0))
@@ -87,8 +87,10 @@ class TransformedEnvironment(Environment):
                 self._stand_ins(i, tensor)
 
     def _stand_ins(self, i: int, tensor: Any) -> None:
-        edge = LEAF if tensor.edge is not None and is_differentiable(tensor.payload.dtype) else None
-        if edge is not None and tensor.ext is not None and tensor.ext.hooks:
+        edge = (
+            LEAF if tensor._edge is not None and is_differentiable(tensor._payload.dtype) else None
+        )
+        if edge is not None and tensor._ext is not None and tensor._ext.hooks:
             self._refuse("an argument of a transform has hooks on its gradient")
         for k, content in enumerate(contents_of(whole(tensor))):
             array = _apart(content)
@@ -130,25 +132,25 @@ class TransformedEnvironment(Environment):
         """Let tensors of transforms hold the symbols that their stand-ins do."""
         symbols: dict[int, list[tuple[int, Sym]]] = {}
         for k, ((i, _), stand_in) in enumerate(zip(self.owners, self.tensors, strict=True)):
-            symbols.setdefault(i, []).append((k, stand_in.payload))
+            symbols.setdefault(i, []).append((k, stand_in._payload))
         for i, tensor in enumerate(self.met):
-            payload = tensor.payload
+            payload = tensor._payload
             if is_of_transform(payload):
-                tensor.payload = filled(whole(tensor), [symbol for _, symbol in symbols[i]])
-                self._before.append((i, payload, tensor.edge, symbols[i]))
+                tensor._payload = filled(whole(tensor), [symbol for _, symbol in symbols[i]])
+                self._before.append((i, payload, tensor._edge, symbols[i]))
 
     def restore(self) -> None:
         """Give tensors of transforms their payloads back, or what was written to them."""
         for i, before, edge, symbols in self._before:
             tensor = self.met[i]
             written = [k for k, symbol in symbols if symbol.storage.writes]
-            payload = real_payload(tensor.payload)
+            payload = real_payload(tensor._payload)
             arrays = [symbol.array for _, symbol in symbols]
             kept = list(map(id, contents_of(payload))) == list(map(id, arrays))
-            if written or not kept or tensor.edge is not edge:
+            if written or not kept or tensor._edge is not edge:
                 self.wrote = True
             kept = kept and not self._copied.intersection(written)
-            tensor.payload = before if kept else payload
+            tensor._payload = before if kept else payload
         self._before = []
 
     def pulled(
@@ -162,7 +164,7 @@ class TransformedEnvironment(Environment):
         for k in places:
             i, part = self.owners[k]
             if i in parts:
-                made.append((k, parts[i][part].payload))
+                made.append((k, parts[i][part]._payload))
         return made
 
 
@@ -243,7 +245,7 @@ class Lowered:
         made: list[tuple[str, Any, Any]] = []
         flat: list[Any] = []
         for leaf in leaves:
-            payload = leaf.payload if isinstance(leaf, TensorBase) else None
+            payload = leaf._payload if isinstance(leaf, TensorBase) else None
             if not is_of_transform(payload):
                 made.append(("plain", None, None))
                 flat.append(leaf)
@@ -252,14 +254,14 @@ class Lowered:
             if place is not None:
                 made.append(("given", place, None))
                 continue
-            if trace is not None and leaf.edge is LEAF:
+            if trace is not None and leaf._edge is LEAF:
                 trace.give_up("a result is a new leaf of a transform")
             parts: list[Any] = []
             form = lowered(leaf, mode.levels, parts)
             made.append(("lifted", form, type(leaf)))
             # uncompiled, no write reaches what a tangent shares memory with
             flat += [
-                T.clone(part) if tangent and _is_given(part.payload) else part
+                T.clone(part) if tangent and _is_given(part._payload) else part
                 for part, tangent in zip(parts, _tangents(form), strict=True)
             ]
         # which `rebuild` holds
@@ -323,7 +325,7 @@ def capture_transformed(
             exit.rebuild = results
     for leaf in leaves:
         if isinstance(leaf, TensorBase):
-            leaf.payload = real_payload(leaf.payload)
+            leaf._payload = real_payload(leaf._payload)
     captured.result = below.original
     return captured
 
@@ -364,15 +366,15 @@ class TransformedCall(Call):
         found = self.entry.match(args, kwargs)
         assert found is not None
         tensors = found[0]
-        payloads = [tensor.payload for tensor in tensors]
+        payloads = [tensor._payload for tensor in tensors]
         try:
             # as it was traced
             for tensor in tensors:
-                tensor.payload = whole(tensor)
+                tensor._payload = whole(tensor)
             return Lowered(self.entry.function, tensors)(*args, **kwargs)
         finally:
             for tensor, payload in zip(tensors, payloads, strict=True):
-                tensor.payload = payload
+                tensor._payload = payload
 
 
 class TransformedEntry(Entry):
@@ -408,13 +410,13 @@ class TransformedEntry(Entry):
         held: list[Any] = []
         cells: list[Any] = []
         for tensor in tensors:
-            if is_of_transform(tensor.payload):
+            if is_of_transform(tensor._payload):
                 parts = [_apart(part) for part in contents_of(whole(tensor))]
                 held += parts
                 cells += [None] * len(parts)
             else:
-                held.append(tensor.array())
-                cells.append(tensor.vc)
+                held.append(tensor._array())
+                cells.append(tensor._vc)
         return [*held, *arrays], cells
 
     def finished(
@@ -428,7 +430,7 @@ class TransformedEntry(Entry):
         for i, tensor in enumerate(tensors):
             if i in wanted:
                 lowered(tensor, levels, flat)
-            elif is_of_transform(tensor.payload):
+            elif is_of_transform(tensor._payload):
                 flat += [None for _ in contents_of(whole(tensor))]
             else:
                 flat.append(tensor)

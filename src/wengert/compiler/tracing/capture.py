@@ -117,17 +117,17 @@ def capture(
         trace.path = Path(environment.numbers)
         trace.is_exact = environment.is_exact
         trace.turns = Turns(
-            environment.skips and not environment.opened and all(t.edge is None for t in tensors)
+            environment.skips and not environment.opened and all(t._edge is None for t in tensors)
         )
         values = [symbol.value for symbol in inputs]
         captured = Captured(environment, trace, values)
         captured.before, captured.log = trace.surroundings, log
         memory = [symbol.array for symbol in inputs]
-        cells = [tensor.vc for tensor in tensors]
+        cells = [tensor._vc for tensor in tensors]
         captured.layout = layout_of(memory, cells)
         before = current_mode()
-        grads = [None if t.ext is None else t.ext.grad for t in tensors]
-        edges = [t.edge for t in tensors]
+        grads = [None if t._ext is None else t._ext.grad for t in tensors]
+        edges = [t._edge for t in tensors]
         versions = [writes_to(tensor) for tensor in tensors]
         inside = changed(before, tracing=trace)
         MODE.set(inside)
@@ -172,7 +172,7 @@ def capture(
                 # it is not a graph, so it needs all turns
                 trace.discard()
             _settle(trace, environment, inputs)
-            if any(t.edge is not edge for t, edge in zip(tensors, edges, strict=True)):
+            if any(t._edge is not edge for t, edge in zip(tensors, edges, strict=True)):
                 trace.give_up("an operation in place changes the history of an argument")
         except BaseException:
             trace.unmask()
@@ -260,14 +260,14 @@ def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:
 def _shown(trace: Trace, leaf: Any, copies: dict[int, Any]) -> Any:
     """A leaf of the result with its real array."""
     if isinstance(leaf, TensorBase):
-        symbol = leaf.payload
-        leaf.payload = real_payload(symbol)
-        if isinstance(symbol, Sym) and symbol.value.constant is leaf.payload:
+        symbol = leaf._payload
+        leaf._payload = real_payload(symbol)
+        if isinstance(symbol, Sym) and symbol.value.constant is leaf._payload:
             # later runs read the constant, and users may write to what they got
-            leaf.payload = copies.setdefault(id(symbol.value), leaf.payload.copy())
-        base = None if leaf.ext is None else leaf.ext.base
+            leaf._payload = copies.setdefault(id(symbol.value), leaf._payload.copy())
+        base = None if leaf._ext is None else leaf._ext.base
         if base is not None:
-            base.payload = real_payload(base.payload)
+            base._payload = real_payload(base._payload)
     elif isinstance(leaf, np.ndarray) and id(leaf) in trace.returned:
         return trace.returned[id(leaf)][1].array
     return leaf.number if type(leaf) is Scalar else leaf
@@ -282,26 +282,26 @@ def _plain(trace: Trace, leaf: Any) -> Any:
 def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
     """Let the tensors of the environment hold symbols, and afterwards their memory again."""
     tensors = environment.tensors
-    arrays = [tensor.array() for tensor in tensors]
+    arrays = [tensor._array() for tensor in tensors]
     inputs = trace.inputs([*arrays, *environment.arrays])
     trace.within = True
     try:
         for tensor, symbol in zip(tensors, inputs, strict=False):
-            tensor.payload = symbol
+            tensor._payload = symbol
         environment.swap()
         yield inputs
     finally:
         environment.restore()
         for tensor, array, symbol in zip(tensors, arrays, inputs, strict=False):
-            tensor.payload = array if tensor.payload is symbol else real_payload(tensor.payload)
-            if tensor.ext is not None and tensor.ext.grad is not None:
-                grad = tensor.ext.grad
+            tensor._payload = array if tensor._payload is symbol else real_payload(tensor._payload)
+            if tensor._ext is not None and tensor._ext.grad is not None:
+                grad = tensor._ext.grad
                 if isinstance(grad, SparseValue):
                     continue
-                grad.payload = real_payload(grad.payload)
-                if isinstance(grad.payload, np.ndarray) and not grad.payload.flags.writeable:
+                grad._payload = real_payload(grad._payload)
+                if isinstance(grad._payload, np.ndarray) and not grad._payload.flags.writeable:
                     # a constant of the trace, which later gradients are not to be added to
-                    grad.payload = grad.payload.copy()
+                    grad._payload = grad._payload.copy()
         trace.within = False
         if not trace.masked:
             trace.clear()
@@ -315,26 +315,26 @@ def _differentiated(
     outputs = [
         i
         for i, leaf in enumerate(leaves)
-        if computed[i] and leaf.edge is not None and leaf.edge is not LEAF
+        if computed[i] and leaf._edge is not None and leaf._edge is not LEAF
     ]
-    places = [i for i, t in enumerate(tensors) if t.edge is not None]
-    places = [i for i in places if is_differentiable(tensors[i].payload.dtype)]
+    places = [i for i, t in enumerate(tensors) if t._edge is not None]
+    places = [i for i in places if is_differentiable(tensors[i]._payload.dtype)]
     if not outputs or trace.broken is not None:
         return None, outputs
     if not places:
         trace.give_up("a result has a history that does not lead to an argument")
         return None, outputs
-    if any(tensors[i].ext is not None and tensors[i].ext.hooks for i in places):
+    if any(tensors[i]._ext is not None and tensors[i]._ext.hooks for i in places):
         trace.give_up("an argument has hooks on its gradient")
         return None, outputs
-    more = does_more(trace.behind([leaves[i].edge for i in outputs]))
+    more = does_more(trace.behind([leaves[i]._edge for i in outputs]))
     if more is not None:
         trace.give_up(f"{more} may do more than compute")
         return None, outputs
     start = len(trace.items)
     cotangents = []
     for i in outputs:
-        payload = leaves[i].payload
+        payload = leaves[i]._payload
         cotangents.append(trace.input(np.ones(payload.shape, payload.dtype)))
 
     def pull(sources: list[Any]) -> Sequence[Any]:
@@ -345,8 +345,8 @@ def _differentiated(
     known = set(map(id, tensors))
     inside = [
         leaf
-        for leaf in trace.behind([leaves[i].edge for i in outputs])
-        if leaf.seq > 0 and id(leaf) not in known
+        for leaf in trace.behind([leaves[i]._edge for i in outputs])
+        if leaf._seq > 0 and id(leaf) not in known
     ]
     try:
         # a whole pass goes to the leaves that the function has made, too

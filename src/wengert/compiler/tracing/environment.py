@@ -102,11 +102,11 @@ _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
 
 def _is_watched(tensor: Any) -> bool:
     """Whether a backward pass to a tensor, as a trace makes one, could be noticed."""
-    ext = tensor.ext
+    ext = tensor._ext
     if ext is not None and (ext.hooks or ext.post_hooks or ext.retains):
         return True
-    edge = tensor.edge
-    return edge is not None and edge is not LEAF and node_of(edge).ext is not None
+    edge = tensor._edge
+    return edge is not None and edge is not LEAF and node_of(edge)._ext is not None
 
 
 @functools.lru_cache(512)
@@ -123,7 +123,7 @@ def _protocols() -> frozenset[str]:
 
 def _plain(name: str, more: str = "") -> str:
     """The condition that a tensor is not a view and has no hooks, nor what `more` says."""
-    ext = f"{name}.ext"
+    ext = f"{name}._ext"
     having = f"{ext}.base is not None or {ext}.hooks or {ext}.post_hooks"
     also = f" or {ext}.{more}" if more else ""
     return f"if {ext} is not None and ({having}{also}): return None"
@@ -217,7 +217,7 @@ class Environment(Reach):
         except Unknown as unknown:
             self._refuse(str(unknown))
             self.where = unknown.where
-        self.places = [i for i, t in enumerate(self.tensors) if t.edge is not None]
+        self.places = [i for i, t in enumerate(self.tensors) if t._edge is not None]
 
     def close(self) -> None:
         """Let go of the tensors and arrays, which belong to the call that was traced, once."""
@@ -246,7 +246,7 @@ class Environment(Reach):
         `pull` gives the gradients of tensors, or None for those that have none.
         """
         found = pull([self.tensors[i] for i in places])
-        return [(i, g.payload) for i, g in zip(places, found, strict=True) if g is not None]
+        return [(i, g._payload) for i, g in zip(places, found, strict=True) if g is not None]
 
     def settle(self, taken: Iterable[tuple[int, types.CodeType, int]]) -> str | None:
         """Make conditions of the content of arrays, and say why that cannot be.
@@ -534,19 +534,19 @@ class Environment(Reach):
         self.met.append(tensor)
         self._line(f"{name} = {path}")
         self._require(f"{name}.__class__ is {self._constant(type(tensor))}")
-        payload = tensor.payload
-        self._line(f"p{i} = {name}.payload")
+        payload = tensor._payload
+        self._line(f"p{i} = {name}._payload")
         self._line(f"if p{i}.__class__ is not ndarray: p{i} = memory({name})")
         self._payload(payload, f"p{i}")
         if self.refusal is not None:
             return
-        if tensor.edge is None:
-            self._require(f"{name}.edge is None")
-        elif tensor.edge is LEAF:
-            self._require(f"{name}.edge is LEAF")
+        if tensor._edge is None:
+            self._require(f"{name}._edge is None")
+        elif tensor._edge is LEAF:
+            self._require(f"{name}._edge is LEAF")
         else:
-            self._require(f"{name}.edge is not None and {name}.edge is not LEAF")
-        ext = tensor.ext
+            self._require(f"{name}._edge is not None and {name}._edge is not LEAF")
+        ext = tensor._ext
         if _is_watched(tensor):
             raise Unknown(
                 "a tensor has hooks on its gradient, or keeps one though it is not a leaf"
@@ -559,8 +559,8 @@ class Environment(Reach):
             self._plain_at[i] = len(self._lines)
             self._line(_plain(name))
         else:
-            self._line(f"if {name}.ext is None or {name}.ext.base is None: return None")
-            self._tensor(base, f"{name}.ext.base")
+            self._line(f"if {name}._ext is None or {name}._ext.base is None: return None")
+            self._tensor(base, f"{name}._ext.base")
         # forward mode notes there what unpack_dual() gives, which the payload says as well
         if getattr(tensor, "__dict__", None) and tensor.__dict__.keys() != {"_given_tangent"}:
             self._value(tensor.__dict__, f"{name}.__dict__")
@@ -570,20 +570,20 @@ class Environment(Reach):
         count = len(self.met)
         # gradients are among those that are met
         for i, tensor in enumerate(self.met):
-            grad = None if tensor.ext is None else tensor.ext.grad
+            grad = None if tensor._ext is None else tensor._ext.grad
             if grad is None:
                 if i in self._plain_at:
                     # in one line, of which most calls see the beginning alone
                     self._lines[self._plain_at[i]] = _plain(f"t{i}", "grad is not None")
                 else:
                     self._line(
-                        f"if t{i}.ext is not None and t{i}.ext.grad is not None: return None"
+                        f"if t{i}._ext is not None and t{i}._ext.grad is not None: return None"
                     )
                 continue
             if isinstance(grad, SparseValue):
                 raise Unknown("a gradient is sparse")
-            self._line(f"if t{i}.ext is None or t{i}.ext.grad is None: return None")
-            self._tensor(grad, f"t{i}.ext.grad")
+            self._line(f"if t{i}._ext is None or t{i}._ext.grad is None: return None")
+            self._tensor(grad, f"t{i}._ext.grad")
         self._plainly(count)
 
     def _plainly(self, first: int) -> None:

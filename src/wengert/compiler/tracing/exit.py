@@ -54,15 +54,15 @@ class View(NamedTuple):
                 made = T.alias(made)
         finally:
             MODE.set(before)
-        if made.ext is not None:
-            made.ext.no_write = self.no_write
+        if made._ext is not None:
+            made._ext.no_write = self.no_write
         if self.leaf:
-            made.edge = LEAF
+            made._edge = LEAF
         return made
 
     def shown(self, source: Any) -> Any:
         """The array that it shows of a tensor or array."""
-        array = source.array() if isinstance(source, TensorBase) else source
+        array = source._array() if isinstance(source, TensorBase) else source
         for prim, params in self.chain:
             array = prim.kernel(array, **params)
         return array
@@ -299,7 +299,7 @@ class Exit:
             wanted = [(effect, _held(effect.value, known)) for effect in writes]
         for effect, array in wanted:
             target = given[effect.place]
-            target = target.array() if isinstance(target, TensorBase) else target
+            target = target._array() if isinstance(target, TensorBase) else target
             if target is not array:
                 np.copyto(target, array)
         for i in self.late:
@@ -313,7 +313,7 @@ class Exit:
                 leaves[i] = _viewed(leaf, given[leaf.what.place])
         for effect in self.effects:
             if effect.kind == "version":
-                cell = given[effect.place].share_version()
+                cell = given[effect.place]._share_version()
                 if cell.__class__ is not InferenceCell:
                     cell[0] += effect.writes
                     cell[1] = effect.name
@@ -356,11 +356,11 @@ class Exit:
             if version is not None:
                 count, name, first = version
                 if count is None:
-                    tensor.vc = InferenceCell()
+                    tensor._vc = InferenceCell()
                 elif first < 0:
-                    tensor.vc = given[~first].share_version()
+                    tensor._vc = given[~first]._share_version()
                 else:
-                    tensor.vc = cells.setdefault(first, [count, name])
+                    tensor._vc = cells.setdefault(first, [count, name])
             return tensor
 
         return made
@@ -394,12 +394,12 @@ class Exit:
                 continue
             tensor = tensors[effect.place]
             if effect.kind == "no grad":
-                if tensor.ext is not None:
-                    tensor.ext.grad = None
+                if tensor._ext is not None:
+                    tensor._ext.grad = None
             elif effect.kind == "data":
-                tensor.payload = leaves[effect.leaf].array()
+                tensor._payload = leaves[effect.leaf]._array()
             elif effect.kind == "grad":
-                tensor.extra().grad = leaves[effect.leaf]
+                tensor._extra().grad = leaves[effect.leaf]
 
     def _part(self, leaf: Leaf, leaves: list[Any]) -> Any:
         """A view of another leaf, which may be one itself."""
@@ -431,7 +431,7 @@ def _kept(value: Value | None, known: dict[Value, Any], given: frozenset[Value])
 def _shared(leaf: Leaf, given: list[Any]) -> Any:
     """A tensor over memory of the environment, which is known as no view of it."""
     view = leaf.what
-    cell = None if view.cell is None else given[view.cell].share_version()
+    cell = None if view.cell is None else given[view.cell]._share_version()
     made = new_tensor(view.shown(given[view.place]), LEAF if leaf.leaf else None, cell)
     if leaf.cls is not None:
         made.__class__ = leaf.cls

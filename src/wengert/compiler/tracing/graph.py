@@ -94,7 +94,7 @@ def derived(
 ) -> list[Derivative]:
     """Trace the backward pass of every block, while the graph is there."""
     guards = [item for item in trace.items if isinstance(item, Guard)]
-    places = [i for i, t in enumerate(tensors) if t.edge is not None]
+    places = [i for i, t in enumerate(tensors) if t._edge is not None]
     if not outputs:
         return [Derivative(Backward((), (), (), ()))] * (len(guards) + 1)
     found = []
@@ -120,7 +120,7 @@ def _block_derived(
 ) -> Derivative:
     begin = len(trace.items)
     cotangents = {
-        k: trace.input(np.ones(t.payload.shape, t.payload.dtype)) for k, t in ends.items()
+        k: trace.input(np.ones(t._payload.shape, t._payload.dtype)) for k, t in ends.items()
     }
     inputs = [*starts.values(), *[tensors[i] for i in places]]
     grads: list[Any] = [None] * len(inputs)
@@ -137,7 +137,7 @@ def _block_derived(
                 )
         except RuntimeError:
             trace.give_up("a loop holds a history that it has walked itself")
-    symbols = [None if g is None else trace.symbol(g.payload) for g in grads]
+    symbols = [None if g is None else trace.symbol(g._payload) for g in grads]
     for k, tensor in ends.items():
         if k in inner:
             continue
@@ -166,8 +166,8 @@ def _block_derived(
 
 
 def _node(tensor: Any) -> Any:
-    edge = tensor.edge
-    return edge.node if edge is not LEAF and edge.seq == 0 else edge_of(tensor)
+    edge = tensor._edge
+    return edge.node if edge is not LEAF and edge._seq == 0 else edge_of(tensor)
 
 
 class Graph:

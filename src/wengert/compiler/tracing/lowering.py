@@ -24,7 +24,7 @@ __all__ = ["filled", "lowered", "raised", "split", "whole"]
 
 def lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | None:
     """Add to `parts` the tensors of the arrays of which `tensor` consists; gives its form."""
-    payload = tensor.payload
+    payload = tensor._payload
     if not is_of_transform(payload):
         parts.append(tensor)
         return None
@@ -33,7 +33,7 @@ def lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | No
     if isinstance(payload, Batched):
         return Form(place, (lowered(move("unwrap", tensor, level, True), levels, parts),), True)
     primal = lowered(move("primal_of", tensor, level, True), levels, parts)
-    if payload.tangent is None and tensor.edge is None:
+    if payload.tangent is None and tensor._edge is None:
         return Form(place, (primal,), False)
     slope = move("tangent_of", tensor, level, True)
     return Form(place, (primal, lowered(slope, levels, parts)), False)
@@ -50,10 +50,10 @@ def raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> 
     if len(form.parts) == 1:
         return move("constant", first, level, True)
     tangent = raised(form.parts[1], parts, levels)
-    if is_recording() and (first.edge is not None or tangent.edge is not None):
+    if is_recording() and (first._edge is not None or tangent._edge is not None):
         slope = move("infinitesimal", tangent, level, True)
         return T.add(move("constant", first, level, True), slope)
-    return new_tensor(Dual(first.payload, tangent.payload, level), None, first.share_version())
+    return new_tensor(Dual(first._payload, tangent._payload, level), None, first._share_version())
 
 
 def _cotangents(
@@ -78,7 +78,7 @@ def _cotangents(
 def split(cotangent: Any, tensor: Any, levels: Sequence[Level]) -> list[Any]:
     """The cotangents of the arrays of a tensor, from that of the tensor."""
     parts: list[Any] = []
-    found = levels_of(tensor.payload)
+    found = levels_of(tensor._payload)
     form = lowered(tensor, levels, [])
     _cotangents(cotangent, form, levels, [found[number] for number in sorted(found)], parts)
     return parts
@@ -86,8 +86,8 @@ def split(cotangent: Any, tensor: Any, levels: Sequence[Level]) -> list[Any]:
 
 def whole(tensor: Any) -> Any:
     """The payload of a tensor, with all tangents if it has a history."""
-    payload = tensor.payload
-    return payload if tensor.edge is None else _with_tangents(payload)
+    payload = tensor._payload
+    return payload if tensor._edge is None else _with_tangents(payload)
 
 
 def filled(payload: Any, arrays: Iterable[Any]) -> Any:

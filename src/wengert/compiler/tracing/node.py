@@ -44,7 +44,7 @@ class Between:
         self._newer, self._older = newer, older
 
     def __contains__(self, node: Any) -> bool:
-        return bool(self._newer < node.seq < self._older)
+        return bool(self._newer < node._seq < self._older)
 
 
 def partials(
@@ -328,9 +328,9 @@ class CompiledBackward(Node):
         for i, tensor in enumerate(self.s_inputs):
             if version_of(tensor) != version_then(self, i):
                 raise errors.modified_in_place(
-                    tensor.payload,
+                    tensor._payload,
                     f"an argument of {self.call.name}()",
-                    tensor.vc,
+                    tensor._vc,
                     version_then(self, i),
                     self.label,
                     "inputs",
@@ -389,14 +389,14 @@ def attach(
     """
     node: Any = CompiledBackward.__new__(CompiledBackward)
     node.edges = tuple(edge_of(tensor) for tensor in tensors)
-    node.seq = next_sequence()
-    node.ext = None
+    node._seq = next_sequence()
+    node._ext = None
     node.call = call
     node.saved = saved
-    node.results = [(t.share_version(), version_of(t), t.payload) for t in kept]
+    node.results = [(t._share_version(), version_of(t), t._payload) for t in kept]
     node.given = given
     node.s_inputs = tuple(tensors)
     node.versions = tuple(version_of(tensor) for tensor in tensors)
-    node.outputs_meta = tuple((out.payload.shape, out.payload.dtype) for out in outs)
+    node.outputs_meta = tuple((out._payload.shape, out._payload.dtype) for out in outs)
     for i, out in enumerate(outs):
-        out.edge = OutputEdge(node, i)
+        out._edge = OutputEdge(node, i)

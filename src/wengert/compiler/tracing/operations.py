@@ -231,4 +231,4 @@ def _operation(prim: Primitive) -> Callable[..., Any]:
 S: Any = _Operations(run)
 """Every primitive as a function of values of a trace."""
 
-Sym.namespace = S
+Sym._namespace = S

@@ -47,7 +47,7 @@ _MOVED = "a result is a view of a tensor that gets other memory"
 
 def writes_to(tensor: Any) -> int:
     """How many writes to a tensor's memory have been counted."""
-    cell = tensor.vc
+    cell = tensor._vc
     return 0 if cell is None or cell.__class__ is InferenceCell else cell[0]
 
 
@@ -88,7 +88,7 @@ def effects_of(
         For each value that is written over the memory of an input which no other input shows, that
         input.
     """
-    if any(isinstance(tensor.payload, np.ndarray) for tensor in tensors):
+    if any(isinstance(tensor._payload, np.ndarray) for tensor in tensors):
         # not what the function has computed: it may come from another thread
         trace.discard()
     effects: list[Effect] = []
@@ -104,30 +104,30 @@ def effects_of(
         if i >= len(tensors):
             continue
         tensor = tensors[i]
-        if is_of_transform(tensor.payload):
+        if is_of_transform(tensor._payload):
             trace.give_up("it writes values of a transform to a tensor of the outside")
             continue
         count = writes_to(tensor) - versions[i]
         # writes by way of `.data` are not counted
-        if count and id(tensor.vc) not in counted:
-            counted.add(id(tensor.vc))
-            effects.append(Effect("version", i, None, tensor.vc[1], count))
+        if count and id(tensor._vc) not in counted:
+            counted.add(id(tensor._vc))
+            effects.append(Effect("version", i, None, tensor._vc[1], count))
             trace.counts = True
-        if tensor.payload is not symbol:
-            effects.append(Effect("data", i, made=new_tensor(tensor.payload)))
-        grad = None if tensor.ext is None else tensor.ext.grad
+        if tensor._payload is not symbol:
+            effects.append(Effect("data", i, made=new_tensor(tensor._payload)))
+        grad = None if tensor._ext is None else tensor._ext.grad
         if grad is grads[i]:
             continue
         if grad is None:
             effects.append(Effect("no grad", i))
         elif isinstance(grad, SparseValue):
             trace.give_up("a gradient is sparse")
-        elif is_of_transform(grad.payload):
+        elif is_of_transform(grad._payload):
             trace.give_up("a gradient belongs to a transform that is under way")
         else:
-            if grad.edge is not None:
+            if grad._edge is not None:
                 trace.give_up("a gradient that is left behind has a history")
-            if isinstance(grad.payload, np.ndarray):
+            if isinstance(grad._payload, np.ndarray):
                 trace.discard()
             effects.append(Effect("grad", i, made=grad))
     return effects, origins
@@ -139,12 +139,12 @@ _PLAIN = (None, MADE_IN_FUNCTION)
 class _Holder:
     """One leaf whose memory each run makes."""
 
-    __slots__ = ("array", "edge", "leaf", "place", "symbol")
+    __slots__ = ("_edge", "array", "leaf", "place", "symbol")
 
     def __init__(self, place: int, leaf: Any, symbol: Sym) -> None:
         self.place = place
         self.leaf = leaf
-        self.edge = getattr(leaf, "edge", None)
+        self._edge = getattr(leaf, "_edge", None)
         self.symbol = symbol
         self.array = np.asarray(symbol.array)
 
@@ -242,14 +242,14 @@ class _Results:
         return Leaf("array", symbol.value)
 
     def _tensor(self, i: int, leaf: Any) -> Leaf:
-        symbol = self.trace.symbol(leaf.payload)
-        if leaf.edge.__class__ is Invalidated:
+        symbol = self.trace.symbol(leaf._payload)
+        if leaf._edge.__class__ is Invalidated:
             self.trace.give_up("a result is a view that has lost its history")
         carried = _carried(leaf)
         if carried is not None:
             self.trace.give_up(carried)
         owner = self.owners.get(symbol.storage)
-        ext = leaf.ext
+        ext = leaf._ext
         if owner is None:
             if ext is not None and ext.base is not None and ext.no_write not in _PLAIN:
                 # which refuses writes that others allow; a Function's may have memory of its own
@@ -260,8 +260,8 @@ class _Results:
         if base is not None and id(base) in self.places:
             steps = self._steps_from(self.given[owner], base, ext.chain)
             return Leaf("view", self._view(owner, steps, leaf), type(leaf))
-        how = View(owner, symbol.chain, cell=self._place_of_cell(leaf.vc))
-        return Leaf("shared", how, type(leaf), leaf.edge is LEAF)
+        how = View(owner, symbol.chain, cell=self._place_of_cell(leaf._vc))
+        return Leaf("shared", how, type(leaf), leaf._edge is LEAF)
 
     def is_view_of(self, i: int, replaced: set[int]) -> bool:
         """Whether a leaf shows the memory of one of some tensors, or is known as a view of it."""
@@ -271,7 +271,7 @@ class _Results:
             and id(self.given[made.what.place]) in replaced
         ):
             return True
-        ext = leaf.ext if isinstance(leaf, TensorBase) else None
+        ext = leaf._ext if isinstance(leaf, TensorBase) else None
         return made.kind != "given" and ext is not None and id(ext.base) in replaced
 
     def _steps_from(self, source: Any, base: Any, chain: Sequence[Any]) -> Sequence[Any]:
@@ -282,15 +282,15 @@ class _Results:
         if source is base:
             return chain
         above = (
-            source.ext.chain if isinstance(source, TensorBase) and source.ext is not None else ()
+            source._ext.chain if isinstance(source, TensorBase) and source._ext is not None else ()
         )
-        if not above or source.ext.base is not base or tuple(chain[: len(above)]) != tuple(above):
+        if not above or source._ext.base is not base or tuple(chain[: len(above)]) != tuple(above):
             self.trace.give_up(_MOVED)
         return chain[len(above) :]
 
     def _view(self, place: int, chain: Sequence[Any], leaf: Any) -> View:
         """A leaf as a view, with whether it was recorded and why it refuses writes."""
-        ext, edge = leaf.ext, leaf.edge
+        ext, edge = leaf._ext, leaf._edge
         if ext.no_write == MADE_IN_FUNCTION:
             self.trace.give_up("a result is a view that a custom function made")
         own = edge is None or edge is LEAF or edge.__class__ is Unrecorded
@@ -305,28 +305,28 @@ class _Results:
         if cell is None or cell.__class__ is InferenceCell:
             return None
         tensors = self.environment.tensors
-        found = next((i for i, tensor in enumerate(tensors) if tensor.vc is cell), None)
+        found = next((i for i, tensor in enumerate(tensors) if tensor._vc is cell), None)
         self.trace.counts |= found is not None
         return found
 
     def _fresh(self, i: int, leaf: Any, value: Value) -> Leaf:
-        cell = leaf.vc
+        cell = leaf._vc
         if cell is None:
-            return Leaf("tensor", value, type(leaf), leaf.edge is LEAF)
+            return Leaf("tensor", value, type(leaf), leaf._edge is LEAF)
         if cell.__class__ is InferenceCell:
-            return Leaf("tensor", value, type(leaf), leaf.edge is LEAF, version=(None, None, i))
+            return Leaf("tensor", value, type(leaf), leaf._edge is LEAF, version=(None, None, i))
         place = self._place_of_cell(cell)
         first = self.cells.setdefault(id(cell), i) if place is None else ~place
         version = (cell[0], cell[1], first)
-        return Leaf("tensor", value, type(leaf), leaf.edge is LEAF, version=version)
+        return Leaf("tensor", value, type(leaf), leaf._edge is LEAF, version=version)
 
     def _part(self, leaf: Any) -> Leaf:
         """A view of another leaf."""
-        base = leaf.ext.base
-        if self.trace.symbol(base.payload).storage is not self.trace.symbol(leaf.payload).storage:
+        base = leaf._ext.base
+        if self.trace.symbol(base._payload).storage is not self.trace.symbol(leaf._payload).storage:
             self.trace.give_up(_MOVED)
         place = self.place_of(base)
-        return Leaf("part", self._view(place, leaf.ext.chain, leaf), type(leaf))
+        return Leaf("part", self._view(place, leaf._ext.chain, leaf), type(leaf))
 
     def _sharing(self) -> list[tuple[Storage, list[_Holder]]]:
         """The leaves that share memory, by what holds it."""
@@ -352,7 +352,7 @@ class _Results:
         """Make views of those leaves that are views and share memory with others."""
         for _, group in self._sharing():
             for holder in group:
-                ext = holder.leaf.ext if isinstance(holder.leaf, TensorBase) else None
+                ext = holder.leaf._ext if isinstance(holder.leaf, TensorBase) else None
                 if ext is not None and ext.base is not None:
                     self.made[holder.place] = self._part(holder.leaf)
                     self.holders.remove(holder)
@@ -372,7 +372,7 @@ class _Results:
         made, storage = self.made[holder.place], holder.symbol.storage
         if holder.symbol.chain and _can_be_shown(storage.value, holder):
             made = made._replace(what=storage.value, chain=holder.symbol.chain)
-        elif holder.edge is None and (order := _order_of(holder.array)) is not None:
+        elif holder._edge is None and (order := _order_of(holder.array)) is not None:
             # computed in the order in which it lies
             turned = self.trace.view(records.permute, holder.symbol.value, {"dims": order})
             back = tuple([order.index(dim) for dim in range(len(order))])
@@ -421,7 +421,7 @@ def leaves_of(
 def _is_history_of(view: Any, base: Any) -> bool:
     """Whether the history of a view is that of its base, and of the steps from it."""
     goal, number = target_of(edge_of(base))
-    node, index = target_of(view.edge)
+    node, index = target_of(view._edge)
     while node is not goal:
         prim = getattr(node, "prim", None)
         if not isinstance(node, ReplayedView) and (prim is None or not prim.view):
@@ -438,7 +438,7 @@ def _steps(chain: Sequence[Any]) -> tuple[tuple[Any, dict[str, Any]], ...]:
 
 def _carried(tensor: Any) -> str | None:
     """What a result carries with it that later runs would not give it, if anything."""
-    ext, edge = tensor.ext, tensor.edge
+    ext, edge = tensor._ext, tensor._edge
     if ext is not None:
         for name, value in vars(ext).items():
             if name not in _FOLLOWS and value is not getattr(Extra, name) and value != {}:
@@ -448,7 +448,7 @@ def _carried(tensor: Any) -> str | None:
     if edge is None or edge is LEAF or edge.__class__ is Unrecorded:
         return None
     node = target_of(edge)[0]
-    if getattr(node, "ext", None) is not None and node.ext.tensor_hooks:
+    if getattr(node, "_ext", None) is not None and node._ext.tensor_hooks:
         return "a result has hooks"
     return None
 

@@ -316,7 +316,7 @@ class Marks:
 
 def tensor_text(name: str, history: str | None, array: Any, tensor: Any = None) -> str:
     """A tensor as ``repr`` shows it, with the history of `tensor` if there is one."""
-    told = history if tensor is None else history_of(tensor.edge)
+    told = history if tensor is None else history_of(tensor._edge)
     return array_text(np.asarray(array), name, told)
 
 

@@ -176,7 +176,7 @@ class State:
         self.key = key
         self.values = reader.values
         self.tensors = reader.tensors
-        self.edges = {place: tensor.edge for place, tensor in self.tensors.items()}
+        self.edges = {place: tensor._edge for place, tensor in self.tensors.items()}
         self.mark = mark
         self.holders: Sequence[Any] = reader.holders
         self.frames = frames
@@ -189,17 +189,17 @@ class State:
     def is_kept(self) -> bool:
         """Whether its tensors still have the histories that they had, and no hooks."""
         return all(
-            tensor.edge is self.edges[place] and not _has_hooks(tensor)
+            tensor._edge is self.edges[place] and not _has_hooks(tensor)
             for place, tensor in self.tensors.items()
         )
 
 
 def _has_hooks(tensor: Any) -> bool:
-    edge = tensor.edge
+    edge = tensor._edge
     if edge is LEAF:
-        return tensor.ext is not None and bool(tensor.ext.hooks)
-    node = edge.node if edge.seq == 0 else edge
-    return node.ext is not None and bool(node.ext.tensor_hooks)
+        return tensor._ext is not None and bool(tensor._ext.hooks)
+    node = edge.node if edge._seq == 0 else edge
+    return node._ext is not None and bool(node._ext.tensor_hooks)
 
 
 class Path:
@@ -343,17 +343,17 @@ class _Reader:
         return (kind, identity, facts, same, parts)
 
     def _tensor(self, tensor: Any) -> Any:
-        payload = tensor.payload
+        payload = tensor._payload
         if isinstance(payload, Lifted) and not payload.traced:
-            edge = "none" if tensor.edge is None else "leaf" if tensor.edge is LEAF else "node"
+            edge = "none" if tensor._edge is None else "leaf" if tensor._edge is LEAF else "node"
             if edge == "node":
                 # the nodes of a level are not followed from block to block
                 raise Unknown("it belongs to a level")
             return (edge, self._payload(payload))
         if not isinstance(payload, Sym):
             # a constant, or one that nothing has been computed with
-            return ("array", id(payload), None if tensor.vc is None else tensor.vc[0])
-        edge = "none" if tensor.edge is None else "leaf" if tensor.edge is LEAF else "node"
+            return ("array", id(payload), None if tensor._vc is None else tensor._vc[0])
+        edge = "none" if tensor._edge is None else "leaf" if tensor._edge is LEAF else "node"
         place = self._slot(payload.value, payload)
         if edge == "node":
             self.tensors.setdefault(place, tensor)
@@ -364,7 +364,7 @@ class _Reader:
         """What is to be compared of what a tensor carries with it, besides its value."""
         if getattr(tensor, "__dict__", None):
             raise Unknown("a tensor has attributes of its own")
-        ext = tensor.ext
+        ext = tensor._ext
         if ext is None:
             return _NOTHING
         if ext.hooks or ext.post_hooks or ext.watchpoint is not None:
@@ -393,7 +393,7 @@ class _Reader:
                 self._slot(symbol.storage.value, None)
             yield bool(writes)
         for tensor in self.trace.reached:
-            yield tensor.ext is not None and tensor.ext.grad is not None
+            yield tensor._ext is not None and tensor._ext.grad is not None
 
     def _slot(self, value: Any, holder: Any) -> int:
         self.values.append(value)

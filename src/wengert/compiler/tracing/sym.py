@@ -78,7 +78,7 @@ class Sym(LiftedArray):
     """
 
     __slots__ = ("_seen", "_storage", "_value", "array", "chain", "trace")
-    namespace: Any
+    _namespace: Any
     __array_priority__ = 1000.0
 
     def __init__(
@@ -190,7 +190,7 @@ class Sym(LiftedArray):
     @property
     def real(self) -> Any:
         """The real part."""
-        return self.namespace.real(self) if self.dtype.kind == "c" else self
+        return self._namespace.real(self) if self.dtype.kind == "c" else self
 
     def contents(self) -> Iterable[Any]:
         """Nothing that belongs to another transform."""
@@ -202,7 +202,7 @@ class Sym(LiftedArray):
 
     def reshape(self, *shape: Any) -> Any:
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
-        return self.namespace.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
+        return self._namespace.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
 
     def __getattr__(self, name: str) -> Any:
         # other threads use tensors that hold symbols, too, and what they compute is not traced
@@ -240,20 +240,20 @@ class Sym(LiftedArray):
 
     def any(self) -> Any:
         """Whether any element is true."""
-        return bool(self.namespace.any(self, dim=tuple(range(self.ndim)), keepdim=False))
+        return bool(self._namespace.any(self, dim=tuple(range(self.ndim)), keepdim=False))
 
     def all(self) -> Any:
         """Whether every element is true."""
-        return bool(self.namespace.all(self, dim=tuple(range(self.ndim)), keepdim=False))
+        return bool(self._namespace.all(self, dim=tuple(range(self.ndim)), keepdim=False))
 
     def min(self, axis: Any = None) -> Any:
         """The least element, or those along `axis`."""
-        found = self.namespace.amin(self, dim=_axes(self, axis), keepdim=False)
+        found = self._namespace.amin(self, dim=_axes(self, axis), keepdim=False)
         return self.trace.scalar(found) if axis is None else found
 
     def max(self, axis: Any = None) -> Any:
         """The greatest element, or those along `axis`."""
-        found = self.namespace.amax(self, dim=_axes(self, axis), keepdim=False)
+        found = self._namespace.amax(self, dim=_axes(self, axis), keepdim=False)
         return self.trace.scalar(found) if axis is None else found
 
     def _escaped(self, how: str) -> Any:
@@ -267,7 +267,7 @@ class Sym(LiftedArray):
             return self._escaped(".tolist()").tolist()
         if not self.ndim:
             return self.item()
-        rows = [self.namespace.select(self, dim=0, index=i) for i in range(self.shape[0])]
+        rows = [self._namespace.select(self, dim=0, index=i) for i in range(self.shape[0])]
         return [row.tolist() for row in rows]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -293,7 +293,7 @@ class Sym(LiftedArray):
     ) -> Any:
         name = _BY_UFUNC.get(ufunc)
         if method == "__call__" and name is not None and not kwargs and self.trace.active:
-            return getattr(self.namespace, name)(*args)
+            return getattr(self._namespace, name)(*args)
 
         def plain(part: Any) -> Any:
             return self.trace.escape(part, ufunc.__name__) if isinstance(part, Sym) else part
@@ -310,13 +310,13 @@ class Sym(LiftedArray):
         return _infix("logical_or" if self.dtype.kind == "b" else "bitwise_or", self, other)
 
     def __neg__(self) -> Any:
-        return self.namespace.neg(self)
+        return self._namespace.neg(self)
 
     def __invert__(self) -> Any:
         return (
-            self.namespace.logical_not(self)
+            self._namespace.logical_not(self)
             if self.dtype.kind == "b"
-            else self.namespace.bitwise_not(self)
+            else self._namespace.bitwise_not(self)
         )
 
     __hash__ = object.__hash__
@@ -346,15 +346,15 @@ def _infix(name: str, left: Any, right: Any) -> Any:
     if left.dtype != right.dtype:
         common = np.result_type(left.dtype, right.dtype)
         left, right = (
-            v if v.dtype == common else Sym.namespace.to_copy(v, dtype=common)
+            v if v.dtype == common else Sym._namespace.to_copy(v, dtype=common)
             for v in (left, right)
         )
-    return _product(left, right) if name == "matmul" else getattr(Sym.namespace, name)(left, right)
+    return _product(left, right) if name == "matmul" else getattr(Sym._namespace, name)(left, right)
 
 
 def _product(left: Sym, right: Sym) -> Any:
     """``left @ right``, by the primitives that it consists of."""
-    S = Sym.namespace
+    S = Sym._namespace
     if left.ndim == 1 or right.ndim == 1:
         rows = S.unsqueeze(left, dim=0) if left.ndim == 1 else left
         columns = S.unsqueeze(right, dim=1) if right.ndim == 1 else right
@@ -381,7 +381,7 @@ def _operator(name: str, swapped: bool) -> Any:
 
     def method(self: Sym, other: Any) -> Any:
         if other.__class__ is Sym and other.array.dtype is self.array.dtype and name != "matmul":
-            return getattr(self.namespace, name)(self, other)
+            return getattr(self._namespace, name)(self, other)
         return _infix(name, other, self) if swapped else _infix(name, self, other)
 
     return method

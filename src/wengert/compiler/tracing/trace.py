@@ -302,17 +302,17 @@ class Trace:
         """Note how far back a backward pass may go that is about to start from `edges`."""
         mark = self._mark
         if mark is not None and not self.walked_back:
-            self.walked_back = any(mark < node.seq < 0 for node in self.behind(edges))
+            self.walked_back = any(mark < node._seq < 0 for node in self.behind(edges))
 
     def passes(self, edges: Sequence[Any], wanted: Container[Any] | None) -> None:
         """End the trace if a pass runs nodes older than the call: their history has no guard."""
         stack, seen, old = [edge for edge in edges if edge is not None], set(), []
         while stack:
             node = node_of(stack.pop())
-            if node.seq > 0 or node.seq in seen or node.seq in self._inner:
+            if node._seq > 0 or node._seq in seen or node._seq in self._inner:
                 continue
-            seen.add(node.seq)
-            if node.seq >= self.start:
+            seen.add(node._seq)
+            if node._seq >= self.start:
                 old.append(node)
             else:
                 stack += [edge for edge in node.edges if edge is not None]
@@ -330,11 +330,11 @@ class Trace:
         seen, stack = set(), [*edges]
         while stack:
             node = node_of(stack.pop())
-            if node in seen or self.start <= node.seq < 0:
+            if node in seen or self.start <= node._seq < 0:
                 continue
             seen.add(node)
             yield node
-            if node.seq < 0:
+            if node._seq < 0:
                 stack += [edge for edge in node.edges if edge is not None]
 
     def with_number(self, name: str, left: Any, right: Any) -> Any:
@@ -444,9 +444,9 @@ class Trace:
             self.shared
             or any(symbol.storage.writes for symbol in self.given)
             or any(
-                tensor.payload is not symbol
-                or tensor.edge is not None
-                or (tensor.ext is not None and tensor.ext.grad is not None)
+                tensor._payload is not symbol
+                or tensor._edge is not None
+                or (tensor._ext is not None and tensor._ext.grad is not None)
                 for tensor, symbol in zip(self.reached, self.given, strict=False)
             )
         )
@@ -584,11 +584,11 @@ class Trace:
 
     def tensor_written(self, tensor: Any, name: str) -> str | None:
         """What stands for the text of a tensor, if that is only printed."""
-        symbol = tensor.payload
+        symbol = tensor._payload
         if not self.active or not (self._printing or is_printed(True)):
             return None
-        edge, source = tensor.edge, None
-        if edge is not None and edge is not LEAF and self.start <= node_of(edge).seq < 0:
+        edge, source = tensor._edge, None
+        if edge is not None and edge is not LEAF and self.start <= node_of(edge)._seq < 0:
             # what was recorded before is not a condition
             source = next((i for i, known in enumerate(self.reached) if known is tensor), None)
             if source is None:
@@ -638,9 +638,9 @@ class Trace:
         written = self._beyond or any(symbol.storage.touched for symbol in self.given)
         for holder in instances(TensorBase, Node, since=None if written else self._collections):
             if issubclass(type(holder), TensorBase):
-                payload = getattr(holder, "payload", None)
+                payload = getattr(holder, "_payload", None)
                 if isinstance(payload, Lifted) and self in traces_of(payload):
-                    holder.payload = real_payload(payload)
+                    holder._payload = real_payload(payload)
             else:
                 for slot in slots_of(type(holder)):
                     saved = getattr(holder, slot, None)

@@ -335,8 +335,8 @@ def _load_one(
 def _detached(tensor: Any) -> Any:
     """What ``tensor.detach()`` gives; of a leaf no history is lost, so none is noted."""
     kind: type = type(tensor)
-    if kind is Parameter and not isinstance(tensor.payload, Lifted):
-        return new_tensor(tensor.array(), None, tensor.share_version())
+    if kind is Parameter and not isinstance(tensor._payload, Lifted):
+        return new_tensor(tensor._array(), None, tensor._share_version())
     return tensor.detach()
 
 

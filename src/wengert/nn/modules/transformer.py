@@ -45,7 +45,7 @@ def _is_causal(mask: Any, promised: bool | None, sequence: Any, batch_first: boo
     """
     if promised is not None or mask is None:
         return promised is True
-    if isinstance(mask.payload, Lifted):
+    if isinstance(mask._payload, Lifted):
         return False
     steps = sequence.shape[1 if batch_first and sequence.dim() == 3 else 0]
     if tuple(mask.shape) != (steps, steps):

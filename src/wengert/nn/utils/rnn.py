@@ -156,7 +156,7 @@ def invert_permutation(permutation: Any) -> Any:
     """
     if permutation is None:
         return None
-    order = permutation.payload
+    order = permutation._payload
     inverse = np.empty_like(order)
     inverse[order] = np.arange(order.size)
     return new_tensor(inverse)
@@ -216,7 +216,7 @@ def pack_padded_sequence(
     batch_dim = 0 if batch_first else 1
     if not enforce_sorted:
         order = new_tensor(np.argsort(-sizes, kind="stable"))
-        sizes = sizes[order.payload]
+        sizes = sizes[order._payload]
         input = index_select(input, batch_dim, order)
     if not input.numel():
         raise RuntimeError("Cannot pack empty tensors.")
@@ -226,7 +226,7 @@ def pack_padded_sequence(
             "numbers are packed as a tensor of shape (steps, batch)"
         )
     x: Any = transpose(input, 0, 1) if batch_first else input
-    steps, batch = x.payload.shape[:2]
+    steps, batch = x._payload.shape[:2]
     if len(sizes) != batch:
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(sizes)} "
@@ -248,7 +248,7 @@ def pack_padded_sequence(
             f"{sizes[0]}"
         )
     batch_sizes, places = _places(sizes, batch)
-    rows = x.reshape((steps * batch, *x.payload.shape[2:]))
+    rows = x.reshape((steps * batch, *x._payload.shape[2:]))
     data = rows if len(places) == steps * batch else index_select(rows, 0, new_tensor(places))
     return PackedSequence(data, new_tensor(batch_sizes), order)
 
@@ -285,7 +285,7 @@ def pad_packed_sequence(
             [ 2., -1.]]), tensor([2, 1]))
     """
     given: Any = sequence
-    batch_sizes = given.batch_sizes.payload
+    batch_sizes = given.batch_sizes._payload
     longest, batch = len(batch_sizes), int(batch_sizes[0])
     steps = longest if total_length is None else total_length
     if steps < longest:
@@ -295,19 +295,19 @@ def pad_packed_sequence(
         )
     lengths = (batch_sizes[:, None] > np.arange(batch)).sum(0)
     _, places = _places(lengths, batch)
-    rows, more = given.data, given.data.payload.shape[1:]
+    rows, more = given.data, given.data._payload.shape[1:]
     if len(places) < steps * batch:
         # each place shows its row, or one row of padding behind them
         shown = np.full(steps * batch, len(places))
         shown[places] = np.arange(len(places))
-        padding = np.full((1, *more), padding_value, rows.payload.dtype)
+        padding = np.full((1, *more), padding_value, rows._payload.dtype)
         rows = index_select(T.cat(rows, new_tensor(padding), dim=0), 0, new_tensor(shown))
     padded = rows.reshape((steps, batch, *more))
     if batch_first:
         padded = transpose(padded, 0, 1)
     if sequence.unsorted_indices is not None:
         padded = index_select(padded, 0 if batch_first else 1, sequence.unsorted_indices)
-        lengths = lengths[given.unsorted_indices.payload]
+        lengths = lengths[given.unsorted_indices._payload]
     return padded, new_tensor(lengths)
 
 
@@ -362,11 +362,11 @@ def pad_sequence(
                 f"pad_sequence takes sequences of shape (steps, ...), but number {i} has no "
                 "dimensions"
             )
-    first = items[0].payload
-    steps = max(item.payload.shape[0] for item in items)
+    first = items[0]._payload
+    steps = max(item._payload.shape[0] for item in items)
     padded = []
     for item in items:
-        shape = item.payload.shape
+        shape = item._payload.shape
         for d, (m, n) in enumerate(zip(first.shape[1:], shape[1:], strict=False), 1):
             if m != n:
                 raise RuntimeError(
@@ -409,9 +409,9 @@ def unpad_sequence(
     """
     sizes = _lengths(lengths)
     x: Any = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
-    if len(sizes) != x.payload.shape[0]:
+    if len(sizes) != x._payload.shape[0]:
         raise ValueError(
-            f"unpad_sequence() got {len(sizes)} lengths for {x.payload.shape[0]} sequences"
+            f"unpad_sequence() got {len(sizes)} lengths for {x._payload.shape[0]} sequences"
         )
     return [row[: max(int(n), 0)].clone() for row, n in zip(x, sizes, strict=True)]
 

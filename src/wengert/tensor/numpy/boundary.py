@@ -103,7 +103,7 @@ _MATH = {
 def loses(value: Any) -> bool:
     """Whether a gradient would be lost with the values of `value`, a tensor or lists of them."""
     if isinstance(value, TensorBase):
-        return value.edge is not None and is_grad_enabled()
+        return value._edge is not None and is_grad_enabled()
     if isinstance(value, list | tuple):
         return any(loses(part) for part in value)
     if isinstance(value, dict):
@@ -167,7 +167,7 @@ def check_number(tensor: Any, frame: Any) -> None:
         return
     if known[1] is NOT_A_NUMBER:
         raise TypeError(f"{_operation(frame)}(): {NOT_A_NUMBER}")
-    if tensor.edge is None:
+    if tensor._edge is None:
         return
     own = not type(tensor).__module__.startswith("wengert.compat")
     if own and known[1].endswith(_OF_MATH):

@@ -53,10 +53,10 @@ def _fix(x: Any, out: Any = None) -> Any:
 @counterpart("round", "around")
 def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     a = tensor(a)
-    if a.payload.dtype.kind in "biu":
-        return tensor(np.round(a.payload, decimals))
-    if a.payload.dtype.kind == "c":
-        if not a.payload.size:
+    if a._payload.dtype.kind in "biu":
+        return tensor(np.round(a._payload, decimals))
+    if a._payload.dtype.kind == "c":
+        if not a._payload.size:
             return late("clone")(a)
         parts = late("round")(late("view_as_real")(a), decimals=decimals)
         return late("view_as_complex")(parts)
@@ -67,7 +67,7 @@ def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
 def _real_if_close(a: Any, tol: float = 100) -> Any:
     a = tensor(a)
     close = np.real_if_close(known(a), tol).dtype.kind != "c"
-    return pointwise.real(a) if close and a.payload.dtype.kind == "c" else a
+    return pointwise.real(a) if close and a._payload.dtype.kind == "c" else a
 
 
 def taken(a: Any, places: Any, dim: int) -> Any:
@@ -151,9 +151,9 @@ def _where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
     condition = tensor(condition)
-    if condition.payload.dtype.kind != "b":
+    if condition._payload.dtype.kind != "b":
         condition = pointwise.ne(condition, 0)
-    plain = isinstance(x, TensorBase) and x.payload.dtype.kind == "f"
+    plain = isinstance(x, TensorBase) and x._payload.dtype.kind == "f"
     if plain and (y.__class__ is float or y.__class__ is int):
         return select.where(condition, x, y)
     return select.where(condition, *common(x, y))
@@ -171,14 +171,14 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> A
     elif len(funclist) != len(conditions):
         n = len(conditions)
         raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
-    made = tensor(np.zeros(x.payload.shape, x.payload.dtype))
+    made = tensor(np.zeros(x._payload.shape, x._payload.dtype))
     for condition, function in zip(conditions, funclist, strict=True):
-        condition = np.broadcast_to(condition, x.payload.shape)
+        condition = np.broadcast_to(condition, x._payload.shape)
         if not callable(function):
-            made = select.where(tensor(condition), as_dtype(function, x.payload.dtype), made)
+            made = select.where(tensor(condition), as_dtype(function, x._payload.dtype), made)
         elif condition.any():
             # a function sees only the elements that it is for
             places = condition.nonzero() if x.ndim else ()
-            part = as_dtype(function(x[places] if x.ndim else x, *args, **kw), x.payload.dtype)
+            part = as_dtype(function(x[places] if x.ndim else x, *args, **kw), x._payload.dtype)
             made = index_put(made, tuple(map(tensor, places)), part) if x.ndim else part
     return made

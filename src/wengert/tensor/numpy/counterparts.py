@@ -89,7 +89,7 @@ def is_weak(value: Any) -> bool:
 def values(value: Any) -> Any:
     """`value` with what NumPy knows in place of tensors, dtypes and devices, within lists too."""
     if isinstance(value, TensorBase):
-        return value.array()
+        return value._array()
     if isinstance(value, list | tuple) and holds_tensor(value):
         parts = [values(part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
@@ -102,7 +102,7 @@ def values(value: Any) -> Any:
 
 def known(x: Any) -> Any:
     """The values of a tensor for decisions, which no tangent has a part in."""
-    payload = x.payload
+    payload = x._payload
     return payload.constant() if isinstance(payload, Lifted) else payload
 
 
@@ -125,21 +125,21 @@ def common(*values: Any) -> list[Any]:
             value = new_tensor(value)
         elif not isinstance(value, TensorBase):
             break
-        if kind is not None and value.payload.dtype is not kind:
+        if kind is not None and value._payload.dtype is not kind:
             break
-        kind = value.payload.dtype
+        kind = value._payload.dtype
         made.append(value)
     if kind is not None and len(made) == len(values) and kind.kind in "biufc":
         return made
     made = [value if is_weak(value) else tensor(value) for value in values]
-    kind = np.result_type(*[v.payload.dtype if isinstance(v, TensorBase) else v for v in made])
+    kind = np.result_type(*[v._payload.dtype if isinstance(v, TensorBase) else v for v in made])
     return [as_dtype(value, kind) for value in made]
 
 
 def floating(*values: Any) -> list[Any]:
     """`common`, of a floating or complex dtype: float64 for integers."""
     made = common(*values)
-    if made[0].payload.dtype.kind not in "biu":
+    if made[0]._payload.dtype.kind not in "biu":
         return made
     return [as_dtype(value, np.float64) for value in made]
 

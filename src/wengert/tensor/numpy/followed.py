@@ -21,7 +21,7 @@ def is_followed(value: Any) -> bool:
     """Whether a tensor among `value`, an argument or a list of them, does not give its values."""
     if isinstance(value, TensorBase):
         mode = current_mode()
-        if not isinstance(value.payload, np.ndarray | np.generic):
+        if not isinstance(value._payload, np.ndarray | np.generic):
             return True
         return mode is not None and bool(mode.dispatch)
     return isinstance(value, list | tuple) and any(map(is_followed, value))

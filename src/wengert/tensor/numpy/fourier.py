@@ -13,8 +13,8 @@ _FROM_REAL = frozenset({"rfft", "rfft2", "rfftn", "ihfft"})
 
 def _input(name: str, a: Any) -> Any:
     (a,) = floating(a)
-    if name in _FROM_REAL and a.payload.dtype.kind == "c":
-        raise TypeError(f"ufunc '{name}' takes real numbers, but got {a.payload.dtype}")
+    if name in _FROM_REAL and a._payload.dtype.kind == "c":
+        raise TypeError(f"ufunc '{name}' takes real numbers, but got {a._payload.dtype}")
     return a
 
 

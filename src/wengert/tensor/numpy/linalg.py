@@ -84,7 +84,7 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
         a = permute.permute(a, (*[n for n in range(a.ndim) if n not in axes], *axes))
     rest = tuple(a.shape[b.ndim :])
     size = int(np.prod(rest, dtype=int))
-    if a.payload.size != size**2:
+    if a._payload.size != size**2:
         raise np.linalg.LinAlgError(
             "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == "
             "prod(a.shape[:b.ndim])"
@@ -115,7 +115,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     m, n = a.shape
     if columns.shape[0] != m:
         raise np.linalg.LinAlgError("Incompatible dimensions")
-    eps = float(np.finfo(a.payload.dtype).eps)
+    eps = float(np.finfo(a._payload.dtype).eps)
     cut = eps * max(m, n) if rcond is None else eps if rcond == -1 else float(rcond)
     s = spectral.svdvals(a)
     found = known(s)
@@ -125,7 +125,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     else:
         x = products.matmul_of(pseudoinverse.pinv(a, rtol=cut), columns)
     if rank < n or m <= n:
-        residuals = tensor(np.empty(0, s.payload.dtype))
+        residuals = tensor(np.empty(0, s._payload.dtype))
     else:
         away = pointwise.abs(products.matmul_of(a, x) - columns)
         residuals = reduce.sum(pointwise.square(away), 0)
@@ -139,7 +139,7 @@ def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np.
         if rtol is np._NoValue:
             rcond = 1e-15
         elif rtol is None:
-            rcond = max(a.shape[-2:]) * float(np.finfo(a.payload.dtype).eps)
+            rcond = max(a.shape[-2:]) * float(np.finfo(a._payload.dtype).eps)
         else:
             rcond = rtol
     rcond = tensor(rcond) if np.ndim(rcond) else rcond
@@ -174,7 +174,7 @@ def _svd(
         a = _square(a)
         values, vectors = spectral.eigh(a)
         sizes = pointwise.abs(values)
-        order = np.argsort(sizes.payload, axis=-1)[..., ::-1]
+        order = np.argsort(sizes._payload, axis=-1)[..., ::-1]
         sizes = _picked(sizes, order)
         if not compute_uv:
             return sizes
@@ -189,8 +189,8 @@ def _svd(
 
 def _picked(a: Any, order: Any) -> Any:
     """The elements of `a` in an order of their own along the last axis."""
-    order = np.broadcast_to(order, a.payload.shape)
-    index = np.indices(a.payload.shape, sparse=True)
+    order = np.broadcast_to(order, a._payload.shape)
+    index = np.indices(a._payload.shape, sparse=True)
     return a[(*index[:-1], order)]
 
 
@@ -220,7 +220,7 @@ _REAL_IF_POSSIBLE = tuple(map(int, np.__version__.split(".")[:2])) < (2, 5)
 
 
 def _are_real(values: Any, a: Any) -> bool:
-    return _REAL_IF_POSSIBLE and a.payload.dtype.kind != "c" and not np.any(values.payload.imag)
+    return _REAL_IF_POSSIBLE and a._payload.dtype.kind != "c" and not np.any(values._payload.imag)
 
 
 @counterpart("linalg.eig")

@@ -72,7 +72,7 @@ def _quantile(name: str, scale: float, ignoring: bool) -> None:
                 f"{', '.join(sorted(_OURS))} are there; sort and interpolate for others"
             )
         (a,) = floating(a)
-        q = as_dtype(q, a.payload.dtype)
+        q = as_dtype(q, a._payload.dtype)
         at = np.asarray(known(q))
         if not ((at >= 0) & (at <= scale)).all():
             bounds = "[0, 1]" if scale == 1 else "[0, 100]"
@@ -133,7 +133,7 @@ def _sort(
     stable: Any = None,
 ) -> Any:
     a, dim = one_axis(a, axis)
-    if a.payload.dtype.kind == "c":
+    if a._payload.dtype.kind == "c":
         made = along(a, np.argsort(known(a), axis=dim), dim)
         return arrange.flip(made, (dim,)) if descending else made
     return late("sort")(a, dim=dim, descending=descending, stable=True)[0]
@@ -143,7 +143,7 @@ def _sort(
 def _sort_complex(a: Any) -> Any:
     a = tensor(a)
     made = along(a, np.argsort(known(a), axis=-1), -1)
-    return as_dtype(made, np.result_type(a.payload.dtype, np.complex64))
+    return as_dtype(made, np.result_type(a._payload.dtype, np.complex64))
 
 
 @counterpart("partition")
@@ -254,7 +254,7 @@ def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 
 def _added(weights: Any, at: Any, count: int) -> Any:
     """The sums of the weights that fall into each of `count` places."""
-    zeros = tensor(np.zeros(count, weights.payload.dtype))
+    zeros = tensor(np.zeros(count, weights._payload.dtype))
     return index_put(zeros, (tensor(at.reshape(-1)),), shape.reshape(weights, (-1,)), True)
 
 
@@ -269,14 +269,14 @@ def _histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any
     if np.ndim(values(bins)):
         return tensor(bins)
     if range is None:
-        low, high = (a.min(), a.max()) if a.payload.size else (tensor(0.0), tensor(1.0))
+        low, high = (a.min(), a.max()) if a._payload.size else (tensor(0.0), tensor(1.0))
     else:
-        low, high = (tensor(float(v) if not hasattr(v, "payload") else v) for v in range)
+        low, high = (tensor(float(v) if not hasattr(v, "_payload") else v) for v in range)
     low, high = floating(low, high)
     if float(known(low)) == float(known(high)):
         low, high = low - 0.5, high + 0.5
     at = tensor(np.arange(bins + 1) / bins)
-    return low + (high - low) * as_dtype(at, low.payload.dtype)
+    return low + (high - low) * as_dtype(at, low._payload.dtype)
 
 
 @counterpart("histogram")

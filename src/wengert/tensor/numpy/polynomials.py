@@ -57,7 +57,7 @@ def _polysum(a1: Any, a2: Any, sign: int) -> Any:
     parts = [shape.reshape(a, (-1,)) for a in common(a1, a2)]
     count = max(len(part) for part in parts)
     wide = [
-        join.cat([tensor(np.zeros(count - len(part), part.payload.dtype)), part], 0)
+        join.cat([tensor(np.zeros(count - len(part), part._payload.dtype)), part], 0)
         for part in parts
     ]
     return wide[0] + sign * wide[1]
@@ -97,9 +97,9 @@ def _polydiv(u: Any, v: Any) -> Any:
         quotient.append(factor)
         parts = [rest[:k], rest[k : k + n + 1] - factor * v, rest[k + n + 1 :]]
         rest = join.cat([part for part in parts if part.shape[0]], 0)
-    made = join.stack(quotient, 0) if quotient else tensor(np.zeros(steps, u.payload.dtype))
+    made = join.stack(quotient, 0) if quotient else tensor(np.zeros(steps, u._payload.dtype))
     # what cancelled is taken for zero where NumPy takes it for that
-    while rest.shape[0] > 1 and np.allclose(rest.payload[0], 0, rtol=1e-14):
+    while rest.shape[0] > 1 and np.allclose(rest._payload[0], 0, rtol=1e-14):
         rest = rest[1:]
     return made, rest
 
@@ -129,7 +129,7 @@ def _polyfit(
     left = _vander(x, deg + 1)
     right = y if y.ndim > 1 else shape.unsqueeze(y, 1)
     if w is not None:
-        weights = shape.unsqueeze(as_dtype(w, x.payload.dtype), 1)
+        weights = shape.unsqueeze(as_dtype(w, x._payload.dtype), 1)
         left, right = left * weights, right * weights
     # columns of one length make the system better conditioned
     scale = pointwise.sqrt((left * left).sum(0))
@@ -149,12 +149,12 @@ def _poly(seq_of_zeros: Any) -> Any:
             return tensor(1.0)
         raise ValueError("input must be 1d or non-empty square 2d array.")
     (zeros,) = floating(zeros)
-    made = tensor(np.ones(1, zeros.payload.dtype))
+    made = tensor(np.ones(1, zeros._payload.dtype))
     for zero in zeros:
         longer = join.cat([made, made[:1] * 0], 0)
         made = longer - join.cat([made[:1] * 0, made * zero], 0)
-    if made.payload.dtype.kind == "c":
-        own = zeros.payload
+    if made._payload.dtype.kind == "c":
+        own = zeros._payload
         if np.all(np.sort(own) == np.sort(own.conjugate())):
             made = pointwise.real(made)
     return made
@@ -163,20 +163,20 @@ def _poly(seq_of_zeros: Any) -> Any:
 @counterpart("roots")
 def _roots(p: Any) -> Any:
     (p,) = floating(shape.reshape(tensor(p), (-1,)))
-    places = np.flatnonzero(p.payload)
+    places = np.flatnonzero(p._payload)
     if not places.size:
         return tensor(np.zeros(0))
     trailing = len(p) - int(places[-1]) - 1
     p = p[int(places[0]) : int(places[-1]) + 1]
     count = len(p)
     if count < 2:
-        return tensor(np.zeros(trailing, p.payload.dtype))
-    below = tensor(np.eye(count - 2, count - 1, dtype=p.payload.dtype))
+        return tensor(np.zeros(trailing, p._payload.dtype))
+    below = tensor(np.eye(count - 2, count - 1, dtype=p._payload.dtype))
     companion = join.cat([shape.unsqueeze(-p[1:] / p[0], 0), below], 0)
     made = _linalg("eigvals")(companion)
-    if p.payload.dtype.kind != "c" and made.payload.dtype.kind == "c":
+    if p._payload.dtype.kind != "c" and made._payload.dtype.kind == "c":
         # from NumPy 2.5 on, eigenvalues are complex throughout, but roots are not
-        made = made if np.any(made.payload.imag) else pointwise.real(made)
+        made = made if np.any(made._payload.imag) else pointwise.real(made)
     if trailing:
-        made = join.cat([made, tensor(np.zeros(trailing, made.payload.dtype))], 0)
+        made = join.cat([made, tensor(np.zeros(trailing, made._payload.dtype))], 0)
     return made

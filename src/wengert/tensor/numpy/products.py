@@ -53,7 +53,7 @@ def _vdot(a: Any, b: Any, /) -> Any:
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """``numpy.vecdot``: the sum of ``conj(x1) * x2`` along an axis."""
     x1, x2 = common(x1, x2)
-    kind = x1.payload.dtype
+    kind = x1._payload.dtype
     return reduce.sum(pointwise.conj(x1) * x2, axis, dtype=None if kind.kind in "fcb" else kind)
 
 
@@ -181,7 +181,7 @@ def _slid(a: Any, v: Any, mode: str) -> Any:
     count = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
     if mode == "same":
         before = (m - 1) - (m - 1) // 2
-    zeros = tensor(np.zeros(m, a.payload.dtype))
+    zeros = tensor(np.zeros(m, a._payload.dtype))
     wide = join.cat([zeros[:before], a, zeros], 0)
     windows = np.arange(count)[:, None] + np.arange(m)[None, :]
     return matmul.matmul(wide[windows], v)

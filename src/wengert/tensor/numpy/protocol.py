@@ -55,9 +55,9 @@ class NumpyProtocol:
     __array_priority__ = 1000
     __pandas_priority__ = 5000  # more than a table's: ``column * x`` is the tensor's operation
 
-    payload: Any
-    edge: Any
-    array: Callable[[], Any]
+    _payload: Any
+    _edge: Any
+    _array: Callable[[], Any]
     _number: Callable[[], Any]
 
     def numpy(self, *, force: bool = False) -> Any:
@@ -72,25 +72,25 @@ class NumpyProtocol:
         RuntimeError: If the tensor requires a gradient, which the array could not carry, while
             operations are recorded.
         """
-        if self.edge is not None and not force and is_grad_enabled():
+        if self._edge is not None and not force and is_grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
                 "instead."
             )
-        if self.edge is not None:
+        if self._edge is not None:
             note(".numpy()", self)
-        payload = self.array()
+        payload = self._array()
         if isinstance(payload, Lifted):
             # which refuses what an array cannot carry
             return np.asarray(payload.constant() if force else payload)
         return payload
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        if self.edge is not None:
+        if self._edge is not None:
             if is_grad_enabled():
                 raise _late("boundary").array_lost()
             note("np.asarray()", self)
-        array = self.array()
+        array = self._array()
         if array.__class__ is not np.ndarray:
             # a value of a transform or of a trace
             array = array.__array__()
@@ -119,7 +119,7 @@ class NumpyProtocol:
 
     def __dlpack_device__(self) -> tuple[Any, int]:
         """Where the memory is, in the protocol's numbers: on the CPU, which is ``(1, 0)``."""
-        if is_elsewhere(self.payload):
+        if is_elsewhere(self._payload):
             raise BufferError("a tensor on another device is not handed over: use x.cpu()")
         return _late("dlpack").DLDeviceType.kDLCPU, 0
 
@@ -158,7 +158,7 @@ class NumpyProtocol:
         return self
 
     def __float__(self) -> float:
-        if self.edge is not None:
+        if self._edge is not None:
             if is_grad_enabled():
                 _late("boundary").check_number(self, _getframe(1))
             note("float()", self)
@@ -173,7 +173,7 @@ class NumpyProtocol:
             ) from None
 
     def __complex__(self) -> complex:
-        if self.edge is not None:
+        if self._edge is not None:
             if is_grad_enabled():
                 _late("boundary").check_number(self, _getframe(1))
             note("complex()", self)
@@ -182,7 +182,7 @@ class NumpyProtocol:
         return complex(self._number())
 
     def __int__(self) -> int:
-        if self.edge is not None:
+        if self._edge is not None:
             note("int()", self)
         return int(self._number())
 
@@ -191,7 +191,7 @@ class NumpyProtocol:
             name = _BINARY.get(ufunc)
             if name is not None:
                 return _operation(name, *inputs)
-            if self.payload.dtype.kind == "f":
+            if self._payload.dtype.kind == "f":
                 name = _UNARY.get(ufunc)
                 if name is not None:
                     return getattr(T, name)(self)
@@ -232,7 +232,7 @@ def _operation(name: str, a: Any, b: Any) -> Any:
 
 
 def _kind(value: Any) -> Any:
-    return value.payload.dtype if isinstance(value, TensorBase) else value.dtype
+    return value._payload.dtype if isinstance(value, TensorBase) else value.dtype
 
 
 fill_sections(globals())

@@ -48,9 +48,9 @@ def _reshape(a: Any, /, shape_: Any = None, order: str = "C", **given: Any) -> A
         flat = shape.reshape(permute.permute(a, tuple(reversed(range(a.ndim)))), (-1,))
         if -1 in to:
             known = -math.prod(to)
-            to = tuple(a.payload.size // known if n == -1 else n for n in to)
+            to = tuple(a._payload.size // known if n == -1 else n for n in to)
         back = shape.reshape(flat, tuple(reversed(to)))
-        if copy is False and not np.shares_memory(back.payload, a.payload):
+        if copy is False and not np.shares_memory(back._payload, a._payload):
             raise ValueError("Unable to avoid creating a copy while reshaping.")
         return permute.permute(back, tuple(reversed(range(len(to)))))
     in_order(a, order, "numpy.reshape")
@@ -360,7 +360,7 @@ def _resize(a: Any, new_shape: Any) -> Any:
     new_shape = (new_shape,) if isinstance(new_shape, int) else tuple(new_shape)
     count = flat.shape[0]
     if not count:
-        return tensor(np.zeros(new_shape, flat.payload.dtype))
+        return tensor(np.zeros(new_shape, flat._payload.dtype))
     return flat[np.arange(math.prod(new_shape)) % count].reshape(new_shape)
 
 
@@ -397,12 +397,12 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> A
             f"numpy.pad of a tensor with mode={mode!r}: write it with np.concatenate; modes "
             "constant, edge, reflect, symmetric, wrap and empty are there"
         )
-    places = np.arange(a.payload.size).reshape(a.shape)
+    places = np.arange(a._payload.size).reshape(a.shape)
     if mode == "constant":
         values = kwargs.pop("constant_values", 0)
-        values = values.payload if isinstance(values, TensorBase) else values
+        values = values._payload if isinstance(values, TensorBase) else values
         at = np.pad(places, pad_width, constant_values=-1)
-        frame = np.pad(np.zeros(a.shape, a.payload.dtype), pad_width, constant_values=values)
+        frame = np.pad(np.zeros(a.shape, a._payload.dtype), pad_width, constant_values=values)
         inside = at >= 0
         return index_put(tensor(frame), (tensor(inside),), shape.reshape(a, (-1,)))
     at = np.pad(places, pad_width, mode=mode, **kwargs)
@@ -417,7 +417,7 @@ _PADDED_BY_PLACE = {"edge", "reflect", "symmetric", "wrap", "empty"}
 @counterpart("trim_zeros")
 def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     a = tensor(filt)
-    kept = np.nonzero(a.payload)
+    kept = np.nonzero(a._payload)
     index: list[Any] = [slice(None)] * a.ndim
     for dim in all_axes(axis, a.ndim):
         if not kept[dim].size:
@@ -446,8 +446,8 @@ def _full_like(
 ) -> Any:
     check_device(device)
     a = tensor(a)
-    value = as_dtype(fill_value, a.payload.dtype if dtype is None else dtype)
-    sizes = a.payload.shape if shape is None else shape
+    value = as_dtype(fill_value, a._payload.dtype if dtype is None else dtype)
+    sizes = a._payload.shape if shape is None else shape
     return clone(expand.broadcast_to(value, (sizes,) if isinstance(sizes, int) else tuple(sizes)))
 
 
@@ -466,8 +466,8 @@ def _real(val: Any) -> Any:
 @counterpart("imag")
 def _imag(val: Any) -> Any:
     val = tensor(val)
-    if val.payload.dtype.kind != "c":
-        return tensor(np.zeros(val.shape, val.payload.dtype))
+    if val._payload.dtype.kind != "c":
+        return tensor(np.zeros(val.shape, val._payload.dtype))
     return pointwise.imag(val)
 
 

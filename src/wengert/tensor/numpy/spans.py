@@ -74,7 +74,7 @@ def _diff(
         count = a.shape[dim]
         lead = (slice(None),) * dim
         later, earlier = a[(*lead, slice(1, None))], a[(*lead, slice(0, max(count - 1, 0)))]
-        a = pointwise.ne(later, earlier) if a.payload.dtype.kind == "b" else later - earlier
+        a = pointwise.ne(later, earlier) if a._payload.dtype.kind == "b" else later - earlier
     return a
 
 
@@ -97,11 +97,11 @@ def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> A
     steps = steps * len(dims) if len(steps) == 1 else steps
     if len(steps) != len(dims):
         raise TypeError("invalid number of arguments")
-    kind = f.payload.dtype
+    kind = f._payload.dtype
     made = []
     for dim, step in zip(dims, steps, strict=True):
         step = step if is_weak(step) else as_dtype(step, kind)
-        if isinstance(step, TensorBase) and not step.payload.ndim:
+        if isinstance(step, TensorBase) and not step._payload.ndim:
             # a step that may have a gradient
             part = late("gradient")(f, spacing=1.0, dim=dim, edge_order=edge_order)[0] / step
         else:
@@ -249,7 +249,7 @@ def _linspace(
     start, stop = expand.broadcast_tensors(*floating(start, stop))
     parts = num - 1 if endpoint else num
     step = (stop - start) / parts if parts > 0 else (stop - start) * float("nan")
-    at = tensor(np.arange(num, dtype=start.payload.dtype))
+    at = tensor(np.arange(num, dtype=start._payload.dtype))
     at = shape.reshape(at, (-1, *[1] * start.ndim))
     made = start + at * step if parts > 0 else start + at * 0
     if endpoint and num > 1:

@@ -76,14 +76,14 @@ _BY_LAST = {
 
 def _of_order(name: str) -> Callable[..., Any]:
     def rule(n: Any, x: Any) -> Any:
-        return getattr(T, name)(cast(n, x.payload.dtype), x)
+        return getattr(T, name)(cast(n, x._payload.dtype), x)
 
     return rule
 
 
 def _of_degree(ours: Callable[..., Any], label: str) -> Callable[..., Any]:
     def rule(n: Any, x: Any) -> Any:
-        degrees = np.asarray(n.payload)
+        degrees = np.asarray(n._payload)
         if np.any(degrees != np.floor(degrees)):
             raise NotImplementedError(
                 f"scipy.special.{label} of a tensor has a derivative for whole degrees only"
@@ -185,7 +185,7 @@ def rule_of(name: str) -> Callable[..., Any] | None:
 
     def rule(*args: Any) -> Any:
         args = tuple(map(tensor, args))
-        if any(value.payload.dtype.kind == "c" for value in args):
+        if any(value._payload.dtype.kind == "c" for value in args):
             if name in _COMPLEX:
                 return getattr(T, f"scipy_{name}")(*args)
             if boundary.loses(args):

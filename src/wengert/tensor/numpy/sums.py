@@ -74,8 +74,8 @@ def total(
 ) -> Any:
     """``numpy.sum``."""
     a = tensor(a)
-    a = as_dtype(_kept(a, where, 0), wide(a.payload.dtype) if dtype is None else dtype)
-    made = over(reductions.sum, a, axis, keepdims, dtype=_unsigned(a.payload.dtype))
+    a = as_dtype(_kept(a, where, 0), wide(a._payload.dtype) if dtype is None else dtype)
+    made = over(reductions.sum, a, axis, keepdims, dtype=_unsigned(a._payload.dtype))
     return made + initial if given(initial) else made
 
 
@@ -95,13 +95,13 @@ def prod(
 ) -> Any:
     """``numpy.prod``."""
     a = tensor(a)
-    a = as_dtype(_kept(a, where, 1), wide(a.payload.dtype) if dtype is None else dtype)
+    a = as_dtype(_kept(a, where, 1), wide(a._payload.dtype) if dtype is None else dtype)
     keep = given(keepdims) and bool(keepdims)
     if axis is None and not keep:
-        a = reductions.prod(a, dtype=_unsigned(a.payload.dtype))
+        a = reductions.prod(a, dtype=_unsigned(a._payload.dtype))
     else:
         for dim in sorted(_dims(axis, a.ndim), reverse=True):
-            a = reductions.prod(a, dim, keepdim=keep, dtype=_unsigned(a.payload.dtype))
+            a = reductions.prod(a, dim, keepdim=keep, dtype=_unsigned(a._payload.dtype))
     return a * initial if given(initial) else a
 
 
@@ -131,8 +131,8 @@ def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     """How many elements are averaged: a number, or a tensor where a mask chooses them."""
     if _masks(where):
         there = expand.broadcast_to(tensor(where), tuple(a.shape))
-        return over(reductions.sum, as_dtype(there, a.payload.dtype), axis, keepdims)
-    sizes = a.payload.shape
+        return over(reductions.sum, as_dtype(there, a._payload.dtype), axis, keepdims)
+    sizes = a._payload.shape
     count = 1
     for dim in all_axes(axis, a.ndim):
         count *= sizes[dim]
@@ -223,17 +223,17 @@ def _extreme(ours: Callable[..., Any], pair: Callable[..., Any], ufunc: str) -> 
                 )
             a = select.where(tensor(where), *common(a, initial))
         dims = _dims(axis, a.ndim)
-        if not a.payload.size and any(not a.shape[dim] for dim in dims):
+        if not a._payload.size and any(not a.shape[dim] for dim in dims):
             keep = given(keepdims) and bool(keepdims)
-            empty = np.sum(np.empty(a.payload.shape), axis=dims, keepdims=keep)
+            empty = np.sum(np.empty(a._payload.shape), axis=dims, keepdims=keep)
             if not given(initial):
                 if empty.size:
                     raise ValueError(
                         f"zero-size array to reduction operation {ufunc} which has no identity"
                     )
-                return tensor(np.empty(empty.shape, a.payload.dtype))
-            return expand.broadcast_to(as_dtype(initial, a.payload.dtype), np.shape(empty))
-        if a.payload.dtype.kind == "c":
+                return tensor(np.empty(empty.shape, a._payload.dtype))
+            return expand.broadcast_to(as_dtype(initial, a._payload.dtype), np.shape(empty))
+        if a._payload.dtype.kind == "c":
             made = _complex_extreme(getattr(np, ufunc), a, axis, keepdims)
         else:
             made = over(ours, a, axis, keepdims)
@@ -263,7 +263,7 @@ def _average(
     (a,) = floating(a)
     if weights is None:
         made = mean(a, axis, keepdims=keepdims)
-        count = a.payload.size / max(made.payload.size, 1)
+        count = a._payload.size / max(made._payload.size, 1)
         return (made, made * 0 + count) if returned else made
     (w,) = floating(weights)
     if w.shape != a.shape:
@@ -296,14 +296,14 @@ def _trace(
 @counterpart("cumsum")
 def _cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     a, dim = one_axis(a, axis)
-    kind = wide(a.payload.dtype) if dtype is None else dtype_of(dtype)
+    kind = wide(a._payload.dtype) if dtype is None else dtype_of(dtype)
     return reductions.cumsum(as_dtype(a, kind), dim, dtype=_unsigned(kind))
 
 
 @counterpart("cumprod")
 def _cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     a, dim = one_axis(a, axis)
-    kind = wide(a.payload.dtype) if dtype is None else dtype_of(dtype)
+    kind = wide(a._payload.dtype) if dtype is None else dtype_of(dtype)
     return reductions.cumprod(as_dtype(a, kind), dim, dtype=_unsigned(kind))
 
 
@@ -328,7 +328,7 @@ def _with_start(name: str, scan: Callable[..., Any], start: int) -> None:
             return made
         _, dim = one_axis(made, axis or 0)
         sizes = tuple(1 if i == dim else n for i, n in enumerate(made.shape))
-        return join.cat([tensor(np.full(sizes, start, made.payload.dtype)), made], dim)
+        return join.cat([tensor(np.full(sizes, start, made._payload.dtype)), made], dim)
 
 
 _with_start("cumulative_sum", _cumsum, 0)
@@ -344,7 +344,7 @@ def _without_nan(name: str, function: Callable[..., Any], filler: int) -> None:
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, *args: Any, **kwargs: Any
     ) -> Any:
         a = tensor(a)
-        if a.payload.dtype.kind in "fc":
+        if a._payload.dtype.kind in "fc":
             a = select.where(pointwise.isnan(a), filler, a)
         return function(a, axis, dtype, None, *args, **kwargs)
 
@@ -361,7 +361,7 @@ def _without_nan_extreme(name: str, function: Callable[..., Any], filler: float)
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **kwargs: Any
     ) -> Any:
         a = tensor(a)
-        if a.payload.dtype.kind not in "fc":
+        if a._payload.dtype.kind not in "fc":
             return function(a, axis, None, keepdims, **kwargs)
         bad = pointwise.isnan(a)
         made = function(select.where(bad, filler, a), axis, keepdims=keepdims, **kwargs)
@@ -437,8 +437,8 @@ def _clip(
     low, high = (None if v is _NONE else v for v in (low, high))
     a = tensor(a)
     if low is None and high is None:
-        return late("positive")(a) if a.payload.dtype.kind != "b" else a
-    if a.payload.dtype.kind == "f" and all(v is None or is_weak(v) for v in (low, high)):
+        return late("positive")(a) if a._payload.dtype.kind != "b" else a
+    if a._payload.dtype.kind == "f" and all(v is None or is_weak(v) for v in (low, high)):
         return select.clamp(a, low, high)
     a, *bounds = common(a, *[v for v in (low, high) if v is not None])
     low = bounds.pop(0) if low is not None else None

@@ -109,14 +109,14 @@ def _one_by_one(
     for dim in sorted(dims, reverse=True):
         parts = list(T.unbind(a, dim=dim))
         if initial is not np._NoValue:
-            parts.insert(0, expand.broadcast_to(as_dtype(initial, a.payload.dtype), _less(a, dim)))
+            parts.insert(0, expand.broadcast_to(as_dtype(initial, a._payload.dtype), _less(a, dim)))
             initial = np._NoValue
         if not parts:
             if ufunc.identity is None:
                 raise ValueError(
                     f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
                 )
-            parts = [tensor(np.full(_less(a, dim), ufunc.identity, a.payload.dtype))]
+            parts = [tensor(np.full(_less(a, dim), ufunc.identity, a._payload.dtype))]
         made = parts[0]
         for part in parts[1:]:
             made = call(ufunc, made, part)
@@ -137,10 +137,10 @@ def accumulate(ufunc: Any, array: Any, axis: int = 0, dtype: Any = None, out: An
         raise TypeError("cannot accumulate on a scalar")
     dim = normal_axis(axis, a.ndim)
     if dtype is None and ufunc.__name__ in ("add", "multiply"):
-        dtype = sums.wide(a.payload.dtype)
+        dtype = sums.wide(a._payload.dtype)
     a = as_dtype(a, dtype)
     known = _SCANS.get(ufunc)
-    if known is not None and a.payload.dtype.kind != "b":
+    if known is not None and a._payload.dtype.kind != "b":
         result = known(a, dim)
     else:
         made = list(T.unbind(a, dim=dim))
@@ -189,9 +189,9 @@ def at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
     if ufunc in (np.add, np.subtract):
         if not all(isinstance(part, np.ndarray | list) for part in parts):
             # slices and their like, too, name places
-            named = np.arange(a.payload.size).reshape(a.payload.shape)[index]
-            parts = np.unravel_index(named, a.payload.shape)
-        value = cast(value, a.payload.dtype)
+            named = np.arange(a._payload.size).reshape(a._payload.shape)[index]
+            parts = np.unravel_index(named, a._payload.shape)
+        value = cast(value, a._payload.dtype)
         value = pointwise.neg(value) if ufunc is np.subtract else value
         assign.index_put_(a, tuple(np.asarray(part) for part in parts), value, True)
         return
@@ -200,5 +200,5 @@ def at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
             label, "Only np.add.at and np.subtract.at are recorded: write x[i] = f(x[i], b)."
         )
     check_writable(a, recording=False)
-    ufunc.at(a.array(), index, *([] if b is None else [values(b)]))
+    ufunc.at(a._array(), index, *([] if b is None else [values(b)]))
     bump(a, label)

@@ -38,12 +38,12 @@ _STEPS = frozenset({"floor_divide", "nextafter", "spacing"})
 
 
 def _sign(x: Any) -> Any:
-    return T.sgn(x) if x.payload.dtype.kind == "c" else T.sign(x)
+    return T.sgn(x) if x._payload.dtype.kind == "c" else T.sign(x)
 
 
 def _apart(x: Any) -> Any:
     """`x` outside the graph."""
-    return new_tensor(x.payload)
+    return new_tensor(x._payload)
 
 
 def _modf(x: Any) -> tuple[Any, Any]:
@@ -54,7 +54,7 @@ def _modf(x: Any) -> tuple[Any, Any]:
 
 def _subtract(x: Any, y: Any) -> Any:
     """A difference; beside an array of numbers NumPy takes ``True`` for 1."""
-    if any(isinstance(v, TensorBase) and v.payload.dtype.kind != "b" for v in (x, y)):
+    if any(isinstance(v, TensorBase) and v._payload.dtype.kind != "b" for v in (x, y)):
         x, y = (int(v) if v is True or v is False else v for v in (x, y))
     return T.sub(x, y)
 
@@ -181,9 +181,9 @@ def call(
         )
     if where is not True:
         where = tensor(where)
-        if where.payload.dtype.kind != "b":
+        if where._payload.dtype.kind != "b":
             raise TypeError(
-                f"Cannot cast array data from {where.payload.dtype!r} to dtype('bool') according "
+                f"Cannot cast array data from {where._payload.dtype!r} to dtype('bool') according "
                 f"to the rule 'safe': where= of {label} must be a mask"
             )
     rule = rule_of(ufunc)
@@ -238,7 +238,7 @@ def _is_plain(value: Any) -> bool:
     if not isinstance(value, TensorBase):
         return True
     mode = current_mode()
-    plain = isinstance(value.payload, np.ndarray | np.generic)
+    plain = isinstance(value._payload, np.ndarray | np.generic)
     return plain and (mode is None or not mode.dispatch)
 
 
@@ -246,7 +246,7 @@ def _is_whole(value: Any) -> bool:
     """Whether `value` holds integers or booleans, which have no gradient, and is plain."""
     if is_weak(value):
         return not isinstance(value, float | complex)
-    return value.payload.dtype.kind in "biu" and _is_plain(value)
+    return value._payload.dtype.kind in "biu" and _is_plain(value)
 
 
 def _by_values(
@@ -286,7 +286,7 @@ def _cure(ufunc: Any) -> str:
 
 
 def _numpy_dtype(kind: Any) -> Any:
-    return as_dtype(0, kind).payload.dtype
+    return as_dtype(0, kind)._payload.dtype
 
 
 def resolved(
@@ -298,7 +298,7 @@ def resolved(
 ) -> list[Any]:
     """The arguments as tensors of the dtypes that NumPy computes in."""
     made = [value if is_weak(value) else tensor(value) for value in inputs]
-    kinds = [value.payload.dtype for value in made if isinstance(value, TensorBase)]
+    kinds = [value._payload.dtype for value in made if isinstance(value, TensorBase)]
     if dtype is None and signature is None and len(kinds) == len(made):
         first = kinds[0]
         # of complex numbers, and of half precision, there may be no form
@@ -330,7 +330,7 @@ def _meeting(ufunc: Any, asked: tuple[Any, ...], casting: str, signature: Any) -
 
 def _kind_of(value: Any) -> Any:
     if isinstance(value, TensorBase):
-        return value.payload.dtype
+        return value._payload.dtype
     return np.dtype(bool) if isinstance(value, bool) else type(value)
 
 
@@ -365,25 +365,25 @@ def into(target: Any, value: Any, label: str, casting: str = "same_kind", where:
     if target is None:
         return value if where is True else select.where(where, value, 0)
     plain = isinstance(target, np.ndarray)
-    memory = target if plain else target.payload
+    memory = target if plain else target._payload
     allowed: Any = np.can_cast
-    if not allowed(value.payload.dtype, memory.dtype, casting):
+    if not allowed(value._payload.dtype, memory.dtype, casting):
         raise TypeError(
-            f"Cannot cast output of {label} from {value.payload.dtype!r} to {memory.dtype!r} with "
+            f"Cannot cast output of {label} from {value._payload.dtype!r} to {memory.dtype!r} with "
             f"casting rule '{casting}': give out= another dtype, or casting='unsafe'"
         )
-    masks = () if where is True else (where.payload.shape,)
-    shape = np.broadcast_shapes(value.payload.shape, memory.shape, *masks)
+    masks = () if where is True else (where._payload.shape,)
+    shape = np.broadcast_shapes(value._payload.shape, memory.shape, *masks)
     if shape != memory.shape:
         raise ValueError(
             f"non-broadcastable output operand with shape {memory.shape} doesn't match the "
             f"broadcast shape {shape} of {label}"
         )
     if plain:
-        if value.edge is not None:
+        if value._edge is not None:
             raise boundary.target_lost(label)
-        mask = True if where is True else where.array()
-        np.copyto(target, value.array(), casting="unsafe", where=mask)
+        mask = True if where is True else where._array()
+        np.copyto(target, value._array(), casting="unsafe", where=mask)
         return target
     if where is not True:
         value = select.where(where, cast(value, memory.dtype), T.clone(target))

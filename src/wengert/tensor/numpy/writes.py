@@ -43,7 +43,7 @@ def _writer(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 def _put(target: Any, places: Any, value: Any) -> None:
     """Write `value` to places in the flattened `target`, over and over if there are more."""
     places = np.asarray(places).reshape(-1)
-    value = shape.reshape(cast(tensor(value), target.payload.dtype), (-1,))
+    value = shape.reshape(cast(tensor(value), target._payload.dtype), (-1,))
     count = value.shape[0]
     if not places.size:
         return
@@ -54,7 +54,7 @@ def _put(target: Any, places: Any, value: Any) -> None:
     if not target.ndim:
         target.copy_(value[0])
         return
-    assign.put_last(target, np.unravel_index(places, target.payload.shape), value)
+    assign.put_last(target, np.unravel_index(places, target._payload.shape), value)
 
 
 @_writer("copyto")
@@ -66,7 +66,7 @@ def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -
 @_writer("put")
 def _np_put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     places = np.asarray(values(ind))
-    size = a.payload.size
+    size = a._payload.size
     if mode == "raise":
         bad = places[(places < -size) | (places >= size)]
         if bad.size:
@@ -80,7 +80,7 @@ def _np_put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 @_writer("place")
 def _place(arr: Any, mask: Any, vals: Any) -> None:
     mask = np.asarray(values(mask))
-    if mask.size != arr.payload.size:
+    if mask.size != arr._payload.size:
         raise ValueError("place: mask and data must be the same size")
     _put(arr, np.flatnonzero(mask), vals)
 
@@ -88,7 +88,7 @@ def _place(arr: Any, mask: Any, vals: Any) -> None:
 @_writer("putmask")
 def _putmask(a: Any, mask: Any, values_: Any) -> None:
     mask = np.asarray(values(mask))
-    if mask.size != a.payload.size:
+    if mask.size != a._payload.size:
         raise ValueError("putmask: mask and data must be the same size")
     places = np.flatnonzero(mask)
     flat = shape.reshape(tensor(values_), (-1,))
@@ -103,21 +103,21 @@ def _put_along_axis(
     values_ = named.get("values", values_)
     at = np.asarray(values(indices))
     if axis is None:
-        size = arr.payload.size
+        size = arr._payload.size
         _put(arr, np.where(at < 0, at + size, at), values_)
         return
     _, dim = one_axis(arr, axis)
     index = tuple(
         at if i == dim else np.arange(n).reshape([-1 if i == j else 1 for j in range(arr.ndim)])
-        for i, n in enumerate(arr.payload.shape)
+        for i, n in enumerate(arr._payload.shape)
     )
-    assign.put_last(arr, index, cast(tensor(values_), arr.payload.dtype))
+    assign.put_last(arr, index, cast(tensor(values_), arr._payload.dtype))
 
 
 @_writer("fill_diagonal")
 def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
-    marks = np.zeros(a.payload.shape, bool)
+    marks = np.zeros(a._payload.shape, bool)
     np.fill_diagonal(marks, True, wrap)
     _put(a, np.flatnonzero(marks), val)

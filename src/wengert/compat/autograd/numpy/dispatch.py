@@ -215,8 +215,8 @@ def _filled(name: str, numpys) -> Callable[..., Any]:
             if not isinstance(made, _np.ndarray) or made.dtype.kind not in "fc" or not made.ndim:
                 return made
             box = boxed(new_tensor(made))
-        if isbox(box) and box.edge is None and box.vc is None:
-            box.vc = [1, name]
+        if isbox(box) and box._edge is None and box._vc is None:
+            box._vc = [1, name]
         return box
 
     return function
@@ -250,7 +250,7 @@ class _Ufunc(Ufunc):
         if cls is ArrayBox:
             if not kwargs:
                 if self._prim is not None:
-                    if len(args) == 1 and unwritten(x) and x.payload.dtype.kind == "f":
+                    if len(args) == 1 and unwritten(x) and x._payload.dtype.kind == "f":
                         result = getattr(T, self._prim)(x)
                         result.__class__ = ArrayBox
                         return result
@@ -275,7 +275,7 @@ class _Ufunc(Ufunc):
         box = a if a.__class__ is ArrayBox else b
         if not plain_float(box):
             return None
-        kind = box.payload.dtype
+        kind = box._payload.dtype
         a, b = operand(a, kind), operand(b, kind)
         if a is None or b is None:
             return None
@@ -306,14 +306,14 @@ class _Ufunc(Ufunc):
 
 def plain_float(x) -> bool:
     """Whether `x` is a box of floats that nothing has written to."""
-    return x.__class__ is ArrayBox and x.payload.dtype.kind == "f" and unwritten(x)
+    return x.__class__ is ArrayBox and x._payload.dtype.kind == "f" and unwritten(x)
 
 
 def operand(x, kind) -> Any:
     """`x` as a tensor of dtype `kind`, if it is one or need only be taken for one; else None."""
     cls = x.__class__
     if cls is ArrayBox:
-        return x if x.payload.dtype is kind and unwritten(x) else None
+        return x if x._payload.dtype is kind and unwritten(x) else None
     if cls is np.ndarray:
         return new_tensor(x) if x.dtype is kind else None
     if cls is float or cls is int or (cls is np.float64 and kind.itemsize == 8):
@@ -332,8 +332,8 @@ def _dims(axis, ndim: int) -> tuple[int, ...] | None:
 
 def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     def reduced(x, axis=None, *more, keepdims=False, **named) -> Any:
-        ndim = x.payload.ndim
-        if more or named or not ndim or keepdims.__class__ is not bool or not x.payload.size:
+        ndim = x._payload.ndim
+        if more or named or not ndim or keepdims.__class__ is not bool or not x._payload.size:
             return None
         dims = _dims(axis, ndim)
         return None if dims is None else function(x, dims, keepdim=keepdims)
@@ -360,10 +360,10 @@ def _dot(x, *more, **named) -> Any:
     other = more[0]
     if other.__class__ is not ArrayBox and other.__class__ is not np.ndarray:
         return None
-    other = operand(other, x.payload.dtype)
+    other = operand(other, x._payload.dtype)
     if other is None:
         return None
-    first, second = x.payload, other.payload
+    first, second = x._payload, other._payload
     ndims = first.ndim, second.ndim
     if 0 in ndims or max(ndims) > 2 or first.shape[-1] != second.shape[0]:
         return None
@@ -372,7 +372,7 @@ def _dot(x, *more, **named) -> Any:
 
 def dot_of_array(a, x) -> Any:
     """``np.dot`` of one of NumPy's own arrays and a box."""
-    kind = x.payload.dtype
+    kind = x._payload.dtype
     if a.dtype is not kind or kind.kind != "f":
         return None
     box = boxed(new_tensor(a))

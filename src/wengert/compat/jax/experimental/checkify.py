@@ -85,9 +85,9 @@ def check(pred, msg: str, *fmt_args, debug: bool = False, **fmt_kwargs) -> None:
     *fmt_args, **fmt_kwargs: Arrays for the text.
     """
     condition = argument(pred)
-    if condition.payload.ndim:
+    if condition._payload.ndim:
         raise TypeError(f"checkify.check takes a scalar pred, got {pred}")
-    if condition.payload.dtype.kind != "b":
+    if condition._payload.dtype.kind != "b":
         raise TypeError(f"checkify.check pred must be a boolean, got {condition.aval.str_short()}")
     for leaf in tree_leaves((fmt_args, fmt_kwargs)):
         if not (is_traced(leaf) or hasattr(leaf, "dtype")):

@@ -61,11 +61,11 @@ def operands(name: str, *values) -> list[Any]:
 def pair(x, y) -> list[Any]:
     """As `promote`, of two operands: quick for an array of fractions and a Python number."""
     if x.__class__ is Array and (y.__class__ is float or y.__class__ is int):
-        dtype = x.payload.dtype
+        dtype = x._payload.dtype
         if dtype.kind == "f" and dtype.itemsize > 2:
             return [x, made(new_tensor(dtype.type(y)))]
     elif y.__class__ is Array and (x.__class__ is float or x.__class__ is int):
-        dtype = y.payload.dtype
+        dtype = y._payload.dtype
         if dtype.kind == "f" and dtype.itemsize > 2:
             return [made(new_tensor(dtype.type(x))), y]
     return promote(x, y)
@@ -76,14 +76,14 @@ def as_operands(name: str, *values, inexact: bool = False) -> list[Any]:
     check_arrays(name, *values)
     if len(values) == 2:
         x, y = pair(*values)
-        return [x, y] if not inexact or x.payload.dtype.kind in "fc" else promote_inexact(*values)
+        return [x, y] if not inexact or x._payload.dtype.kind in "fc" else promote_inexact(*values)
     return promote_inexact(*values) if inexact else promote(*values)
 
 
 def plain(x) -> Any:
     """An array as a plain tensor, so that counterparts meet tensors' operators; others as given."""
     if isinstance(x, Array):
-        return new_tensor(x.payload) if x.edge is None else of_kind(x, Tensor)
+        return new_tensor(x._payload) if x._edge is None else of_kind(x, Tensor)
     if isinstance(x, list | tuple):
         return type(x)([plain(part) for part in x])
     return x
@@ -94,7 +94,7 @@ def finished(result, weak: bool = False) -> Any:
     if isinstance(result, np.ndarray | np.generic):
         result = new_tensor(result)
     if isinstance(result, TensorBase):
-        dtype = result.payload.dtype
+        dtype = result._payload.dtype
         wanted = canonical_dtype(dtype)
         return made(cast(result, wanted) if dtype != wanted else result, weak)
     if isinstance(result, tuple) and hasattr(result, "_fields"):
@@ -166,7 +166,7 @@ def value_of(x, what: str) -> Any:
         return np.asarray([value_of(part, what) for part in x])
     if not isinstance(x, TensorBase):
         return np.asarray(x)
-    payload = x.payload
+    payload = x._payload
     if isinstance(payload, np.ndarray | np.generic):
         return np.asarray(payload)
     return np.asarray(_known(x, what))
@@ -175,7 +175,7 @@ def value_of(x, what: str) -> Any:
 def _known(x, what: str) -> Any:
     single = getattr(x, "_single", None)
     if single is None:
-        return x.array()
+        return x._array()
     try:
         return single()
     except TypeError as error:

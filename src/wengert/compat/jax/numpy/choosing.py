@@ -38,7 +38,7 @@ def _index_dtype() -> Any:
 
 
 def _truth(x) -> Any:
-    return x if x.payload.dtype.kind == "b" else made(T.ne(x, 0))
+    return x if x._payload.dtype.kind == "b" else made(T.ne(x, 0))
 
 
 def where(condition, x=None, y=None, /, *, size: int | None = None, fill_value=None) -> Any:
@@ -61,7 +61,7 @@ def where(condition, x=None, y=None, /, *, size: int | None = None, fill_value=N
     check_arrays("where", condition, x, y)
     holds = _truth(asarray(condition))
     a, b = pair(x, y)
-    shapes = [part.payload.shape for part in (holds, a, b)]
+    shapes = [part._payload.shape for part in (holds, a, b)]
     if any(shape != shapes[0] and shape for shape in shapes):
         try:
             np.broadcast_shapes(*shapes)
@@ -111,7 +111,7 @@ def piecewise(x, condlist, funclist, *args, **kw) -> Any:
 
     def of(function) -> Any:
         return asarray(
-            function(x, *args, **kw) if callable(function) else function, x.payload.dtype
+            function(x, *args, **kw) if callable(function) else function, x._payload.dtype
         )
 
     found = of(result)
@@ -148,7 +148,7 @@ def nonzero(a, *, size: int | None = None, fill_value=None) -> tuple[Any, ...]:
             "instead."
         )
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * x.ndim
-    if size is not None and not isinstance(x.payload, np.ndarray | np.generic):
+    if size is not None and not isinstance(x._payload, np.ndarray | np.generic):
         return _batched_nonzero(x, int(size), fills)
     found = np.nonzero(value_of(x, "size"))
     return tuple(
@@ -211,8 +211,10 @@ def take(
     x, at = operands("take", a, indices)
     if axis is None:
         x, axis = x.reshape(-1), 0
-    if at.payload.dtype.kind not in "iu":
-        raise TypeError(f"take requires integer indices, got {at.payload.dtype.name}: convert them")
+    if at._payload.dtype.kind not in "iu":
+        raise TypeError(
+            f"take requires integer indices, got {at._payload.dtype.name}: convert them"
+        )
     if mode == "raise":
         raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
     dim = axis % x.ndim
@@ -221,7 +223,7 @@ def take(
 
 def _read(x, index, mode: str | None, fill_value) -> Any:
     places = Places(x.shape, index, checked_mode(mode, "fill"))
-    missing = _missing(x.payload.dtype) if fill_value is None else fill_value
+    missing = _missing(x._payload.dtype) if fill_value is None else fill_value
     return made(places.of(plain(x), missing), x.weak_type)
 
 
@@ -262,9 +264,9 @@ def take_along_axis(
 ) -> Any:
     """Elements along an axis at places that each line has of its own."""
     x, at = operands("take_along_axis", arr, indices)
-    if at.payload.dtype.kind not in "iu":
+    if at._payload.dtype.kind not in "iu":
         raise TypeError(
-            f"take_along_axis indices must be of integer type, got {at.payload.dtype.name}"
+            f"take_along_axis indices must be of integer type, got {at._payload.dtype.name}"
         )
     if axis is None:
         x, axis = x.reshape(-1), 0

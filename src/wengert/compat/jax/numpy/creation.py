@@ -209,7 +209,7 @@ def linspace(
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     wanted = checked_dtype(dtype, "linspace")
     first, last = as_operands("linspace", start, stop, inexact=True)
-    kind = inexact_of(first.payload.dtype)
+    kind = inexact_of(first._payload.dtype)
     first, last = expand.broadcast_tensors(plain(first), plain(last))
     parts = num - 1 if endpoint else num
     if num > 1:
@@ -236,7 +236,7 @@ def logspace(
 ) -> Any:
     """Powers of a base with exponents at even distances."""
     exponents = linspace(start, stop, num, endpoint, axis=axis)
-    found = converted(base, exponents.payload.dtype) ** exponents
+    found = converted(base, exponents._payload.dtype) ** exponents
     return found if dtype is None else found.astype(dtype)
 
 

@@ -32,7 +32,7 @@ def _check_norm(name: str, norm) -> None:
 
 
 def _check_real(name: str, x) -> None:
-    if name in ("rfft", "rfft2", "rfftn", "ihfft") and x.payload.dtype.kind == "c":
+    if name in ("rfft", "rfft2", "rfftn", "ihfft") and x._payload.dtype.kind == "c":
         raise ValueError(f"only real valued inputs supported for {name}: take x.real")
 
 

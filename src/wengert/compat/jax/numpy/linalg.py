@@ -41,7 +41,7 @@ def _or_nan(function: Callable[[], Any], x, shape: tuple[int, ...]) -> Any:
     try:
         return function()
     except np.linalg.LinAlgError:
-        return made(new_tensor(np.full(shape, np.nan, x.payload.dtype)))
+        return made(new_tensor(np.full(shape, np.nan, x._payload.dtype)))
 
 
 def _adjoint(x) -> Any:
@@ -95,7 +95,7 @@ def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
     x, y = as_operands("jnp.linalg.lstsq", a, b, inexact=True)
     if x.ndim != 2:
         raise TypeError(f"{x.ndim}-dimensional array given. Array must be two-dimensional")
-    if isinstance(x.payload, np.ndarray):
+    if isinstance(x._payload, np.ndarray):
         found, residuals, rank, s = call("linalg.lstsq", x, y, rcond)
     else:
         found, residuals, rank, s = _least_squares(x, y, rcond)
@@ -108,7 +108,7 @@ def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
 def _least_squares(x, y, rcond) -> Any:
     """`lstsq` by singular values, of which those that are too small count as 0."""
     u, s, vh = svd(x, full_matrices=False)
-    cut = float(np.finfo(x.payload.dtype).eps) * max(x.shape) if rcond is None else rcond
+    cut = float(np.finfo(x._payload.dtype).eps) * max(x.shape) if rcond is None else rcond
     large = s > cut * s[0]
     inverses = where(large, 1 / where(large, s, 1), 0)
     columns = y[:, None] if y.ndim == 1 else y
@@ -122,7 +122,7 @@ def pinv(a, rtol=None, hermitian: bool = False, *, rcond=None) -> Any:
     (x,) = as_operands("jnp.linalg.pinv", a, inexact=True)
     cut = rtol if rcond is None else rcond
     if cut is None:
-        cut = 10.0 * max(x.shape[-2:]) * float(np.finfo(x.payload.dtype).eps)
+        cut = 10.0 * max(x.shape[-2:]) * float(np.finfo(x._payload.dtype).eps)
     return call("linalg.pinv", x, rcond=cut, hermitian=hermitian)
 
 
@@ -183,7 +183,7 @@ def eigvalsh(a, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any
 
 
 def _as_complex(x) -> Any:
-    dtype = x.payload.dtype
+    dtype = x._payload.dtype
     return x if dtype.kind == "c" else x.astype(np.result_type(dtype, np.complex64))
 
 
@@ -211,7 +211,7 @@ def norm(x, ord=None, axis=None, keepdims: bool = False) -> Any:
     """
     (x,) = as_operands("jnp.linalg.norm", x, inexact=True)
     if not x.ndim and axis is None:
-        return abs(x).astype(abs(x).payload.dtype)
+        return abs(x).astype(abs(x)._payload.dtype)
     if isinstance(axis, tuple) and len(axis) == 1:
         axis = axis[0]
     return call("linalg.norm", x, ord, axis, keepdims)
@@ -252,7 +252,7 @@ def matrix_rank(M, rtol=None, *, hermitian: bool = False, tol=None) -> Any:
     s = svdvals(x)
     cut = rtol if tol is None else tol
     if cut is None:
-        cut = max(x.shape[-2:]) * float(np.finfo(x.payload.dtype).eps)
+        cut = max(x.shape[-2:]) * float(np.finfo(x._payload.dtype).eps)
     bound = s[..., :1] * cut
     return reductions.REDUCTIONS["sum"]((s > bound).astype(int), -1)
 

@@ -67,7 +67,7 @@ def resize(a, new_shape) -> Any:
 def roll(a, shift, axis=None) -> Any:
     """Elements moved along axes; those from the end come in at the front."""
     (x,) = operands("roll", a)
-    if isinstance(shift, TensorBase) and not isinstance(shift.payload, np.ndarray | np.generic):
+    if isinstance(shift, TensorBase) and not isinstance(shift._payload, np.ndarray | np.generic):
         return _rolled(x, shift, axis)
     by = value_of(shift, "shift of roll").tolist()
     by = tuple(by) if isinstance(by, list) else by
@@ -115,8 +115,8 @@ def _around(x, axis: int, before: int, after: int, mode: str, given: dict[str, A
             tuple(n if i == axis else m for i, m in enumerate(x.shape)) for n in (before, after)
         ]
         parts = [call("broadcast_to", m, n) for m, n in zip(means, sizes, strict=True)]
-    whole = x.payload.dtype.kind in "iu"
-    first, last = (asarray(call("rint", p) if whole else p, x.payload.dtype) for p in parts)
+    whole = x._payload.dtype.kind in "iu"
+    first, last = (asarray(call("rint", p) if whole else p, x._payload.dtype) for p in parts)
     return call("concatenate", [first, x, last], axis)
 
 
@@ -162,7 +162,7 @@ def pad(array, pad_width, mode="constant", **kwargs) -> Any:
             x = _around(x, axis, before, after, mode, kwargs)
         return x
     if "constant_values" in kwargs and not isinstance(kwargs["constant_values"], list | tuple):
-        kwargs["constant_values"] = asarray(kwargs["constant_values"], x.payload.dtype)
+        kwargs["constant_values"] = asarray(kwargs["constant_values"], x._payload.dtype)
     return call("pad", x, widths.tolist(), mode, weak=x.weak_type, **kwargs)
 
 
@@ -179,7 +179,7 @@ def insert(arr, obj, values, axis: int | None = None) -> Any:
     """An array with values put in between."""
     x, new = operands("insert", arr, values)
     where = obj if isinstance(obj, slice) else value_of(obj, "obj of insert")
-    new = asarray(new, x.payload.dtype)
+    new = asarray(new, x._payload.dtype)
     return call(
         "insert", x, where if isinstance(where, slice) or where.ndim else where.item(), new, axis
     )

@@ -183,7 +183,7 @@ def unique(
     if size is not None and fill_value is not None and size > count:
         given = np.arange(size) < count
         given = given.reshape([-1 if i == dim else 1 for i in range(found.ndim)])
-        found = where(asarray(given), found, asarray(fill_value, x.payload.dtype))
+        found = where(asarray(given), found, asarray(fill_value, x._payload.dtype))
     shaped = inverse.reshape(x.shape) if axis is None else inverse.reshape(-1)
     asked = ((return_index, first), (return_inverse, shaped), (return_counts, counts))
     rest = [asarray(part, _index_dtype()) for wanted, part in asked if wanted]
@@ -290,9 +290,9 @@ def bincount(
         How many numbers to count: those above are left out, those below 0 count as 0.
     """
     (x,) = operands("bincount", x)
-    if x.payload.dtype.kind not in "biu":
+    if x._payload.dtype.kind not in "biu":
         raise TypeError(
-            f"x argument to bincount must have an integer type; got {x.payload.dtype.name}"
+            f"x argument to bincount must have an integer type; got {x._payload.dtype.name}"
         )
     if x.ndim != 1:
         raise ValueError("only 1-dimensional input supported.")
@@ -300,7 +300,7 @@ def bincount(
         known = value_of(x, "length")
         length = max(minlength, int(known.max()) + 1 if known.size else 0)
     (w,) = operands("bincount", 1 if weights is None else weights)
-    zeros = asarray(np.zeros(length), _index_dtype() if weights is None else w.payload.dtype)
+    zeros = asarray(np.zeros(length), _index_dtype() if weights is None else w._payload.dtype)
     at = where(x < 0, 0, x.astype(int))
     return zeros.at[at].add(w)
 
@@ -311,28 +311,28 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None) -> Any:
     if isinstance(bins, str):
         raise NotImplementedError("string values for `bins` not implemented.")
     if sizes_of(bins):
-        return asarray(bins, x.payload.dtype)
+        return asarray(bins, x._payload.dtype)
     if range is None:
         low, high = (call("min", x), call("max", x)) if x.size else (0.0, 1.0)
     else:
         low, high = range
-    low, high = asarray(low, x.payload.dtype), asarray(high, x.payload.dtype)
+    low, high = asarray(low, x._payload.dtype), asarray(high, x._payload.dtype)
     same = low == high
     low, high = where(same, low - 0.5, low), where(same, high + 0.5, high)
-    return call("linspace", low, high, int(bins) + 1).astype(x.payload.dtype)
+    return call("linspace", low, high, int(bins) + 1).astype(x._payload.dtype)
 
 
 def histogram(a, bins=10, range=None, weights=None, density: bool | None = None) -> Any:
     """How many elements fall into each bin, or the sums of their weights; and the edges."""
     (x,) = as_operands("histogram", a, *([] if weights is None else [weights]), inexact=True)[:1]
     edges = histogram_bin_edges(x, bins, range)
-    w = asarray(1, x.payload.dtype) if weights is None else asarray(weights, x.payload.dtype)
+    w = asarray(1, x._payload.dtype) if weights is None else asarray(weights, x._payload.dtype)
     flat = x.reshape(-1)
     n = edges.size - 1
     at = searchsorted(edges, flat, "right") - 1
     at = where(flat == edges[-1], n - 1, at)
     at = where((at < 0) | (flat > edges[-1]), n, at)
-    counts = asarray(np.zeros(n), x.payload.dtype).at[at].add(w if not w.ndim else w.reshape(-1))
+    counts = asarray(np.zeros(n), x._payload.dtype).at[at].add(w if not w.ndim else w.reshape(-1))
     if density:
         counts = counts / (edges[1:] - edges[:-1]) / call("sum", counts)
     return counts, edges

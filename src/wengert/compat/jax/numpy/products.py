@@ -163,7 +163,7 @@ def gradient(f, *varargs, axis=None, edge_order: int | None = None) -> Any:
 def unwrap(p, discont=None, axis: int = -1, period=2 * np.pi) -> Any:
     """Angles without jumps."""
     (x,) = operands("unwrap", p)
-    if x.payload.dtype.kind in "biu" and float(period) != int(period):
+    if x._payload.dtype.kind in "biu" and float(period) != int(period):
         x = asarray(x, float)
     half = period / 2
     least = half if discont is None else max(discont, half)
@@ -200,7 +200,7 @@ def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
     at = call("clip", asarray(call("searchsorted", xp, x, "right"), int), 1, max(n - 1, 1))
     low, high = fp[at - 1], fp[at]
     step = xp[at] - xp[at - 1]
-    flat = abs(step) <= np.spacing(np.finfo(x.payload.dtype).eps)
+    flat = abs(step) <= np.spacing(np.finfo(x._payload.dtype).eps)
     found = low + where(flat, 0, (x - xp[at - 1]) / where(flat, 1, step) * (high - low))
     if period is not None:
         return found
@@ -250,7 +250,7 @@ def polydiv(u, v, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
     """The quotient and the remainder of polynomials."""
     x, y = as_operands("polydiv", u, v, inexact=True)
     m, n = x.size - 1, y.size - 1
-    quotient = asarray(np.zeros(max(m - n + 1, 1)), x.payload.dtype)
+    quotient = asarray(np.zeros(max(m - n + 1, 1)), x._payload.dtype)
     for k in range(m - n + 1):
         d = x[k] / y[0]
         quotient = quotient.at[k].set(d)
@@ -271,17 +271,17 @@ def polyder(p, m: int = 1) -> Any:
     n = x.size
     powers = np.arange(n - 1, m - 1, -1)
     factors = np.prod([powers - i for i in range(m)], axis=0)
-    return x[: n - m] * asarray(factors, x.payload.dtype)
+    return x[: n - m] * asarray(factors, x._payload.dtype)
 
 
 def polyint(p, m: int = 1, k=None) -> Any:
     """The integral of a polynomial."""
     (x,) = as_operands("polyint", p, inexact=True)
-    constants = asarray(0.0 if k is None else k, x.payload.dtype).reshape(-1)
+    constants = asarray(0.0 if k is None else k, x._payload.dtype).reshape(-1)
     constants = call("broadcast_to", constants, (m,)) if constants.size == 1 else constants
     for i in range(m):
         powers = np.arange(x.size, 0, -1)
-        x = call("concatenate", [x / asarray(powers, x.payload.dtype), constants[i : i + 1]])
+        x = call("concatenate", [x / asarray(powers, x._payload.dtype), constants[i : i + 1]])
     return x
 
 
@@ -292,7 +292,7 @@ def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -
     if not full and not cov:
         return call("polyfit", x, y, deg, rcond, **({"w": weights[0]} if weights else {}))
     if rcond is None:
-        rcond = asarray(x.size * float(np.finfo(x.payload.dtype).eps))
+        rcond = asarray(x.size * float(np.finfo(x._payload.dtype).eps))
     columns, values = vander(x, deg + 1), y
     for factors in weights:
         columns = columns * factors[:, None]
@@ -313,12 +313,12 @@ def roots(p, *, strip_zeros: bool = True) -> Any:
     if x.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
     found = call("roots", x)
-    found = found if found.payload.dtype.kind == "c" else found.astype(complex)
+    found = found if found._payload.dtype.kind == "c" else found.astype(complex)
     if strip_zeros:
         return found
     # one for each coefficient but the last: those of leading zeros are not known
     unknown = np.full(x.size - 1 - found.size, complex("nan+nanj"))
-    return call("concatenate", [found, asarray(unknown, found.payload.dtype)])
+    return call("concatenate", [found, asarray(unknown, found._payload.dtype)])
 
 
 def vander(x, N: int | None = None, increasing: bool = False) -> Any:
@@ -330,7 +330,7 @@ def vander(x, N: int | None = None, increasing: bool = False) -> Any:
     if n < 0:
         raise ValueError("N must be nonnegative")
     powers = np.arange(n) if increasing else np.arange(n)[::-1]
-    return x[:, None] ** asarray(powers.copy(), x.payload.dtype)
+    return x[:, None] ** asarray(powers.copy(), x._payload.dtype)
 
 
 of_rows(

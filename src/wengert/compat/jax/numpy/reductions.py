@@ -67,14 +67,14 @@ def _sum(name: str) -> Callable[..., Any]:
         promote_integers: bool = True,
     ) -> Any:
         no_out(name, out)
-        if a.__class__ is Array and a.payload.dtype.kind == "f":
+        if a.__class__ is Array and a._payload.dtype.kind == "f":
             quick = axis is dtype is initial is where is None and not keepdims
             if quick and name == "sum":
                 return made(reductions.sum(a))
         (x,) = operands(name, a)
         kind = checked_dtype(dtype, name)
         if kind is None:
-            kind = _whole(x.payload.dtype, promote_integers)
+            kind = _whole(x._payload.dtype, promote_integers)
         more = _masked(where, name) | _initial(initial, kind)
         return asarray(
             call(name, x, axis=axes_of(name, axis), dtype=kind, keepdims=keepdims, **more), kind
@@ -91,8 +91,8 @@ def _nan_sum(name: str) -> Callable[..., Any]:
     ) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
-        if x.payload.dtype.kind in "fc":
-            neutral = x.payload.dtype.type(0 if name == "nansum" else 1)
+        if x._payload.dtype.kind in "fc":
+            neutral = x._payload.dtype.type(0 if name == "nansum" else 1)
             x = made(T.where(T.isnan(x), plain(asarray(neutral)), x))
         return REDUCTIONS[plain_name](x, axis, dtype, None, keepdims, initial, where)
 
@@ -103,14 +103,14 @@ def _extreme(name: str) -> Callable[..., Any]:
     def function(a, axis=None, out=None, keepdims: bool = False, initial=None, where=None) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
-        axis, more = axes_of(name, axis), _masked(where, name) | _initial(initial, x.payload.dtype)
-        if x.payload.dtype.kind == "b" and not more:
+        axis, more = axes_of(name, axis), _masked(where, name) | _initial(initial, x._payload.dtype)
+        if x._payload.dtype.kind == "b" and not more:
             return call(
                 "any" if name.endswith("max") else "all", x, axes_of(name, axis), keepdims=keepdims
             )
-        if not x.payload.size and axis is None and initial is None:
+        if not x._payload.size and axis is None and initial is None:
             raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-        if name.startswith("nan") and x.payload.dtype.kind != "f":
+        if name.startswith("nan") and x._payload.dtype.kind != "f":
             return call(name.removeprefix("nan"), x, axis, keepdims=keepdims, **more)
         return call(name, x, axes_of(name, axis), keepdims=keepdims, **more)
 
@@ -121,17 +121,17 @@ def _inexact(name: str, a, dtype) -> Any:
     """The operand of a mean, in the dtype to compute in."""
     (x,) = operands(name, a)
     kind = checked_dtype(dtype, name)
-    return asarray(x, inexact_of(x.payload.dtype) if kind is None else kind)
+    return asarray(x, inexact_of(x._payload.dtype) if kind is None else kind)
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims: bool = False, *, where=None) -> Any:
     """The means along axes."""
     no_out("mean", out)
     of_all = axis is dtype is where is None and not keepdims
-    if of_all and a.__class__ is Array and a.payload.dtype.kind == "f" and a.payload.size:
+    if of_all and a.__class__ is Array and a._payload.dtype.kind == "f" and a._payload.size:
         return made(reductions.mean(a))
     x = _inexact("mean", a, dtype)
-    if not x.payload.size and axis is None and where is None:
+    if not x._payload.size and axis is None and where is None:
         return call("sum", x, keepdims=keepdims) * np.nan
     return call("mean", x, axes_of("mean", axis), keepdims=keepdims, **_masked(where, "mean"))
 
@@ -157,7 +157,7 @@ def _spread(name: str) -> Callable[..., Any]:
         x = _inexact(name, a, dtype)
         more = _masked(where, name)
         if mean is not None:
-            more["mean"] = asarray(mean, x.payload.dtype)
+            more["mean"] = asarray(mean, x._payload.dtype)
         with no_warnings():
             return call(name, x, axes_of(name, axis), ddof=ddof, keepdims=keepdims, **more)
 
@@ -168,7 +168,7 @@ def _place(name: str) -> Callable[..., Any]:
     def function(a, axis=None, out=None, keepdims: bool | None = None) -> Any:
         no_out(name, out)
         (x,) = operands(name, a)
-        over = x.payload.size if axis is None else x.payload.shape[axis]
+        over = x._payload.size if axis is None else x._payload.shape[axis]
         if not over:
             raise ValueError(f"attempt to get {name} of an empty sequence")
         if name.startswith("nan"):
@@ -180,14 +180,14 @@ def _place(name: str) -> Callable[..., Any]:
 
 
 def _nan_place(name: str, x, axis, keepdims: bool) -> Any:
-    if x.payload.dtype.kind != "f":
+    if x._payload.dtype.kind != "f":
         return REDUCTIONS[name.removeprefix("nan")](x, axis, None, keepdims)
     limit = -np.inf if name == "nanargmax" else np.inf
     missing = T.isnan(x)
-    filled = made(T.where(missing, plain(asarray(limit, x.payload.dtype)), x))
+    filled = made(T.where(missing, plain(asarray(limit, x._payload.dtype)), x))
     places = REDUCTIONS[name.removeprefix("nan")](filled, axis, None, keepdims)
     none = call("all", made(missing), axes_of(name, axis), keepdims=keepdims)
-    return made(T.where(none, plain(asarray(-1, places.payload.dtype)), places))
+    return made(T.where(none, plain(asarray(-1, places._payload.dtype)), places))
 
 
 def _as_index(x) -> Any:
@@ -202,9 +202,9 @@ def _scan(name: str) -> Callable[..., Any]:
         (x,) = operands(name, a)
         kind = checked_dtype(dtype, name)
         if kind is None:
-            kind = x.payload.dtype if x.payload.dtype.kind != "b" else default_dtype("i")
-        if name.startswith("nan") and x.payload.dtype.kind in "fc":
-            neutral = x.payload.dtype.type(0 if name == "nancumsum" else 1)
+            kind = x._payload.dtype if x._payload.dtype.kind != "b" else default_dtype("i")
+        if name.startswith("nan") and x._payload.dtype.kind in "fc":
+            neutral = x._payload.dtype.type(0 if name == "nancumsum" else 1)
             x = made(T.where(T.isnan(x), plain(asarray(neutral)), x))
         return asarray(call(plain_name, x, axes_of(name, axis), dtype=kind), kind)
 
@@ -220,7 +220,7 @@ def _scan_with_start(name: str, start: int) -> Callable[..., Any]:
             )
         kind = checked_dtype(dtype, name)
         if kind is None:
-            kind = _whole(x.payload.dtype)
+            kind = _whole(x._payload.dtype)
         if axis is None and x.ndim > 1:
             raise ValueError(
                 f"The input array has rank {x.ndim}, however axis was not set to an explicit "
@@ -252,9 +252,9 @@ def _quantile(name: str) -> Callable[..., Any]:
         if overwrite_input:
             raise ValueError(f"jax.numpy.{name} does not support overwrite_input=True")
         x, _ = as_operands(name, a, q, inexact=True)
-        if isinstance(q, TensorBase) and not isinstance(q.payload, np.ndarray | np.generic):
+        if isinstance(q, TensorBase) and not isinstance(q._payload, np.ndarray | np.generic):
             raise NotImplementedError(f"jnp.{name} at a q that differs within the batch of a vmap")
-        at = value_of(q, "q").astype(x.payload.dtype)
+        at = value_of(q, "q").astype(x._payload.dtype)
         at = np.clip(at, 0, 100 if "percentile" in name else 1)
         axis = axes_of(name, axis)
         if weights is None and method != "nearest":
@@ -330,7 +330,7 @@ def apply_over_axes(func, a, axes) -> Any:
 def _result_of_sizes(name: str) -> Callable[..., Any]:
     def function(a, *args, **kwargs) -> Any:
         check_arrays(name, a)
-        return getattr(np, name)(np.broadcast_to(0, asarray(a).payload.shape), *args, **kwargs)
+        return getattr(np, name)(np.broadcast_to(0, asarray(a)._payload.shape), *args, **kwargs)
 
     return function
 

@@ -45,13 +45,13 @@ def _sizes(name: str, x, to) -> Any:
         raise TypeError(
             f"Shapes must be 1D sequences of concrete values of integer type, got {given!r}."
         ) from None
-    size = int(x.payload.size) if hasattr(x.payload, "size") else math.prod(x.payload.shape)
+    size = int(x._payload.size) if hasattr(x._payload, "size") else math.prod(x._payload.shape)
     known = math.prod(n for n in sizes if n != -1)
     if sizes.count(-1) == 1 and known and size % known == 0:
         return tuple(size // known if n == -1 else n for n in sizes)
     if -1 in sizes or known != size:
         raise TypeError(
-            f"cannot {name} array of shape {tuple(x.payload.shape)} (size {size}) into shape "
+            f"cannot {name} array of shape {tuple(x._payload.shape)} (size {size}) into shape "
             f"{tuple(sizes)} (size {abs(math.prod(sizes))})"
         )
     return sizes

@@ -90,7 +90,7 @@ class ufunc:
         if where is not None:
             x = made(
                 select.where(
-                    *map(plain, (asarray(where, bool), x, asarray(neutral, x.payload.dtype)))
+                    *map(plain, (asarray(where, bool), x, asarray(neutral, x._payload.dtype)))
                 )
             )
         dtype = checked_dtype(dtype, self.__name__)
@@ -100,7 +100,7 @@ class ufunc:
             x = self._folded(made(parts), x, i)
             if keepdims:
                 x = made(T.unsqueeze(x, dim=i))
-        return x if initial is None else self(asarray(initial, x.payload.dtype), x)
+        return x if initial is None else self(asarray(initial, x._payload.dtype), x)
 
     def _folded(self, parts: list[Any], x, axis: int) -> Any:
         if not parts:
@@ -109,7 +109,7 @@ class ufunc:
                     f"zero-size array to reduction operation {self.__name__} which has no identity"
                 )
             shape = tuple(n for i, n in enumerate(x.shape) if i != axis)
-            return made(new_tensor(np.full(shape, self.identity, x.payload.dtype)))
+            return made(new_tensor(np.full(shape, self.identity, x._payload.dtype)))
         result = parts[0]
         for part in parts[1:]:
             result = self(result, part)

@@ -63,7 +63,7 @@ _LABELS = {
 def _computed(numpys, prim: str | None, *given) -> Any:
     """A ufunc of arrays of one dtype: as a primitive, where it is one."""
     with no_warnings():
-        if prim is not None and given[0].payload.dtype.kind == "f":
+        if prim is not None and given[0]._payload.dtype.kind == "f":
             return getattr(T, prim)(*given)
         return numpy_ufuncs.call(numpys, *map(plain, given))
 
@@ -73,7 +73,7 @@ def _of_one(name: str, inexact: bool, weak: bool = True) -> Callable[..., Any]:
     prim = numpy_ufuncs.one_primitive(numpys)
 
     def function(x, /) -> Any:
-        if x.__class__ is not Array or (inexact and x.payload.dtype.kind not in "fc"):
+        if x.__class__ is not Array or (inexact and x._payload.dtype.kind not in "fc"):
             (x,) = as_operands(name, x, inexact=inexact)
         return finished(_computed(numpys, prim, x), weak and x.weak_type)
 
@@ -113,7 +113,7 @@ def _same_unless_fraction(name: str) -> Callable[..., Any]:
 
     def function(x, /) -> Any:
         (x,) = as_operands(name, x)
-        return positive(x) if x.payload.dtype.kind in "biu" else rounded(x)
+        return positive(x) if x._payload.dtype.kind in "biu" else rounded(x)
 
     return function
 
@@ -149,7 +149,7 @@ def fabs(x, /) -> Any:
 def square(x, /) -> Any:
     """``x * x``."""
     (x,) = as_operands("square", x)
-    if x.payload.dtype.kind == "b":
+    if x._payload.dtype.kind == "b":
         x = x.astype(int)
     with no_warnings():
         return made(T.mul(x, x), x.weak_type)
@@ -162,12 +162,12 @@ def power(x1, x2, /) -> Any:
         x1 = asarray(x1, int)
     a, b = promote(x1, x2)
     check_shapes("pow", a, b)
-    if a.payload.dtype.kind in "iu":
-        known = not b.ndim and isinstance(b.payload, np.ndarray | np.generic)
-        if known and b.payload.item() < 0:
+    if a._payload.dtype.kind in "iu":
+        known = not b.ndim and isinstance(b._payload, np.ndarray | np.generic)
+        if known and b._payload.item() < 0:
             raise TypeError(
-                f"Integers cannot be raised to negative powers, got {a.payload.dtype.name} ** "
-                f"{b.payload.item()}: write x ** {float(b.payload.item())}"
+                f"Integers cannot be raised to negative powers, got {a._payload.dtype.name} ** "
+                f"{b._payload.item()}: write x ** {float(b._payload.item())}"
             )
         return _whole_power(a, b)
     if x2.__class__ is int:
@@ -178,7 +178,7 @@ def power(x1, x2, /) -> Any:
 def _whole_power(a, b) -> Any:
     negatives = T.lt(b, 0)
     with no_warnings():
-        raised = T.pow(a, T.where(negatives, plain(asarray(0, b.payload.dtype)), b))
+        raised = T.pow(a, T.where(negatives, plain(asarray(0, b._payload.dtype)), b))
         # 1 and -1 have whole inverses
         small = T.where(
             T.eq(a, 1), a, T.where(T.eq(a, -1), T.pow(a, T.remainder(b, 2)), T.sub(a, a))
@@ -216,7 +216,7 @@ def ldexp(x1, x2, /) -> Any:
     """``x1 * 2**x2``."""
     x, y = operands("ldexp", x1, x2)
     check_dtype("ldexp", y, "biu")
-    dtype = inexact_of(x.payload.dtype)
+    dtype = inexact_of(x._payload.dtype)
     return made(T.mul(asarray(x, dtype), T.exp2(asarray(y, dtype))))
 
 
@@ -255,13 +255,13 @@ def spacing(x, /) -> Any:
 def real(val, /) -> Any:
     """The real parts."""
     (x,) = operands("real", val)
-    return call("real", x, weak=x.weak_type) if x.payload.dtype.kind == "c" else positive(x)
+    return call("real", x, weak=x.weak_type) if x._payload.dtype.kind == "c" else positive(x)
 
 
 def imag(val, /) -> Any:
     """The imaginary parts: 0 for real numbers."""
     (x,) = operands("imag", val)
-    return call("imag", x, weak=x.weak_type) if x.payload.dtype.kind == "c" else x * 0
+    return call("imag", x, weak=x.weak_type) if x._payload.dtype.kind == "c" else x * 0
 
 
 def rint(x, /) -> Any:
@@ -274,7 +274,7 @@ def clip(arr=None, /, min=None, max=None) -> Any:
     """The nearest values in [min, max]."""
     check_arrays("clip", arr, *[bound for bound in (min, max) if bound is not None])
     result = asarray(arr)
-    if result.payload.dtype.kind == "c" or any(
+    if result._payload.dtype.kind == "c" or any(
         getattr(bound, "dtype", np.dtype(float)).kind == "c" or isinstance(bound, complex)
         for bound in (min, max)
     ):
@@ -290,13 +290,13 @@ def round_(a, decimals: int = 0, out=None) -> Any:
     """Rounded to the nearest even, to `decimals` digits."""
     no_out("round", out)
     (x,) = operands("round", a)
-    if x.payload.dtype.kind in "biu":
+    if x._payload.dtype.kind in "biu":
         if decimals < 0:
             raise NotImplementedError(
                 "integer np.round not implemented for decimals < 0: convert to float first"
             )
         return positive(x)
-    if x.payload.dtype.kind == "c":
+    if x._payload.dtype.kind == "c":
         real, imag = (round_(made(part(x)), decimals) for part in (T.real, T.imag))
         return made(T.complex(real, imag), x.weak_type)
     return call("round", x, decimals, weak=x.weak_type)
@@ -305,7 +305,7 @@ def round_(a, decimals: int = 0, out=None) -> Any:
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> Any:
     """Whether numbers are equal up to tolerances."""
     x, y = as_operands("isclose", a, b)
-    if x.payload.dtype.kind in "biu":
+    if x._payload.dtype.kind in "biu":
         x, y = (asarray(part, default_dtype("f")) for part in (x, y))
     near = T.le(T.abs(T.sub(x, y)), T.add(T.mul(T.abs(y), rtol), atol))
     finite = T.logical_and(T.isfinite(x), T.isfinite(y))
@@ -324,7 +324,7 @@ def _is(name: str, sign_: int) -> Callable[..., Any]:
     def function(x, /, out=None) -> Any:
         no_out(name, out)
         (x,) = as_operands(name, x)
-        return made(T.eq(x, sign_ * math.inf)) if x.payload.dtype.kind == "f" else x != x
+        return made(T.eq(x, sign_ * math.inf)) if x._payload.dtype.kind == "f" else x != x
 
     return function
 

@@ -29,13 +29,13 @@ from wengert.tape.record import T
 
 def _fitting(label, pred) -> Any:
     """`label` in the shape and dtype of `pred`."""
-    if label.payload.dtype != pred.payload.dtype:
-        label = T.to_copy(label, dtype=pred.payload.dtype)
-    if label.payload.size != pred.payload.size:
+    if label._payload.dtype != pred._payload.dtype:
+        label = T.to_copy(label, dtype=pred._payload.dtype)
+    if label._payload.size != pred._payload.size:
         raise ValueError(
-            f"label has shape {tuple(label.payload.shape)}, and pred {tuple(pred.payload.shape)}"
+            f"label has shape {tuple(label._payload.shape)}, and pred {tuple(pred._payload.shape)}"
         )
-    return reshape(label, tuple(pred.payload.shape))
+    return reshape(label, tuple(pred._payload.shape))
 
 
 class Loss(HybridBlock):
@@ -84,7 +84,7 @@ class _Given(Loss):
             losses = losses * sample_weight
         if self._weight is not None:
             losses = losses * self._factor()
-        axes = [i for i in range(losses.payload.ndim) if i != self._batch_axis]
+        axes = [i for i in range(losses._payload.ndim) if i != self._batch_axis]
         return self._over(losses, axes) if axes else losses
 
     def _over(self, losses, axes) -> Any:
@@ -132,7 +132,7 @@ class HuberLoss(_Given):
 
     def _elements(self, pred, label, *more) -> Any:
         size = T.abs(_fitting(label, pred) - pred)
-        far = new_tensor(size.payload > self._rho)
+        far = new_tensor(size._payload > self._rho)
         return where(far, size - 0.5 * self._rho, (0.5 / self._rho) * size * size)
 
 

@@ -39,8 +39,8 @@ def array(source_array, ctx=None, dtype=None) -> Any:
     """
     checked(ctx)
     if isinstance(source_array, TensorBase):
-        kind = source_array.payload.dtype if dtype is None else dtype
-        return made(np.array(source_array.payload, kind), NDArray)
+        kind = source_array._payload.dtype if dtype is None else dtype
+        return made(np.array(source_array._payload, kind), NDArray)
     parts = source_array
     if isinstance(parts, list | tuple) and any(isinstance(p, TensorBase) for p in parts):
         parts = [p.asnumpy() if isinstance(p, NDArray) else p for p in parts]

@@ -85,7 +85,7 @@ class _SoftmaxOutput(Function):
 
     @staticmethod
     def forward(ctx, data, label, scale: float) -> Any:
-        result = F.softmax(data, dim=1 if data.payload.ndim > 1 else 0)
+        result = F.softmax(data, dim=1 if data._payload.ndim > 1 else 0)
         ctx.save_for_backward(result, label)
         ctx.scale = scale
         return result
@@ -93,8 +93,8 @@ class _SoftmaxOutput(Function):
     @staticmethod
     def backward(ctx, *grads) -> Any:
         chances, label = ctx.saved_tensors
-        places = label.payload.astype(np.int64)
-        hot = np.eye(chances.payload.shape[-1], dtype=chances.payload.dtype)[places]
+        places = label._payload.astype(np.int64)
+        hot = np.eye(chances._payload.shape[-1], dtype=chances._payload.dtype)[places]
         return (chances - new_tensor(hot)) * ctx.scale, None, None
 
 
@@ -105,13 +105,13 @@ def softmax_output(
 
     The gradient that comes from further on is ignored: the layer is the last one.
     """
-    scale = grad_scale / data.payload.shape[0] if normalization == "batch" else grad_scale
+    scale = grad_scale / data._payload.shape[0] if normalization == "batch" else grad_scale
     return _SoftmaxOutput.apply(data, label, scale)
 
 
 def softmax_cross_entropy(data, label) -> Any:
     """The sum over all rows of the cross entropy of softmax(data) to `label`."""
-    return F.cross_entropy(data, new_tensor(label.payload.astype(np.int64)), reduction="sum")
+    return F.cross_entropy(data, new_tensor(label._payload.astype(np.int64)), reduction="sum")
 
 
 def make_loss(data, **kwargs) -> Any:
@@ -121,8 +121,8 @@ def make_loss(data, **kwargs) -> Any:
 
 def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
     """`data` divided by the square root of its sum of squares, for each instance."""
-    axes = {"instance": tuple(range(1, data.payload.ndim)), "channel": (1,)}
-    dims = axes.get(mode, tuple(range(2, data.payload.ndim)))
+    axes = {"instance": tuple(range(1, data._payload.ndim)), "channel": (1,)}
+    dims = axes.get(mode, tuple(range(2, data._payload.ndim)))
     squares = total(data * data, dims, True)
     return data / T.sqrt(squares + eps)
 
@@ -189,11 +189,11 @@ def _first(args: tuple[Any, ...]) -> Any:
 def _axes(x, axis, exclude: bool) -> Any:
     """The axes to reduce; an empty tuple means all, in MXNet."""
     if axis is None or axis == ():
-        axis = tuple(range(x.payload.ndim)) if not exclude else ()
+        axis = tuple(range(x._payload.ndim)) if not exclude else ()
     if not exclude:
         return axis
-    kept = {(axis if isinstance(axis, int) else i) % x.payload.ndim for i in np.ravel(axis)}
-    return tuple(i for i in range(x.payload.ndim) if i not in kept)
+    kept = {(axis if isinstance(axis, int) else i) % x._payload.ndim for i in np.ravel(axis)}
+    return tuple(i for i in range(x._payload.ndim) if i not in kept)
 
 
 def _reduction(numpys: str) -> Callable[..., Any]:
@@ -201,8 +201,8 @@ def _reduction(numpys: str) -> Callable[..., Any]:
 
     def reduce(data, axis=None, keepdims: bool = False, exclude: bool = False) -> Any:
         result = below(data, axis=_axes(data, axis, exclude), keepdims=keepdims)
-        whole = data.payload.dtype.kind in "iu" and result.payload.dtype != data.payload.dtype
-        return result.astype(data.payload.dtype) if whole else result
+        whole = data._payload.dtype.kind in "iu" and result._payload.dtype != data._payload.dtype
+        return result.astype(data._payload.dtype) if whole else result
 
     return reduce
 
@@ -213,14 +213,14 @@ def norm(data, ord: int = 2, axis=None, keepdims: bool = False, out_dtype=None) 
         return wnp.sum(wnp.absolute(data), axis=axis, keepdims=keepdims)
     if ord != 2:
         raise MXNetError(f"norm only supports ord=1 and ord=2, got {ord!r}")
-    flat = data if axis is not None else reshaped(data, (data.payload.size,))
+    flat = data if axis is not None else reshaped(data, (data._payload.size,))
     result = wnp.linalg.norm(flat, axis=axis, keepdims=keepdims and axis is not None)
-    return result.reshape((1,) * data.payload.ndim) if keepdims and axis is None else result
+    return result.reshape((1,) * data._payload.ndim) if keepdims and axis is None else result
 
 
 def _position(numpys: str) -> Callable[..., Any]:
     def position(data, axis: int | None = None, keepdims: bool = False) -> Any:
-        places = getattr(np, numpys)(np.asarray(data.payload), axis=axis, keepdims=keepdims)
+        places = getattr(np, numpys)(np.asarray(data._payload), axis=axis, keepdims=keepdims)
         return new_tensor(np.asarray(places, np.float32))
 
     return position
@@ -251,7 +251,7 @@ def reshape(data, shape=None, reverse: bool = False, **kwargs) -> Any:
     ``-4, a, b`` splits one into two.
     """
     sizes = [shape] if isinstance(shape, int) else list(shape)
-    return reshaped(data, resolved(tuple(data.payload.shape), sizes))
+    return reshaped(data, resolved(tuple(data._payload.shape), sizes))
 
 
 def resolved(have: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
@@ -293,7 +293,7 @@ def resolved(have: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
 
 def flatten(data) -> Any:
     """All dimensions but the first as one."""
-    return reshaped(data, resolved(tuple(data.payload.shape), [0, -1]))
+    return reshaped(data, resolved(tuple(data._payload.shape), [0, -1]))
 
 
 def transpose(data, axes=None) -> Any:
@@ -325,18 +325,18 @@ def split(data, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> 
 
 def broadcast_to(data, shape) -> Any:
     """`data` repeated up to `shape`; 0 keeps a size."""
-    sizes = tuple(size or data.payload.shape[i] for i, size in enumerate(shape))
+    sizes = tuple(size or data._payload.shape[i] for i, size in enumerate(shape))
     return wnp.broadcast_to(data, sizes)
 
 
 def broadcast_like(lhs, rhs) -> Any:
     """`lhs` repeated up to the shape of `rhs`."""
-    return wnp.broadcast_to(lhs, tuple(rhs.payload.shape))
+    return wnp.broadcast_to(lhs, tuple(rhs._payload.shape))
 
 
 def broadcast_axis(data, axis=(), size=()) -> Any:
     """`data` repeated along axes of size 1."""
-    sizes = list(data.payload.shape)
+    sizes = list(data._payload.shape)
     for i, n in zip(np.ravel(axis), np.ravel(size), strict=True):
         sizes[int(i)] = int(n)
     return wnp.broadcast_to(data, tuple(sizes))
@@ -353,7 +353,7 @@ _span = type(np.s_[:])
 
 def slice_axis(data, axis: int, begin: int, end: int | None) -> Any:
     """The elements from `begin` up to `end` along one axis."""
-    at = [_span(None)] * data.payload.ndim
+    at = [_span(None)] * data._payload.ndim
     at[axis] = _span(begin, end)
     return wnp.ndarray.__getitem__(data, tuple(at))
 
@@ -391,7 +391,7 @@ def sort(data, axis: int = -1, is_ascend: bool = True) -> Any:
 
 def argsort(data, axis: int = -1, is_ascend: bool = True, dtype="float32") -> Any:
     """Where the elements of `sort` are."""
-    places = np.argsort(np.asarray(data.payload), axis, kind="stable")
+    places = np.argsort(np.asarray(data._payload), axis, kind="stable")
     return new_tensor((places if is_ascend else np.flip(places, axis)).astype(dtype))
 
 
@@ -402,7 +402,7 @@ def cast(data, dtype) -> Any:
 
 def like(data, value: float) -> Any:
     """An array of `value` in the shape and dtype of `data`."""
-    return new_tensor(np.full_like(data.payload, value))
+    return new_tensor(np.full_like(data._payload, value))
 
 
 def softmax(data, axis: int = -1, **kwargs) -> Any:
@@ -485,7 +485,7 @@ def _comparing(numpys: str) -> Callable[..., Any]:
 
     def compare(*args) -> Any:
         first = _first(args)
-        return below(*args).astype(first.payload.dtype)
+        return below(*args).astype(first._payload.dtype)
 
     return compare
 
@@ -494,8 +494,8 @@ def _elementwise(below: Callable[..., Any], name: str) -> Callable[..., Any]:
     """As `below`, of arrays of one shape only."""
 
     def function(lhs, rhs) -> Any:
-        if lhs.payload.shape != rhs.payload.shape:
-            have, got = list(lhs.payload.shape), list(rhs.payload.shape)
+        if lhs._payload.shape != rhs._payload.shape:
+            have, got = list(lhs._payload.shape), list(rhs._payload.shape)
             raise MXNetError(
                 f"Incompatible attr in node  at 1-th input: expected {have}, got {got}: {name} is "
                 f"of arrays of one shape, nd.{name.replace('elemwise', 'broadcast')} broadcasts"

@@ -32,7 +32,7 @@ _DISTRIBUTIONS = {
 def randint(low: int, high: int, shape=(1,), dtype=None, ctx=None, out=None) -> Any:
     """Whole numbers from `low` up to and without `high`."""
     checked(ctx)
-    return made(np.asarray(_random.randint(low, high, shape).payload, dtype or np.int32), NDArray)
+    return made(np.asarray(_random.randint(low, high, shape)._payload, dtype or np.int32), NDArray)
 
 
 def randn(*shape: int, loc: float = 0.0, scale: float = 1.0, **kwargs) -> Any:
@@ -42,18 +42,18 @@ def randn(*shape: int, loc: float = 0.0, scale: float = 1.0, **kwargs) -> Any:
 
 def multinomial(data, shape=1, get_prob: bool = False, dtype="int32") -> Any:
     """Outcomes drawn with the probabilities in `data`, or in each of its rows."""
-    chances = np.asarray(data.payload, np.float64)
+    chances = np.asarray(data._payload, np.float64)
     chances = chances / chances.sum(-1, keepdims=True)
     sizes = () if shape == 1 else tuple(np.ravel(shape).tolist())
     rows = chances.reshape(-1, chances.shape[-1])
-    drawn = [_random.choice(rows.shape[1], sizes or None, True, row).payload for row in rows]
+    drawn = [_random.choice(rows.shape[1], sizes or None, True, row)._payload for row in rows]
     result = np.stack([np.asarray(row) for row in drawn]).reshape(chances.shape[:-1] + sizes)
     return made(result.astype(dtype), NDArray)
 
 
 def shuffle(data, **kwargs) -> Any:
     """The rows of an array in random order, as a new array."""
-    order = _random.permutation(len(data)).payload
+    order = _random.permutation(len(data))._payload
     return data[order]
 
 

@@ -36,11 +36,11 @@ class ndarray(NDArray):
 
     @property
     def dtype(self) -> Any:
-        return self.payload.dtype
+        return self._payload.dtype
 
     def __repr__(self) -> str:
-        text = repr(np.asarray(self.payload))
-        kind = self.payload.dtype
+        text = repr(np.asarray(self._payload))
+        kind = self._payload.dtype
         shown = "dtype=" in text
         if shown and kind == default_float():
             return text[: text.rindex(",")] + ")"
@@ -49,7 +49,7 @@ class ndarray(NDArray):
         return text
 
     def __str__(self) -> str:
-        return str(np.asarray(self.payload))
+        return str(np.asarray(self._payload))
 
     def asscalar(self) -> Any:
         """Not offered by arrays of ``mxnet.np``: write `item`."""

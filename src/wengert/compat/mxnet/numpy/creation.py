@@ -24,7 +24,7 @@ def made(array, cls: type | None = None) -> Any:
 def filled(array, name: str, cls: type | None = None) -> Any:
     """As `made`, of an array that is there to be written to."""
     result = made(array, cls)
-    result.vc = [1, name]
+    result._vc = [1, name]
     return result
 
 
@@ -84,7 +84,7 @@ def _of_default(name: str) -> Callable[..., Any]:
 
     def make(*args, ctx=None, dtype=None, **kwargs) -> Any:
         checked(ctx)
-        given = [np.asarray(a.payload) if isinstance(a, TensorBase) else a for a in args]
+        given = [np.asarray(a._payload) if isinstance(a, TensorBase) else a for a in args]
         if dtype is None and name in _WITH_DTYPE and len(given) > _WITH_DTYPE[name]:
             dtype = given.pop(_WITH_DTYPE[name])
         whole = name == "arange" and not any(isinstance(a, float) for a in given)
@@ -135,7 +135,7 @@ def _like(name: str) -> Callable[..., Any]:
 
     def make(a, *args, ctx=None, out=None, **kwargs) -> Any:
         checked(ctx)
-        plain = [np.asarray(v.payload) if isinstance(v, TensorBase) else v for v in (a, *args)]
+        plain = [np.asarray(v._payload) if isinstance(v, TensorBase) else v for v in (a, *args)]
         kwargs.pop("order", None)
         return filled(below(*plain, **kwargs), name)
 
@@ -151,7 +151,7 @@ def _plain(name: str) -> Callable[..., Any]:
     def make(*args, ctx=None, **kwargs) -> Any:
         checked(ctx)
         result = below(
-            *[np.asarray(a.payload) if isinstance(a, TensorBase) else a for a in args], **kwargs
+            *[np.asarray(a._payload) if isinstance(a, TensorBase) else a for a in args], **kwargs
         )
         if isinstance(result, tuple):
             return tuple(map(made, result))

@@ -58,16 +58,16 @@ _SPELLED = {
 def _kept(result, given: tuple[Any, ...], name: str) -> Any:
     """The result in the dtype of the argument, where that is of whole numbers."""
     x = given[0] if given else None
-    if not isinstance(x, TensorBase) or x.payload.dtype.kind not in "iu":
+    if not isinstance(x, TensorBase) or x._payload.dtype.kind not in "iu":
         return result
-    if not isinstance(result, NDArray) or result.payload.dtype == x.payload.dtype:
+    if not isinstance(result, NDArray) or result._payload.dtype == x._payload.dtype:
         return result
     if name in _OF_FLOATS:
         warn(
-            f"np.{name} of an array of {x.payload.dtype}: as in MXNet the result has that dtype, "
+            f"np.{name} of an array of {x._payload.dtype}: as in MXNet the result has that dtype, "
             f"too, and no fractions. Write np.{name}(x.astype('float32')) if they are meant.",
         )
-    return result.astype(x.payload.dtype)
+    return result.astype(x._payload.dtype)
 
 
 def _first(compare: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,7 +83,7 @@ def _first(compare: Callable[..., Any], plain: Callable[..., Any]) -> Callable[.
 
 
 def _values(x) -> Any:
-    return x.payload if isinstance(x, TensorBase) else x
+    return x._payload if isinstance(x, TensorBase) else x
 
 
 TIED = {

@@ -45,7 +45,7 @@ _DISTRIBUTIONS = {
 def randint(low: int, high: int | None = None, size=None, dtype=None, ctx=None) -> Any:
     """Whole numbers from `low` (or 0) up to and without `high` (or `low`)."""
     checked(ctx)
-    return made(np.asarray(_random.randint(low, high, size).payload, dtype or np.int64))
+    return made(np.asarray(_random.randint(low, high, size)._payload, dtype or np.int64))
 
 
 def rand(*size: int) -> Any:
@@ -71,13 +71,13 @@ def permutation(x) -> Any:
 
 def multinomial(n: int, pvals, size=None) -> Any:
     """How often each outcome comes in `n` draws."""
-    chances = np.asarray(pvals.payload) if isinstance(pvals, TensorBase) else pvals
-    return made(_random.multinomial(n, chances, size).payload)
+    chances = np.asarray(pvals._payload) if isinstance(pvals, TensorBase) else pvals
+    return made(_random.multinomial(n, chances, size)._payload)
 
 
 def shuffle(x) -> None:
     """Put the rows of an array in random order, in place."""
-    order = _random.permutation(len(x)).payload
+    order = _random.permutation(len(x))._payload
     x[...] = x[order]
 
 

@@ -38,17 +38,17 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any
     """
     x = V.tensor_of(logits)
     V.check("SoftmaxCrossEntropyWithLogits", x, V.FLOATING)
-    y = V.tensor_of(labels, dtype_hint=x.payload.dtype)
-    if y.payload.dtype != x.payload.dtype and y.payload.dtype.kind == "f":
-        y = V.converted(y, x.payload.dtype)
+    y = V.tensor_of(labels, dtype_hint=x._payload.dtype)
+    if y._payload.dtype != x._payload.dtype and y._payload.dtype.kind == "f":
+        y = V.converted(y, x._payload.dtype)
     x, y = V.aligned("SoftmaxCrossEntropyWithLogits", x, y)
     try:
-        np.broadcast_shapes(x.payload.shape, y.payload.shape)
+        np.broadcast_shapes(x._payload.shape, y._payload.shape)
     except ValueError:
         raise V.invalid(
             "SoftmaxCrossEntropyWithLogits",
             "logits and labels must be broadcastable: "
-            f"logits_size={V.shown(x.payload.shape)} labels_size={V.shown(y.payload.shape)}",
+            f"logits_size={V.shown(x._payload.shape)} labels_size={V.shown(y._payload.shape)}",
         ) from None
     return wg.neg(wg.sum(wg.mul(y, wg.log_softmax(x, int(axis))), int(axis)))
 
@@ -81,7 +81,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
     x, y = V.tensor_of(logits), V.tensor_of(labels)
     V.check(op, x, V.FLOATING)
     V.check(op, y, ("int32", "int64"), "Tlabels")
-    sizes, given = x.payload.shape, y.payload.shape
+    sizes, given = x._payload.shape, y._payload.shape
     if len(sizes) != len(given) + 1 or sizes[:-1] != given:
         raise ValueError(
             "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
@@ -106,10 +106,10 @@ def _check_classes(op: str, classes, count: int) -> None:
 
 def _same_shape(labels, logits) -> tuple[Any, Any]:
     x, y = V.aligned("Mul", logits, labels)
-    if x.payload.shape != y.payload.shape:
+    if x._payload.shape != y._payload.shape:
         raise ValueError(
             "`logits` and `labels` must have the same shape, received "
-            f"({tuple(x.payload.shape)} vs {tuple(y.payload.shape)})."
+            f"({tuple(x._payload.shape)} vs {tuple(y._payload.shape)})."
         )
     V.check("Log1p", x, V.FLOATING)
     return y, x
@@ -151,7 +151,7 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None) ->
     [2.0794415]
     """
     y, x = _same_shape(labels, logits)
-    weight = V.tensor_of(pos_weight, dtype_hint=x.payload.dtype)
+    weight = V.tensor_of(pos_weight, dtype_hint=x._payload.dtype)
     factor = wg.add(wg.mul(wg.sub(weight, 1), y), 1)
     return wg.add(wg.mul(wg.sub(1, y), x), wg.mul(factor, wg.nn.functional.softplus(wg.neg(x))))
 
@@ -202,8 +202,8 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     """
     x = V.tensor_of(per_example_loss)
     if sample_weight is not None:
-        x = wg.mul(x, V.tensor_of(sample_weight, dtype_hint=x.payload.dtype))
-    size = x.payload.shape[0] if global_batch_size is None else float(global_batch_size)
+        x = wg.mul(x, V.tensor_of(sample_weight, dtype_hint=x._payload.dtype))
+    size = x._payload.shape[0] if global_batch_size is None else float(global_batch_size)
     return wg.div(wg.sum(x), size)
 
 
@@ -273,7 +273,7 @@ def leaky_relu(features, alpha: float = 0.2, name=None) -> Any:
     [-0.2  2. ]
     """
     x = V.tensor_of(features)
-    if x.payload.dtype.kind in "iu":
+    if x._payload.dtype.kind in "iu":
         x = V.converted(x, np.dtype(np.float32))
     V.check("LeakyRelu", x, V.FLOATING)
     return wg.nn.functional.leaky_relu(x, float(alpha))
@@ -332,7 +332,7 @@ def gelu(features, approximate: bool = False, name=None) -> Any:
     [0.841 1.954]
     """
     x = V.tensor_of(features)
-    if x.payload.dtype.kind in "iubc":
+    if x._payload.dtype.kind in "iubc":
         raise ValueError(
             "`features.dtype` must be a floating point tensor. "
             f"Received:features.dtype={V.type_of(x)!r}"
@@ -351,7 +351,7 @@ def silu(features, beta=1.0) -> Any:
     """
     x = V.tensor_of(features)
     V.check("Sigmoid", x, V.FLOATING)
-    slope = V.tensor_of(beta, dtype_hint=x.payload.dtype)
+    slope = V.tensor_of(beta, dtype_hint=x._payload.dtype)
     return wg.mul(x, wg.sigmoid(wg.mul(slope, x)))
 
 
@@ -375,7 +375,7 @@ def crelu(features, axis=-1, name=None) -> Any:
 def _along(op: str, logits, axis) -> tuple[Any, int]:
     x = V.tensor_of(logits)
     V.check(op, x, V.FLOATING)
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if not ndim:
         raise V.invalid(op, "logits must have >= 1 dimension, got []")
     place = -1 if axis is None else int(axis)

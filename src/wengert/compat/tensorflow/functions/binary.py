@@ -48,14 +48,14 @@ def _remainder(x, y) -> Any:
 
 
 def _refuse_zero(op: str, y) -> None:
-    if V.kind_of(y) in "iu" and not np.all(y.payload):
+    if V.kind_of(y) in "iu" and not np.all(y._payload):
         raise V.invalid(op, "Integer division by zero")
 
 
 def _power(x, y) -> Any:
     if V.kind_of(y) == "i" and np.any(V.numbers_of(y) < 0):
         raise V.invalid("Pow", "Integers to negative integer powers are not allowed")
-    if y.edge is not None and V.kind_of(x) == "f":
+    if y._edge is not None and V.kind_of(x) == "f":
         # where there is no logarithm, TensorFlow takes 0 for the derivative in the exponent
         y = wg.where(wg.gt(x, 0), y, y.detach())
     return wg.pow(x, y)
@@ -186,7 +186,7 @@ def add(x, y, name=None) -> Any:
     [4. 5.]
     """
     x = V.tensor_of(x)
-    return _add(x, V.tensor_of(y, dtype_hint=x.payload.dtype))
+    return _add(x, V.tensor_of(y, dtype_hint=x._payload.dtype))
 
 
 def truediv(x, y, name=None) -> Any:
@@ -202,14 +202,14 @@ def truediv(x, y, name=None) -> Any:
     [0.25 0.5 ]
     """
     x = V.tensor_of(x)
-    y = V.tensor_of(y, dtype_hint=x.payload.dtype)
-    if x.payload.dtype != y.payload.dtype:
+    y = V.tensor_of(y, dtype_hint=x._payload.dtype)
+    if x._payload.dtype != y._payload.dtype:
         raise TypeError(
             "`x` and `y` must have the same dtype, got "
             f"{V.type_of(x)!r} != {V.type_of(y)!r}: convert one of them with tf.cast"
         )
     if V.kind_of(x) in "iu":
-        kind = np.dtype(np.float32 if x.payload.dtype.itemsize < 4 else np.float64)
+        kind = np.dtype(np.float32 if x._payload.dtype.itemsize < 4 else np.float64)
         x, y = V.converted(x, kind), V.converted(y, kind)
     V.check("RealDiv", x, V.COMPLEX)
     fits("RealDiv", x, y)
@@ -241,11 +241,11 @@ def polygamma(a, x, name=None) -> Any:
     """
     a, x = V.aligned("Polygamma", a, x)
     V.check("Polygamma", x, ("float", "double"))
-    if a.payload.size != 1:
+    if a._payload.size != 1:
         raise V.invalid(
-            "Polygamma", f"the order a is one number here, not {V.shown(a.payload.shape)}"
+            "Polygamma", f"the order a is one number here, not {V.shown(a._payload.shape)}"
         )
-    return V.computed("Polygamma", wg.special.polygamma, int(a.payload.item()), x)
+    return V.computed("Polygamma", wg.special.polygamma, int(a._payload.item()), x)
 
 
 def scalar_mul(scalar, x, name=None) -> Any:
@@ -261,10 +261,10 @@ def scalar_mul(scalar, x, name=None) -> Any:
     [2. 4.]
     """
     x = V.tensor_of(x)
-    scalar = V.tensor_of(scalar, dtype_hint=x.payload.dtype)
-    if scalar.payload.ndim:
+    scalar = V.tensor_of(scalar, dtype_hint=x._payload.dtype)
+    if scalar._payload.ndim:
         raise ValueError(
-            f"The input scalar must be a 0-D value. Received shape {scalar.payload.shape}."
+            f"The input scalar must be a 0-D value. Received shape {scalar._payload.shape}."
         )
     return V.computed("Mul", wg.mul, *V.aligned("Mul", scalar, x))
 

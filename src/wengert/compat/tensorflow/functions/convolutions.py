@@ -30,19 +30,19 @@ def _pooled(
     x = V.tensor_of(input)
     V.check(op, x, V.FLOATING)
     if d is None:
-        d = x.payload.ndim - 2
-    if d not in _MAX or x.payload.ndim != d + 2:
+        d = x._payload.ndim - 2
+    if d not in _MAX or x._payload.ndim != d + 2:
         raise V.invalid(op, f"input must be {3 if d is None else d + 2}-dimensional")
     channels_first = windows.is_channels_first(op, data_format)
     window = windows.per_dimension(op, ksize, d, channels_first, "ksize")
     steps = windows.per_dimension(op, strides, d, channels_first, "strides")
     spread = windows.per_dimension(op, dilations, d, channels_first, "dilations")
     x = windows.first(x, channels_first)
-    sizes = x.payload.shape[2:]
+    sizes = x._payload.shape[2:]
     extent = tuple((k - 1) * s + 1 for k, s in zip(window, spread, strict=True))
     pairs = windows.padding_of(op, padding, sizes, extent, steps, channels_first)
     if op.startswith("MaxPool"):
-        least = float(np.finfo(x.payload.dtype).min)
+        least = float(np.finfo(x._payload.dtype).min)
         result = _MAX[d](windows.padded(x, pairs, least), window, steps, 0, spread)
     else:
         if any(s != 1 for s in spread):
@@ -50,7 +50,7 @@ def _pooled(
         result = _AVERAGE[d](windows.padded(x, pairs), window, steps, 0)
         if any(map(any, pairs)):
             # what was added does not count
-            ones = windows.padded(wg.as_tensor(np.ones((1, 1, *sizes), x.payload.dtype)), pairs)
+            ones = windows.padded(wg.as_tensor(np.ones((1, 1, *sizes), x._payload.dtype)), pairs)
             result = wg.div(result, _AVERAGE[d](ones, window, steps, 0))
     return windows.last(result, channels_first)
 
@@ -245,16 +245,16 @@ def _convolved(
     V.check(op, x, V.FLOATING)
     channels_first = is_channels_first(op, data_format)
     for value, name in ((x, "input"), (w, "filter")):
-        if value.payload.ndim != d + 2:
+        if value._payload.ndim != d + 2:
             raise V.invalid(
                 op,
-                f"convolution {name} must be {d + 2}-dimensional: {V.shown(value.payload.shape)}",
+                f"convolution {name} must be {d + 2}-dimensional: {V.shown(value._payload.shape)}",
             )
     steps = per_dimension(op, strides, d, channels_first, "strides")
     spread = per_dimension(op, dilations, d, channels_first, "dilations")
     x = first(x, channels_first)
-    depth, sizes = x.payload.shape[1], x.payload.shape[2:]
-    kernel, (taken, made_) = w.payload.shape[:d], w.payload.shape[d:]
+    depth, sizes = x._payload.shape[1], x._payload.shape[2:]
+    kernel, (taken, made_) = w._payload.shape[:d], w._payload.shape[d:]
     if depthwise:
         if taken != depth:
             raise V.invalid(op, f"input and filter must have the same depth: {depth} vs {taken}")
@@ -357,7 +357,7 @@ def convolution(
     TensorShape([1, 3, 2])
     """
     x, w = V.aligned("Convolution", input, filters)
-    d = w.payload.ndim - 2
+    d = w._payload.ndim - 2
     if d not in _CONV:
         raise V.invalid("Convolution", f"filters must have 3 to 5 dimensions, not {d + 2}")
     return _convolved("Convolution", d, x, w, strides, padding, data_format, dilations)
@@ -430,15 +430,15 @@ def _transposed(
     if len(wanted) == d:
         sizes = wanted
     x = first(x, channels_first)
-    if w.payload.shape[-1] != x.payload.shape[1]:
+    if w._payload.shape[-1] != x._payload.shape[1]:
         raise V.invalid(
             op,
             "input channels does not match filter's input channels, "
-            f"{x.payload.shape[1]} != {w.payload.shape[-1]}",
+            f"{x._payload.shape[1]} != {w._payload.shape[-1]}",
         )
-    extent = extent_of(w.payload.shape[:d], spread)
+    extent = extent_of(w._payload.shape[:d], spread)
     pairs = padding_of(op, padding, sizes, extent, steps, channels_first)
-    here = x.payload.shape[2:]
+    here = x._payload.shape[2:]
     for i, (size, wide, step, (before, after)) in enumerate(
         zip(sizes, extent, steps, pairs, strict=True)
     ):
@@ -454,7 +454,7 @@ def _transposed(
         x, wg.permute(w, (d + 1, d, *range(d))), None, steps, 0, 0, 1, spread
     )
     for i, (size, (before, _)) in enumerate(zip(sizes, pairs, strict=True)):
-        have = result.payload.shape[i + 2]
+        have = result._payload.shape[i + 2]
         if have < before + size:
             result = padded(result, [(0, before + size - have if j == i else 0) for j in range(d)])
         result = wg.narrow(result, i + 2, before, size)

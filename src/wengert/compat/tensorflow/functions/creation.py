@@ -33,7 +33,7 @@ def cast(x, dtype, name=None) -> Any:
     """
     given, x = x, V.tensor_of(x)
     kind = V.dtype_of(dtype)
-    if x.payload.dtype == kind:
+    if x._payload.dtype == kind:
         return given if isinstance(given, Tensor) else V.made(x)
     if V.is_complex(x) and kind.kind != "c":
         x = V.computed("Cast", wg.real, x)
@@ -53,8 +53,8 @@ def saturate_cast(value, dtype, name=None) -> Any:
     if kind.kind in "iu" and not V.is_complex(x):
         limits = np.iinfo(kind)
         least, most = limits.min, limits.max
-        if x.payload.dtype.kind in "iu":
-            own = np.iinfo(x.payload.dtype)
+        if x._payload.dtype.kind in "iu":
+            own = np.iinfo(x._payload.dtype)
             least, most = max(least, own.min), min(most, own.max)
         x = V.computed("ClipByValue", wg.clamp, x, least, most)
     return cast(x, kind)
@@ -75,11 +75,11 @@ def bitcast(input, type, name=None) -> Any:
     """
     x = V.tensor_of(input)
     kind = V.dtype_of(type)
-    if x.payload.dtype.itemsize != kind.itemsize:
+    if x._payload.dtype.itemsize != kind.itemsize:
         raise V.invalid(
             "Bitcast",
-            f"Cannot bitcast from {V.cxx_name(x.payload.dtype)} to {V.cxx_name(kind)}: elements of "
-            f"{x.payload.dtype.itemsize} and {kind.itemsize} bytes",
+            f"Cannot bitcast from {V.cxx_name(x._payload.dtype)} to {V.cxx_name(kind)}: elements "
+            f"of {x._payload.dtype.itemsize} and {kind.itemsize} bytes",
         )
     return wg.as_tensor(np.array(V.numbers_of(x).view(kind)))
 
@@ -97,10 +97,14 @@ def complex(real, imag, name=None) -> Any:
     [1.+2.j]
     """
     a, b = V.tensor_of(real), V.tensor_of(imag)
-    if a.payload.dtype != b.payload.dtype or not V.is_floating(a) or a.payload.dtype.itemsize < 4:
+    if (
+        a._payload.dtype != b._payload.dtype
+        or not V.is_floating(a)
+        or a._payload.dtype.itemsize < 4
+    ):
         raise TypeError(
             "The `real` and `imag` components have incorrect types: "
-            f"{a.payload.dtype} {b.payload.dtype}. They must be consistent, and one of "
+            f"{a._payload.dtype} {b._payload.dtype}. They must be consistent, and one of "
             "[tf.float32, tf.float64]"
         )
     a, b = V.aligned("Complex", a, b)
@@ -165,14 +169,14 @@ def fill(dims, value, name=None, layout=None) -> Any:
     """
     sizes = V.shape_of("Fill", dims)
     number = V.tensor_of(value)
-    if number.payload.ndim:
-        raise V.invalid("Fill", f"value must be a scalar, not of shape {number.payload.shape}")
+    if number._payload.ndim:
+        raise V.invalid("Fill", f"value must be a scalar, not of shape {number._payload.shape}")
     return wg.broadcast_to(number, sizes)
 
 
 def _like(input, value: int, dtype) -> Any:
     x = V.tensor_of(input)
-    return wg.as_tensor(np.full(x.payload.shape, value, V.dtype_of(dtype, x.payload.dtype)))
+    return wg.as_tensor(np.full(x._payload.shape, value, V.dtype_of(dtype, x._payload.dtype)))
 
 
 @V.operation("ZerosLike")
@@ -291,10 +295,10 @@ def linspace(start, stop, num, name=None, axis=0) -> Any:
     (count,) = V.integers(num, "num")
     if count < 1:
         raise V.invalid("LinSpace", f"Requires num > 0: {count}")
-    place = V.axis_of("LinSpace", axis, low.payload.ndim + 1)
+    place = V.axis_of("LinSpace", axis, low._payload.ndim + 1)
     steps = np.arange(count) / max(count - 1, 1)
-    steps = steps.astype(low.payload.dtype)
-    share = wg.as_tensor(steps.reshape((-1,) + (1,) * (low.payload.ndim - place)))
+    steps = steps.astype(low._payload.dtype)
+    share = wg.as_tensor(steps.reshape((-1,) + (1,) * (low._payload.ndim - place)))
     low, high = wg.unsqueeze(low, place), wg.unsqueeze(high, place)
     return low + (high - low) * share
 
@@ -334,10 +338,10 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
         zero = wg.zeros_like(one)
     else:
         given = [value for value in (on_value, off_value) if value is not None]
-        kind = kind or V.tensor_of(given[0]).payload.dtype
+        kind = kind or V.tensor_of(given[0])._payload.dtype
         one = V.tensor_of(1 if on_value is None else on_value, kind)
         zero = V.tensor_of(0 if off_value is None else off_value, kind)
-    ndim = x.payload.ndim + 1
+    ndim = x._payload.ndim + 1
     place = V.axis_of("OneHot", -1 if axis is None else axis, ndim)
     sizes = [1] * ndim
     sizes[place] = count
@@ -373,7 +377,7 @@ def shape(input, out_type=None, name=None) -> Any:
     >>> print(tf.shape([[1, 2, 3]]).numpy())
     [1 3]
     """
-    sizes = V.tensor_of(input).payload.shape
+    sizes = V.tensor_of(input)._payload.shape
     return wg.as_tensor(np.array(sizes, V.dtype_of(out_type, _INT32)))
 
 
@@ -386,7 +390,7 @@ def size(input, out_type=None, name=None) -> Any:
     >>> print(tf.size([[1, 2, 3]]).numpy())
     3
     """
-    return wg.as_tensor(np.array(V.tensor_of(input).payload.size, V.dtype_of(out_type, _INT32)))
+    return wg.as_tensor(np.array(V.tensor_of(input)._payload.size, V.dtype_of(out_type, _INT32)))
 
 
 @V.operation("Rank")
@@ -398,7 +402,7 @@ def rank(input, name=None) -> Any:
     >>> print(tf.rank([[1, 2, 3]]).numpy())
     2
     """
-    return wg.as_tensor(np.array(V.tensor_of(input).payload.ndim, _INT32))
+    return wg.as_tensor(np.array(V.tensor_of(input)._payload.ndim, _INT32))
 
 
 def shape_n(input, out_type=None, name=None) -> list[Any]:

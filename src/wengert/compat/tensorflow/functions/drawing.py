@@ -103,7 +103,7 @@ def _scaled(op: str, drawn, mean, stddev, kind: np.dtype[Any]) -> Any:
     base = V.tensor_of(np.asarray(drawn).astype(kind))
     low, wide = V.tensor_of(mean, kind), V.tensor_of(stddev, kind)
     for value, given in ((low, mean), (wide, stddev)):
-        if value.payload.dtype != kind:
+        if value._payload.dtype != kind:
             raise TypeError(f"Cannot convert {given!r} to EagerTensor of dtype {kind}")
     return V.computed(op, lambda: wg.add(wg.mul(base, wide), low))
 
@@ -153,7 +153,7 @@ def gammas(rng, shape, alpha, beta, dtype, after: bool) -> Any:
     V.check("RandomGamma", a, V.FLOATING)
     b = V.tensor_of(1.0 if beta is None else beta, kind)
     concentration = np.broadcast_to(
-        V.numbers_of(a), np.broadcast_shapes(a.payload.shape, b.payload.shape)
+        V.numbers_of(a), np.broadcast_shapes(a._payload.shape, b._payload.shape)
     )
     sizes = V.shape_of("RandomGamma", shape)
     if after:
@@ -194,9 +194,9 @@ def categories(rng, logits, num_samples, dtype) -> Any:
 def permuted(rng, value) -> Any:
     """The rows in another order."""
     x = V.tensor_of(value)
-    if not x.payload.ndim:
+    if not x._payload.ndim:
         return V.made(x)
-    order = rng.permutation(x.payload.shape[0])
+    order = rng.permutation(x._payload.shape[0])
     return V.computed("RandomShuffle", wg.index_select, x, 0, wg.as_tensor(order))
 
 

@@ -52,7 +52,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     [30 10]
     """
     x = V.tensor_of(params)
-    sizes, ndim = x.payload.shape, x.payload.ndim
+    sizes, ndim = x._payload.shape, x._payload.ndim
     (batches,) = V.integers(batch_dims, "batch_dims")
     ids = V.tensor_of(indices)
     if V.is_mapped(ids) and not batches:
@@ -60,7 +60,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         place = V.axis_of("GatherV2", 0 if axis is None else axis, ndim)
         flat = wg.reshape(V.converted(ids, np.dtype(np.int64)), (-1,))
         picked = wg.index_select(x, place, flat)
-        return wg.reshape(picked, sizes[:place] + tuple(ids.payload.shape) + sizes[place + 1 :])
+        return wg.reshape(picked, sizes[:place] + tuple(ids._payload.shape) + sizes[place + 1 :])
     found = positions("GatherV2", ids)
     if batches < 0:
         batches += found.ndim
@@ -84,7 +84,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
         picked = wg.index_select(x, place, wg.as_tensor(found.reshape(-1)))
         return wg.reshape(picked, sizes[:place] + found.shape + sizes[place + 1 :])
     moved: Any = wg.movedim(x, place, batches)
-    rest = moved.payload.shape[batches + 1 :]
+    rest = moved._payload.shape[batches + 1 :]
     flat = wg.reshape(moved, (many * count, *rest))
     offsets = np.arange(many).reshape((*sizes[:batches], *(1,) * (found.ndim - batches))) * count
     picked = wg.index_select(flat, 0, wg.as_tensor((found + offsets).reshape(-1)))
@@ -143,7 +143,7 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str 
     if batches:
         grid = np.indices(found.shape[:-1])[:batches]
         found = np.concatenate([np.moveaxis(grid, 0, -1), found], -1)
-    sizes, depth = x.payload.shape, found.shape[-1]
+    sizes, depth = x._payload.shape, found.shape[-1]
     flat = flat_positions("GatherNd", found, sizes)
     rows = wg.reshape(x, (math.prod(sizes[:depth]), *sizes[depth:]))
     picked = wg.index_select(rows, 0, wg.as_tensor(flat))
@@ -181,8 +181,8 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Any:
     flags = V.numbers_of(mask) != 0
     if not flags.ndim:
         raise ValueError("mask cannot be scalar.")
-    place = 0 if axis is None else V.axis_of("GatherV2", axis, x.payload.ndim)
-    sizes = x.payload.shape
+    place = 0 if axis is None else V.axis_of("GatherV2", axis, x._payload.ndim)
+    sizes = x._payload.shape
     here = sizes[place : place + flags.ndim]
     if here != flags.shape:
         raise ValueError(f"Shapes {here} and {flags.shape} are incompatible")
@@ -246,14 +246,14 @@ def slice(input_, begin, size, name=None) -> Any:
     """
     x = V.tensor_of(input_)
     starts, counts = V.integers(begin, "begin"), V.integers(size, "size")
-    if not len(starts) == len(counts) == x.payload.ndim:
+    if not len(starts) == len(counts) == x._payload.ndim:
         raise V.invalid(
             "Slice",
-            f"Expected begin and size arguments to be 1-D tensors of size {x.payload.ndim}, but "
+            f"Expected begin and size arguments to be 1-D tensors of size {x._payload.ndim}, but "
             f"got shapes [{len(starts)}] and [{len(counts)}] instead.",
         )
     for place, (start, count) in enumerate(zip(starts, counts, strict=True)):
-        whole = x.payload.shape[place]
+        whole = x._payload.shape[place]
         if not 0 <= start <= whole:
             raise V.invalid("Slice", f"Expected begin[{place}] in [0, {whole}], but got {start}")
         if count < -1 or start + count > whole:

@@ -36,7 +36,7 @@ def concat(values, axis, name="concat") -> Any:
     """
     single = not isinstance(values, list | tuple)
     parts = [V.tensor_of(values)] if single else V.aligned("ConcatV2", *values)
-    first = parts[0].payload
+    first = parts[0]._payload
     if not first.ndim and not single:
         raise V.invalid("ConcatV2", "ConcatOp : Can't concatenate scalars (use tf.stack instead)")
     place = V.axis_of(
@@ -47,7 +47,7 @@ def concat(values, axis, name="concat") -> Any:
         "but got",
     )
     for number, part in enumerate(parts):
-        here, there = first.shape, part.payload.shape
+        here, there = first.shape, part._payload.shape
         if len(here) != len(there):
             raise V.invalid(
                 "ConcatV2",
@@ -80,13 +80,13 @@ def stack(values, axis=0, name="stack") -> Any:
      [2 4]]
     """
     parts = _stackable(values)
-    first = parts[0].payload
+    first = parts[0]._payload
     for number, part in enumerate(parts):
-        if part.payload.shape != first.shape:
+        if part._payload.shape != first.shape:
             raise V.invalid(
                 "Pack",
                 f"Shapes of all inputs must match: values[0].shape = {V.shown(first.shape)} != "
-                f"values[{number}].shape = {V.shown(part.payload.shape)}",
+                f"values[{number}].shape = {V.shown(part._payload.shape)}",
             )
     (place,) = V.integers(axis, "axis")
     rank = first.ndim + 1
@@ -96,7 +96,7 @@ def stack(values, axis=0, name="stack") -> Any:
 
 
 def _stackable(values) -> list[Any]:
-    if isinstance(values, list | tuple) and not any(hasattr(v, "payload") for v in values):
+    if isinstance(values, list | tuple) and not any(hasattr(v, "_payload") for v in values):
         # numbers side by side have one dtype between them: [1, 2.0] is of floats
         values = V.tensor_of(list(values))
     return V.list_of("Pack", values)
@@ -118,14 +118,14 @@ def unstack(value, num: int | None = None, axis=0, name="unstack") -> Any:
     """
     x = V.tensor_of(value)
     (place,) = V.integers(axis, "axis")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if not -ndim <= place < ndim:
         raise ValueError(f"Argument `axis` = {place} not in range [{-ndim}, {ndim})")
-    if num is not None and num != x.payload.shape[place]:
+    if num is not None and num != x._payload.shape[place]:
         raise V.invalid(
             "Unpack",
             f"Input shape axis {place % ndim} must equal {num}, got shape "
-            f"{V.shown(x.payload.shape)}",
+            f"{V.shown(x._payload.shape)}",
         )
     return list(wg.unbind(x, place))
 
@@ -159,8 +159,8 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
     [[1], [2, 3, 4]]
     """
     x = V.tensor_of(value)
-    place = V.axis_of("Split", axis, x.payload.ndim)
-    size = x.payload.shape[place]
+    place = V.axis_of("Split", axis, x._payload.ndim)
+    size = x._payload.shape[place]
     if isinstance(num_or_size_splits, list | tuple) or np.ndim(num_or_size_splits):
         sizes = list(V.integers(num_or_size_splits, "num_or_size_splits"))
         if -1 in sizes:
@@ -200,10 +200,10 @@ def tile(input, multiples, name=None) -> Any:
     if np.ndim(multiples) == 0:
         raise V.invalid("Tile", "Expected multiples to be 1-D, but got shape []")
     counts = V.integers(multiples, "multiples")
-    if len(counts) != x.payload.ndim:
+    if len(counts) != x._payload.ndim:
         raise V.invalid(
             "Tile",
-            f"Expected multiples argument to be a vector of length {x.payload.ndim} but got "
+            f"Expected multiples argument to be a vector of length {x._payload.ndim} but got "
             f"length {len(counts)}",
         )
     return wg.tile(x, counts)
@@ -222,9 +222,9 @@ def repeat(input, repeats, axis=None, name=None) -> Any:
     if axis is None:
         x, place = wg.reshape(x, (-1,)), 0
     else:
-        place = V.axis_of("Repeat", axis, x.payload.ndim)
+        place = V.axis_of("Repeat", axis, x._payload.ndim)
     counts = V.integers(repeats, "repeats")
-    every = np.repeat(np.arange(x.payload.shape[place]), counts if len(counts) > 1 else counts[0])
+    every = np.repeat(np.arange(x._payload.shape[place]), counts if len(counts) > 1 else counts[0])
     return wg.index_select(x, place, wg.as_tensor(every))
 
 
@@ -245,12 +245,12 @@ def reverse(tensor, axis, name=None) -> Any:
     if np.ndim(axis) == 0:
         raise V.invalid("ReverseV2", "'dims' must be 1-dimension, not 0: write axis=[0]")
     for number, place in enumerate(V.integers(axis, "axis")):
-        if not -x.payload.ndim <= place < x.payload.ndim:
+        if not -x._payload.ndim <= place < x._payload.ndim:
             raise V.invalid(
                 "ReverseV2",
-                f"'axis'[{number}] = {place} is out of valid range [0, {x.payload.ndim - 1}",
+                f"'axis'[{number}] = {place} is out of valid range [0, {x._payload.ndim - 1}",
             )
-    return wg.flip(x, V.axes_of("ReverseV2", axis, x.payload.ndim))
+    return wg.flip(x, V.axes_of("ReverseV2", axis, x._payload.ndim))
 
 
 @V.operation("ReverseSequence")
@@ -265,13 +265,13 @@ def reverse_sequence(
     [[2 1 3]]
     """
     x = V.tensor_of(input)
-    along = V.axis_of("ReverseSequence", 0 if seq_axis is None else seq_axis, x.payload.ndim)
-    batch = V.axis_of("ReverseSequence", 0 if batch_axis is None else batch_axis, x.payload.ndim)
+    along = V.axis_of("ReverseSequence", 0 if seq_axis is None else seq_axis, x._payload.ndim)
+    batch = V.axis_of("ReverseSequence", 0 if batch_axis is None else batch_axis, x._payload.ndim)
     lengths = np.array(V.integers(seq_lengths, "seq_lengths"))[:, None]
-    places = np.arange(x.payload.shape[along])[None, :]
+    places = np.arange(x._payload.shape[along])[None, :]
     order = np.where(places < lengths, lengths - 1 - places, places)
     moved = wg.movedim(x, (batch, along), (0, 1))
-    order = order.reshape(*order.shape, *(1,) * (x.payload.ndim - 2))
+    order = order.reshape(*order.shape, *(1,) * (x._payload.ndim - 2))
     picked = wg.take_along_dim(moved, wg.as_tensor(order), 1)
     return wg.movedim(picked, (0, 1), (batch, along))
 
@@ -320,27 +320,27 @@ def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) 
     """
     x = V.tensor_of(tensor)
     flat = V.integers(
-        np.asarray(paddings).ravel() if not hasattr(paddings, "payload") else paddings
+        np.asarray(paddings).ravel() if not hasattr(paddings, "_payload") else paddings
     )
     pairs = list(zip(flat[::2], flat[1::2], strict=True))
-    if len(pairs) != x.payload.ndim:
+    if len(pairs) != x._payload.ndim:
         raise V.invalid(
             "Pad",
             f"The first dimension of paddings must be the rank of inputs[{len(pairs)},2] "
-            f"{V.shown(x.payload.shape)}",
+            f"{V.shown(x._payload.shape)}",
         )
     chosen = mode.upper()
     if chosen == "CONSTANT":
         (x, fill) = V.aligned("PadV2", x, constant_values)
         widths = [width for pair in reversed(pairs) for width in pair]
-        return wg.nn.functional.pad(x, widths, value=fill.payload.item())
+        return wg.nn.functional.pad(x, widths, value=fill._payload.item())
     if chosen not in ("REFLECT", "SYMMETRIC"):
         raise ValueError(
             'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or '
             f'"SYMMETRIC". Received `mode` = {mode}'
         )
     for place, (before, after) in enumerate(pairs):
-        size = x.payload.shape[place]
+        size = x._payload.shape[place]
         limit = size - 1 if chosen == "REFLECT" else size
         if max(before, after) > limit:
             raise V.invalid(

@@ -25,7 +25,7 @@ def trace(x, name=None) -> Any:
     """
     x = V.tensor_of(x)
     V.check("Sum", x, V.NUMBERS)
-    return wg.sum(wg.diagonal(x, dim1=-2, dim2=-1), -1, dtype=x.payload.dtype)
+    return wg.sum(wg.diagonal(x, dim1=-2, dim2=-1), -1, dtype=x._payload.dtype)
 
 
 def _offset(k) -> int:
@@ -68,10 +68,10 @@ def diag(
     x = V.tensor_of(diagonal)
     offset = _offset(k)
     result: Any = wg.diag_embed(x, offset)
-    need = result.payload.shape[-1]
+    need = result._payload.shape[-1]
     rows = need if num_rows == -1 else num_rows
     columns = need if num_cols == -1 else num_cols
-    count = x.payload.shape[-1]
+    count = x._payload.shape[-1]
     if rows < count + max(-offset, 0) or columns < count + max(offset, 0):
         if num_rows == num_cols == -1:
             rows = columns = need
@@ -83,7 +83,7 @@ def diag(
         result = wg.nn.functional.pad(result, (0, columns - need, 0, rows - need))
     if padding_value:
         place = np.eye(rows, columns, offset, dtype=bool)
-        fill = wg.as_tensor(np.array(padding_value, x.payload.dtype))
+        fill = wg.as_tensor(np.array(padding_value, x._payload.dtype))
         result = wg.where(wg.as_tensor(place), result, fill)
     return result
 
@@ -147,7 +147,7 @@ def tensor_diag(diagonal, name=None) -> Any:
      [0 2]]
     """
     x = V.tensor_of(diagonal)
-    return wg.reshape(wg.diag(wg.reshape(x, (-1,))), (*x.payload.shape, *x.payload.shape))
+    return wg.reshape(wg.diag(wg.reshape(x, (-1,))), (*x._payload.shape, *x._payload.shape))
 
 
 @V.operation("DiagPart")
@@ -160,10 +160,12 @@ def tensor_diag_part(input, name=None) -> Any:
     [1 4]
     """
     x = V.tensor_of(input)
-    half = x.payload.ndim // 2
-    sizes = x.payload.shape[:half]
-    if sizes != x.payload.shape[half:]:
-        raise V.invalid("DiagPart", f"Received shape {V.shown(x.payload.shape)}: its halves differ")
+    half = x._payload.ndim // 2
+    sizes = x._payload.shape[:half]
+    if sizes != x._payload.shape[half:]:
+        raise V.invalid(
+            "DiagPart", f"Received shape {V.shown(x._payload.shape)}: its halves differ"
+        )
     count = int(np.prod(sizes))
     return wg.reshape(wg.diagonal(wg.reshape(x, (count, count))), sizes)
 
@@ -237,7 +239,7 @@ def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None)
         return wg.linalg.svdvals(x)
     u, s, vh = wg.linalg.svd(x, full_matrices=bool(full_matrices))
     v: Any = wg.transpose(vh, -1, -2)
-    return s, u, wg.conj_physical(v) if v.payload.dtype.kind == "c" else v
+    return s, u, wg.conj_physical(v) if v._payload.dtype.kind == "c" else v
 
 
 @V.operation("SelfAdjointEigV2")
@@ -329,10 +331,10 @@ def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
     s = V.tensor_of(svd(a, compute_uv=False))
     x = V.tensor_of(a)
     if tol is None:
-        eps = float(np.finfo(x.payload.dtype).eps)
-        bound = wg.amax(s, -1, True) * (max(x.payload.shape[-2:]) * eps)
+        eps = float(np.finfo(x._payload.dtype).eps)
+        bound = wg.amax(s, -1, True) * (max(x._payload.shape[-2:]) * eps)
     else:
-        bound = wg.unsqueeze(V.tensor_of(tol, dtype_hint=s.payload.dtype), -1)
+        bound = wg.unsqueeze(V.tensor_of(tol, dtype_hint=s._payload.dtype), -1)
     int32 = np.dtype(np.int32)
     return V.computed(
         "Sum", lambda s: V.converted(wg.sum(V.converted(wg.gt(s, bound), int32), -1), int32), s
@@ -350,7 +352,7 @@ def pinv(a, rcond=None, validate_args: bool = False, name=None) -> Any:
     """
     x = matrices("MatMul", a, square=False)
     if rcond is None:
-        rcond = 10 * max(x.payload.shape[-2:]) * float(np.finfo(x.payload.dtype).eps)
+        rcond = 10 * max(x._payload.shape[-2:]) * float(np.finfo(x._payload.dtype).eps)
     return wg.linalg.pinv(x, rtol=rcond)
 
 
@@ -363,13 +365,13 @@ def matrices(op: str, value, square: bool = True) -> Any:
     """A tensor of matrices, square ones if that is needed."""
     x = V.tensor_of(value)
     V.check(op, x, MATRIX)
-    if x.payload.ndim < 2:
+    if x._payload.ndim < 2:
         raise V.invalid(
-            op, f"Input tensor 0 must have rank >= 2, not shape {V.shown(x.payload.shape)}"
+            op, f"Input tensor 0 must have rank >= 2, not shape {V.shown(x._payload.shape)}"
         )
-    if square and x.payload.shape[-1] != x.payload.shape[-2]:
+    if square and x._payload.shape[-1] != x._payload.shape[-2]:
         raise V.invalid(
-            op, f"Input matrix must be square, not of shape {V.shown(x.payload.shape)}."
+            op, f"Input matrix must be square, not of shape {V.shown(x._payload.shape)}."
         )
     return x
 
@@ -449,18 +451,18 @@ def _sides(op: str, matrix, rhs, square: bool = True) -> tuple[Any, Any]:
     """A matrix and right-hand sides of as many dimensions."""
     x, y = V.aligned(op, matrix, rhs)
     x = matrices(op, x, square)
-    if x.payload.ndim != y.payload.ndim and op != "MatrixTriangularSolve":
+    if x._payload.ndim != y._payload.ndim and op != "MatrixTriangularSolve":
         raise V.invalid(
             op,
             "All input tensors must have the same rank: matrices of shape "
-            f"{V.shown(x.payload.shape)}, right-hand sides of shape {V.shown(y.payload.shape)}; "
+            f"{V.shown(x._payload.shape)}, right-hand sides of shape {V.shown(y._payload.shape)}; "
             "write rhs[:, tf.newaxis] for one vector",
         )
-    if y.payload.ndim < 2 or x.payload.shape[-2] != y.payload.shape[-2]:
+    if y._payload.ndim < 2 or x._payload.shape[-2] != y._payload.shape[-2]:
         raise V.invalid(
             op,
-            f"Input matrix and rhs are incompatible: {V.shown(x.payload.shape)} and "
-            f"{V.shown(y.payload.shape)}",
+            f"Input matrix and rhs are incompatible: {V.shown(x._payload.shape)} and "
+            f"{V.shown(y._payload.shape)}",
         )
     return x, y
 
@@ -552,9 +554,9 @@ def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None
     if not l2_regularizer:
         return wg.linalg.lstsq(x, y).solution
     across = turned(x, True, True)
-    rows, columns = x.payload.shape[-2:]
+    rows, columns = x._payload.shape[-2:]
     size = min(rows, columns)
-    added = wg.as_tensor((np.eye(size) * l2_regularizer).astype(x.payload.dtype))
+    added = wg.as_tensor((np.eye(size) * l2_regularizer).astype(x._payload.dtype))
     if rows >= columns:
         return wg.linalg.solve(wg.matmul(across, x) + added, wg.matmul(across, y))
     return wg.matmul(across, wg.linalg.solve(wg.matmul(x, across) + added, y))
@@ -588,11 +590,11 @@ def cross(a, b, name=None) -> Any:
     """
     x, y = V.aligned("Cross", a, b)
     V.check("Cross", x, V.REAL)
-    if x.payload.shape != y.payload.shape or x.payload.shape[-1:] != (3,):
+    if x._payload.shape != y._payload.shape or x._payload.shape[-1:] != (3,):
         raise V.invalid(
             "Cross",
             "Both inputs must be of same shape, with a last dimension of 3: "
-            f"{V.shown(x.payload.shape)} vs. {V.shown(y.payload.shape)}",
+            f"{V.shown(x._payload.shape)} vs. {V.shown(y._payload.shape)}",
         )
     return wg.linalg.cross(x, y)
 

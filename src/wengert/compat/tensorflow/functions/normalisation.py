@@ -39,11 +39,11 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None) -> Any:
     """
     x, low, high = V.aligned("Minimum", t, clip_value_min, clip_value_max)
     for bound in (low, high):
-        if np.broadcast_shapes(bound.payload.shape, x.payload.shape) != tuple(x.payload.shape):
+        if np.broadcast_shapes(bound._payload.shape, x._payload.shape) != tuple(x._payload.shape):
             raise V.invalid(
                 "ClipByValue",
-                f"Incompatible shapes: {V.shown(x.payload.shape)} vs. "
-                f"{V.shown(bound.payload.shape)}",
+                f"Incompatible shapes: {V.shown(x._payload.shape)} vs. "
+                f"{V.shown(bound._payload.shape)}",
             )
     x = wg.where(wg.gt(x, high), high, x)
     return wg.where(wg.lt(x, low), low, x)
@@ -70,10 +70,10 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
     [0.6 0.8]
     """
     x = V.tensor_of(t)
-    limit = V.tensor_of(clip_norm, dtype_hint=x.payload.dtype)
+    limit = V.tensor_of(clip_norm, dtype_hint=x._payload.dtype)
     x, limit = V.aligned("Mul", x, limit)
     V.check("Sqrt", x, V.COMPLEX)
-    places = V.axes_of("Sum", axes, x.payload.ndim)
+    places = V.axes_of("Sum", axes, x._payload.ndim)
     total = wg.sum(wg.mul(x, x), places, True) if places else wg.mul(x, x)
     some = wg.gt(total, 0)
     root = wg.where(some, wg.sqrt(wg.where(some, total, wg.ones_like(total))), total)
@@ -135,7 +135,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> Any:
     """
     parts = _sequence(t_list)
     length = V.tensor_of(global_norm(parts) if use_norm is None else use_norm)
-    limit = V.tensor_of(clip_norm, dtype_hint=length.payload.dtype)
+    limit = V.tensor_of(clip_norm, dtype_hint=length._payload.dtype)
 
     def scale() -> Any:
         inverse = wg.minimum(wg.reciprocal(length), wg.reciprocal(limit))
@@ -196,9 +196,9 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
     keep = bool(keepdims)
     power = 2 if ord in ("euclidean", "fro") else ord
     if not matrices:
-        places = V.axes_of("Sum", axis, x.payload.ndim)
+        places = V.axes_of("Sum", axis, x._payload.ndim)
         return _typed(wg.linalg.vector_norm(x, power, places or None, keep), x)
-    pair = V.axes_of("Sum", axis, x.payload.ndim)
+    pair = V.axes_of("Sum", axis, x._payload.ndim)
     if ord in ("euclidean", "fro"):
         return _typed(wg.linalg.vector_norm(x, 2, pair, keep), x)
     return _typed(wg.linalg.matrix_norm(x, power, pair, keep), x)
@@ -206,7 +206,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
 
 def _typed(result, x) -> Any:
     # the norm of complex numbers is a complex tensor in TensorFlow
-    return V.converted(result, x.payload.dtype) if V.is_complex(x) else result
+    return V.converted(result, x._payload.dtype) if V.is_complex(x) else result
 
 
 def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Any, Any]:
@@ -236,7 +236,7 @@ def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> A
     V.check("Square", x, V.COMPLEX)
     chosen = dim if axis is None else axis
     places = V.axes_of(
-        "Sum", None if chosen is None else V.integers(chosen, "axis"), x.payload.ndim
+        "Sum", None if chosen is None else V.integers(chosen, "axis"), x._payload.ndim
     )
     total = wg.sum(wg.square(wg.abs(x)), places, True)
     bounded = wg.where(wg.ge(total, epsilon), total, wg.full_like(total, epsilon))
@@ -259,18 +259,22 @@ def bias_add(value, bias, data_format=None, name=None) -> Any:
     x, b = V.aligned("BiasAdd", value, bias)
     V.check("BiasAdd", x, V.NUMBERS)
     channels_first = isinstance(data_format, str) and data_format.startswith("NC")
-    place = 1 if channels_first else x.payload.ndim - 1
-    if b.payload.ndim != 1 or x.payload.ndim < 2 or b.payload.shape[0] != x.payload.shape[place]:
+    place = 1 if channels_first else x._payload.ndim - 1
+    if (
+        b._payload.ndim != 1
+        or x._payload.ndim < 2
+        or b._payload.shape[0] != x._payload.shape[place]
+    ):
         raise V.invalid(
             "BiasAdd",
             "Must provide as many biases as the last dimension of the input tensor: "
-            f"{V.shown(b.payload.shape)} vs. {V.shown(x.payload.shape)}",
+            f"{V.shown(b._payload.shape)} vs. {V.shown(x._payload.shape)}",
         )
-    return wg.add(x, wg.reshape(b, (-1, *(1,) * (x.payload.ndim - place - 1))))
+    return wg.add(x, wg.reshape(b, (-1, *(1,) * (x._payload.ndim - place - 1))))
 
 
 def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
-    places = V.axes_of("Mean", axes, x.payload.ndim)
+    places = V.axes_of("Mean", axes, x._payload.ndim)
     mean = wg.mean(x, places, True)
     # TensorFlow takes the mean for a constant here; the derivative is the same
     variance = wg.mean(wg.square(wg.abs(wg.sub(x, mean))), places, keepdims)
@@ -314,14 +318,14 @@ def weighted_moments(x, axes, frequency_weights, keepdims: bool = False, name=No
     2.0 3.0
     """
     x, w = V.aligned("Mul", x, frequency_weights)
-    places = V.axes_of("Sum", axes, x.payload.ndim)
-    w = wg.broadcast_to(w, x.payload.shape)
+    places = V.axes_of("Sum", axes, x._payload.ndim)
+    w = wg.broadcast_to(w, x._payload.shape)
     total = wg.sum(w, places, True)
     mean: Any = wg.div(wg.sum(wg.mul(w, x), places, True), total)
     spread = wg.div(wg.sum(wg.mul(w, wg.square(wg.sub(x, mean))), places, True), total)
     if keepdims:
         return mean, spread
-    kept = tuple(n for i, n in enumerate(mean.payload.shape) if i not in places)
+    kept = tuple(n for i, n in enumerate(mean._payload.shape) if i not in places)
     return wg.reshape(mean, kept), wg.reshape(spread, kept)
 
 
@@ -349,12 +353,12 @@ def batch_normalization(
     x, mean, variance = V.aligned("Mul", x, mean, variance)
     factor = wg.rsqrt(wg.add(variance, variance_epsilon))
     if scale is not None:
-        factor = wg.mul(factor, V.tensor_of(scale, dtype_hint=x.payload.dtype))
+        factor = wg.mul(factor, V.tensor_of(scale, dtype_hint=x._payload.dtype))
     result = wg.sub(wg.mul(x, factor), wg.mul(mean, factor))
     return (
         result
         if offset is None
-        else wg.add(result, V.tensor_of(offset, dtype_hint=x.payload.dtype))
+        else wg.add(result, V.tensor_of(offset, dtype_hint=x._payload.dtype))
     )
 
 
@@ -396,14 +400,14 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
         )
     if share == 0:
         return wg.clone(x)
-    sizes = x.payload.shape
+    sizes = x._payload.shape
     if noise_shape is not None:
         sizes = [
             size if wanted is None else int(wanted)
             for size, wanted in zip(sizes, noise_shape, strict=True)
         ]
     kept = stream_of(seed).random(tuple(sizes), np.float32) >= share
-    factor = wg.as_tensor((kept / (1 - share)).astype(x.payload.dtype))
+    factor = wg.as_tensor((kept / (1 - share)).astype(x._payload.dtype))
     return wg.mul(x, factor)
 
 
@@ -426,7 +430,7 @@ def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> A
     if max_norm is None:
         return rows
     first = V.numbers_of(ids).ndim
-    return clip_by_norm(rows, max_norm, axes=list(range(first, rows.payload.ndim)))
+    return clip_by_norm(rows, max_norm, axes=list(range(first, rows._payload.ndim)))
 
 
 @V.operation("LRN")
@@ -442,12 +446,12 @@ def local_response_normalization(
     """
     x = V.tensor_of(input)
     V.check("LRN", x, V.FLOATING)
-    if x.payload.ndim != 4:
+    if x._payload.ndim != 4:
         raise V.invalid("LRN", "in must be 4-dimensional")
-    depth = x.payload.shape[-1]
+    depth = x._payload.shape[-1]
     place = np.arange(depth)
     near = np.abs(place[:, None] - place) <= depth_radius
-    total = wg.matmul(wg.square(x), wg.as_tensor(near.astype(x.payload.dtype)))
+    total = wg.matmul(wg.square(x), wg.as_tensor(near.astype(x._payload.dtype)))
     return wg.div(x, wg.pow(wg.add(wg.mul(total, alpha), bias), beta))
 
 
@@ -495,9 +499,9 @@ def depth_to_space(input, block_size, data_format: str = "NHWC", name=None) -> A
 
 
 def _image(op: str, x, data_format: str) -> tuple[int, int, int, int]:
-    if data_format != "NHWC" or x.payload.ndim != 4:
+    if data_format != "NHWC" or x._payload.ndim != 4:
         raise V.invalid(op, "images of shape (batch, height, width, channels) are offered here")
-    n, h, w, c = x.payload.shape
+    n, h, w, c = x._payload.shape
     return n, h, w, c
 
 

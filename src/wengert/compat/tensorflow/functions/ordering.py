@@ -64,7 +64,7 @@ def bincount(
         return wg.as_tensor(counts.astype(V.dtype_of(dtype, _INT32)))
     values: Any = wg.reshape(V.tensor_of(weights), (-1,))
     values = wg.index_select(values, 0, wg.as_tensor(np.flatnonzero(inside)))
-    start = wg.as_tensor(np.zeros(size, values.payload.dtype))
+    start = wg.as_tensor(np.zeros(size, values._payload.dtype))
     return wg.index_add(start, 0, wg.as_tensor(numbers[inside].astype(np.int64)), values)
 
 
@@ -123,7 +123,7 @@ def _sorted(op: str, values, axis, direction: str) -> Any:
         )
     x = V.tensor_of(values)
     V.check(op, x, V.REAL)
-    place = V.axis_of(op, axis, x.payload.ndim)
+    place = V.axis_of(op, axis, x._payload.ndim)
     return wg.sort(x, dim=place, descending=direction == "DESCENDING", stable=True)
 
 
@@ -193,10 +193,10 @@ def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
     x = V.tensor_of(input)
     V.check("TopKV2", x, V.REAL)
     (count,) = V.integers(k, "k")
-    if not x.payload.ndim or x.payload.shape[-1] < count or count < 0:
+    if not x._payload.ndim or x._payload.shape[-1] < count or count < 0:
         raise V.invalid(
             "TopKV2",
-            f"input must have at least k columns. Had {(x.payload.shape or (0,))[-1]}, needed "
+            f"input must have at least k columns. Had {(x._payload.shape or (0,))[-1]}, needed "
             f"{count}",
         )
     values, positions = wg.sort(x, dim=-1, descending=True, stable=True)
@@ -260,8 +260,8 @@ def unique_with_counts(x, out_idx=None, name=None) -> Any:
 
 def _distinct(op: str, value, out_idx) -> tuple[Any, Any, Any]:
     x = V.tensor_of(value)
-    if x.payload.ndim != 1:
-        raise V.invalid(op, f"unique expects a 1D vector, not shape {V.shown(x.payload.shape)}")
+    if x._payload.ndim != 1:
+        raise V.invalid(op, f"unique expects a 1D vector, not shape {V.shown(x._payload.shape)}")
     _, first, back, count = np.unique(
         V.numbers_of(x),
         return_index=True,
@@ -333,7 +333,7 @@ def unravel_index(indices, dims, name=None) -> Any:
         found = np.unravel_index(V.numbers_of(x), V.integers(dims, "dims"))
     except ValueError as error:
         raise V.invalid("UnravelIndex", f"index is out of bound as with dims: {error}") from None
-    return wg.as_tensor(np.stack(found).astype(x.payload.dtype))
+    return wg.as_tensor(np.stack(found).astype(x._payload.dtype))
 
 
 def is_non_decreasing(x, name=None) -> Any:
@@ -404,10 +404,10 @@ def argmin(input, axis=None, output_type=None, name=None) -> Any:
 def _position(op: str, function, value, axis, output_type) -> Any:
     x = V.tensor_of(value)
     V.check(op, x, (*V.NUMBERS, "bool"))
-    place = V.axis_of(op, 0 if axis is None else axis, x.payload.ndim)
-    if not x.payload.shape[place]:
-        raise V.invalid(op, f"Reduction axis {place} is empty in shape {V.shown(x.payload.shape)}")
-    if x.payload.dtype.kind == "b":
+    place = V.axis_of(op, 0 if axis is None else axis, x._payload.ndim)
+    if not x._payload.shape[place]:
+        raise V.invalid(op, f"Reduction axis {place} is empty in shape {V.shown(x._payload.shape)}")
+    if x._payload.dtype.kind == "b":
         x = V.converted(x, np.dtype(np.uint8))
     kind = V.dtype_of(output_type, np.dtype(np.int64))
     return V.computed(op, lambda x: V.converted(function(x, place), kind), x)

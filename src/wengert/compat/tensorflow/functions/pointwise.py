@@ -18,7 +18,7 @@ def _erfcinv(x) -> Any:
 
 
 def _reciprocal(x) -> Any:
-    if x.payload.dtype.kind in "iu":
+    if x._payload.dtype.kind in "iu":
         return wg.floor_divide(wg.ones_like(x), x)
     return wg.reciprocal(x)
 
@@ -175,7 +175,7 @@ def conj(x, name=None) -> Any:
     [1.-2.j]
     """
     x = V.tensor_of(x)
-    if x.payload.dtype.kind == "b":
+    if x._payload.dtype.kind == "b":
         raise TypeError(f"Expected numeric or variant tensor, got dtype {V.type_of(x)}")
     # wengert's own conjugate would be a view that is conjugated when it is read
     return V.computed("Conj", wg.conj_physical, x) if V.is_complex(x) else V.made(x)
@@ -192,7 +192,7 @@ def angle(input, name=None) -> Any:
     x = V.tensor_of(input)
     if not V.is_complex(x):
         return V.computed(
-            "Angle", lambda x: V.converted(wg.where(x < 0, math.pi, 0.0), x.payload.dtype), x
+            "Angle", lambda x: V.converted(wg.where(x < 0, math.pi, 0.0), x._payload.dtype), x
         )
     return V.computed("Angle", wg.angle, x)
 

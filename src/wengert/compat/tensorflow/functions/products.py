@@ -69,16 +69,16 @@ def matmul(
         )
     x, y = V.aligned("MatMul", a, b)
     V.check("MatMul", x, V.NUMBERS)
-    if x.payload.ndim < 2 or y.payload.ndim < 2:
-        few = min(x.payload.ndim, y.payload.ndim)
+    if x._payload.ndim < 2 or y._payload.ndim < 2:
+        few = min(x._payload.ndim, y._payload.ndim)
         raise V.invalid(
             "MatMul",
             f"In[0] and In[1] ndims must be == 2: {few}; tf.linalg.matvec multiplies with a "
             "vector, tf.tensordot(a, b, 1) two vectors",
         )
-    here, there = x.payload.shape, y.payload.shape
+    here, there = x._payload.shape, y._payload.shape
     x, y = turned(x, transpose_a, adjoint_a), turned(y, transpose_b, adjoint_b)
-    if x.payload.shape[-1] != y.payload.shape[-2]:
+    if x._payload.shape[-1] != y._payload.shape[-2]:
         raise V.invalid(
             "MatMul", f"Matrix size-incompatible: In[0]: {V.shown(here)}, In[1]: {V.shown(there)}"
         )
@@ -124,10 +124,10 @@ def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any
      [2]]
     """
     x = V.tensor_of(a)
-    if x.payload.ndim < 2:
+    if x._payload.ndim < 2:
         raise ValueError(
             "Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = "
-            f"of shape {x.payload.shape}"
+            f"of shape {x._payload.shape}"
         )
     return turned(x, True, conjugate)
 
@@ -171,16 +171,16 @@ def tensordot(a, b, axes, name=None) -> Any:
     if isinstance(axes, Sequence) or np.ndim(axes):
         first, second = list(axes)
         dims = [list(V.integers(first, "axes")), list(V.integers(second, "axes"))]
-        pairs = [(i % x.payload.ndim, j % y.payload.ndim) for i, j in zip(*dims, strict=True)]
+        pairs = [(i % x._payload.ndim, j % y._payload.ndim) for i, j in zip(*dims, strict=True)]
     else:
         (count,) = V.integers(axes, "axes")
-        pairs = [(x.payload.ndim - count + i, i) for i in range(count)]
+        pairs = [(x._payload.ndim - count + i, i) for i in range(count)]
     for i, j in pairs:
-        if x.payload.shape[i] != y.payload.shape[j]:
+        if x._payload.shape[i] != y._payload.shape[j]:
             raise V.invalid(
                 "MatMul",
-                f"Matrix size-incompatible: In[0]: {V.shown(x.payload.shape)}, "
-                f"In[1]: {V.shown(y.payload.shape)}",
+                f"Matrix size-incompatible: In[0]: {V.shown(x._payload.shape)}, "
+                f"In[1]: {V.shown(y._payload.shape)}",
             )
     return wg.tensordot(x, y, ([i for i, _ in pairs], [j for _, j in pairs]))
 
@@ -222,16 +222,16 @@ def einsum(equation: str, *inputs, **kwargs) -> Any:
 def _check_sizes(equation: str, parts: list[Any]) -> None:
     """Raise if one letter stands for two sizes; formulas with ``...`` are left to the operation."""
     terms = equation.replace(" ", "").partition("->")[0].split(",")
-    if "." in equation or [len(term) for term in terms] != [x.payload.ndim for x in parts]:
+    if "." in equation or [len(term) for term in terms] != [x._payload.ndim for x in parts]:
         return
     known: dict[str, int] = {}
     for term, x in zip(terms, parts, strict=True):
-        for place, (letter, size) in enumerate(zip(term, x.payload.shape, strict=True)):
+        for place, (letter, size) in enumerate(zip(term, x._payload.shape, strict=True)):
             if known.setdefault(letter, size) != size:
                 raise V.invalid(
                     "Einsum",
                     f"Expected dimension {known[letter]} at axis {place} of the input shaped "
-                    f"{V.shown(x.payload.shape)} but got dimension {size}",
+                    f"{V.shown(x._payload.shape)} but got dimension {size}",
                 )
 
 
@@ -259,12 +259,12 @@ def add_n(inputs, name=None) -> Any:
     parts = V.aligned("AddN", *inputs)
     total = parts[0]
     for number, part in enumerate(parts[1:], 1):
-        if part.payload.shape != total.payload.shape:
+        if part._payload.shape != total._payload.shape:
             raise V.invalid(
                 "AddN",
                 "Inputs to operation AddN of type AddN must have the same size and shape.  Input "
-                f"0: {V.shown(total.payload.shape)} != input {number}: "
-                f"{V.shown(part.payload.shape)}",
+                f"0: {V.shown(total._payload.shape)} != input {number}: "
+                f"{V.shown(part._payload.shape)}",
             )
         total = total + part
     return wg.clone(total) if len(parts) == 1 else total
@@ -299,7 +299,7 @@ def polyval(coeffs, x, name=None) -> Any:
     x = V.tensor_of(x)
     if not coeffs:
         return wg.zeros_like(x)
-    value, *others = [V.tensor_of(c, dtype_hint=x.payload.dtype) for c in coeffs]
+    value, *others = [V.tensor_of(c, dtype_hint=x._payload.dtype) for c in coeffs]
     for coefficient in others:
         value = coefficient + value * x
     return value

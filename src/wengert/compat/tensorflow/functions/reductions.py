@@ -49,7 +49,7 @@ def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: s
         """
         x = V.truths(op, input_tensor)[0] if kinds is BOOLS else V.tensor_of(input_tensor)
         V.check(op, x, kinds)
-        axes = V.axes_of(op, axis, x.payload.ndim)
+        axes = V.axes_of(op, axis, x._payload.ndim)
         if not axes:
             return V.computed(op, wg.clone, x)
         return V.computed(op, function, x, axes, bool(keepdims))
@@ -59,32 +59,32 @@ def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: s
 
 
 def _sum(x, axes: tuple[int, ...], keepdims: bool) -> Any:
-    return wg.sum(x, axes, keepdims, dtype=x.payload.dtype)
+    return wg.sum(x, axes, keepdims, dtype=x._payload.dtype)
 
 
 def _mean(x, axes: tuple[int, ...], keepdims: bool) -> Any:
-    if x.payload.dtype.kind in "iu":
-        count = int(np.prod([x.payload.shape[axis] for axis in axes]))
+    if x._payload.dtype.kind in "iu":
+        count = int(np.prod([x._payload.shape[axis] for axis in axes]))
         return wg.div(_sum(x, axes, keepdims), count, rounding_mode="trunc")
     return wg.mean(x, axes, keepdims)
 
 
 def _prod(x, axes: tuple[int, ...], keepdims: bool) -> Any:
     for axis in sorted(axes, reverse=True):
-        x = wg.prod(x, axis, keepdims, dtype=x.payload.dtype)
+        x = wg.prod(x, axis, keepdims, dtype=x._payload.dtype)
     return x
 
 
 def _extreme(function: Callable[..., Any], low: bool) -> Callable[..., Any]:
     def extreme(x, axes: tuple[int, ...], keepdims: bool) -> Any:
-        if x.payload.size:
+        if x._payload.size:
             return function(x, axes, keepdims)
         # nothing to compare: the least number, or the greatest, where the result has elements
-        kind = x.payload.dtype
+        kind = x._payload.dtype
         bound = np.inf if kind.kind == "f" else np.iinfo(kind).max
         least = -np.inf if kind.kind == "f" else np.iinfo(kind).min
         return wg.full_like(
-            wg.sum(x, axes, keepdims, dtype=x.payload.dtype), least if low else bound
+            wg.sum(x, axes, keepdims, dtype=x._payload.dtype), least if low else bound
         )
 
     return extreme
@@ -135,22 +135,22 @@ def reduce_euclidean_norm(input_tensor, axis=None, keepdims: bool = False, name=
     """
     x = V.tensor_of(input_tensor)
     V.check("EuclideanNorm", x, V.NUMBERS)
-    axes = V.axes_of("EuclideanNorm", axis, x.payload.ndim)
-    if x.payload.dtype.kind in "iu":
+    axes = V.axes_of("EuclideanNorm", axis, x._payload.ndim)
+    if x._payload.dtype.kind in "iu":
         total = V.computed("EuclideanNorm", _sum, x * x, axes, bool(keepdims))
         return V.computed("EuclideanNorm", _whole_root, total)
     if not axes:
         return V.computed("EuclideanNorm", wg.abs, x)
     result = V.computed("EuclideanNorm", wg.linalg.vector_norm, x, 2, axes, bool(keepdims))
     return (
-        V.computed("EuclideanNorm", V.converted, result, x.payload.dtype)
+        V.computed("EuclideanNorm", V.converted, result, x._payload.dtype)
         if V.is_complex(x)
         else result
     )
 
 
 def _whole_root(total) -> Any:
-    return V.converted(wg.sqrt(V.converted(total, np.dtype(np.float64))), total.payload.dtype)
+    return V.converted(wg.sqrt(V.converted(total, np.dtype(np.float64))), total._payload.dtype)
 
 
 def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
@@ -166,7 +166,7 @@ def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) 
     [1. 9.]
     """
     x = _spread("reduce_variance", input_tensor)
-    axes = V.axes_of("Mean", axis, x.payload.ndim)
+    axes = V.axes_of("Mean", axis, x._payload.ndim)
     return V.computed("Mean", wg.var, x, axes or (), correction=0, keepdim=bool(keepdims))
 
 
@@ -202,7 +202,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=None, name=None) -> Any
     x = V.tensor_of(input)
     kind = V.dtype_of(dtype, np.dtype(np.int64))
     counted = V.computed("NotEqual", lambda x: V.converted(wg.ne(x, 0), kind), x)
-    axes = V.axes_of("Sum", axis, x.payload.ndim)
+    axes = V.axes_of("Sum", axis, x._payload.ndim)
     return V.computed("Sum", _sum, counted, axes, bool(keepdims)) if axes else counted
 
 
@@ -226,11 +226,11 @@ def _share_of_zeros(x) -> Any:
 
 
 def _running_sum(x, axis: int) -> Any:
-    return wg.cumsum(x, axis, dtype=x.payload.dtype)
+    return wg.cumsum(x, axis, dtype=x._payload.dtype)
 
 
 def _running_product(x, axis: int) -> Any:
-    return wg.cumprod(x, axis, dtype=x.payload.dtype)
+    return wg.cumprod(x, axis, dtype=x._payload.dtype)
 
 
 def _running(path: str, op: str, function, kinds, start: str, words: str, line: str) -> Any:
@@ -262,16 +262,16 @@ def _running(path: str, op: str, function, kinds, start: str, words: str, line: 
         """
         x = V.tensor_of(x)
         V.check(op, x, kinds)
-        ndim = x.payload.ndim
+        ndim = x._payload.ndim
         place = V.axis_of(
             op, axis, ndim, f"ScanOp: Expected scan axis in the range [{-ndim}, {ndim}), but got"
         )
         if reverse:
             x = wg.flip(x, (place,))
-        if exclusive and x.payload.shape[place]:
-            least = np.finfo(x.payload.dtype).min if start == "least" else start
+        if exclusive and x._payload.shape[place]:
+            least = np.finfo(x._payload.dtype).min if start == "least" else start
             first = wg.full_like(wg.narrow(x, place, 0, 1), float(least))
-            x = wg.cat([first, wg.narrow(x, place, 0, x.payload.shape[place] - 1)], place)
+            x = wg.cat([first, wg.narrow(x, place, 0, x._payload.shape[place] - 1)], place)
         x = function(x, place)
         return wg.flip(x, (place,)) if reverse else x
 

@@ -42,7 +42,7 @@ def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None)
     [ 0 12  0  6]
     """
     parts = V.tensor_of(updates)
-    start = wg.as_tensor(np.zeros(V.shape_of("ScatterNd", shape), parts.payload.dtype))
+    start = wg.as_tensor(np.zeros(V.shape_of("ScatterNd", shape), parts._payload.dtype))
     return _written("ScatterNd", start, indices, parts, _added)
 
 
@@ -69,15 +69,15 @@ def _lowered(rows, places, parts) -> Any:
 def _written(op: str, x, indices, parts, write) -> Any:
     """`x` with `parts` written by `write` where the rows of `indices` say."""
     found = positions(op, indices)
-    sizes, depth = x.payload.shape, found.shape[-1]
+    sizes, depth = x._payload.shape, found.shape[-1]
     flat = flat_positions(op, found, sizes)
     wanted = found.shape[:-1] + sizes[depth:]
-    if parts.payload.shape != wanted:
+    if parts._payload.shape != wanted:
         raise V.invalid(
             op,
             "Dimensions [0,{0}) of indices[shape={1}] must match dimensions [0,{0}) of "
             "updates[shape={2}]: updates of shape {3} are needed".format(
-                found.ndim - 1, V.shown(found.shape), V.shown(parts.payload.shape), V.shown(wanted)
+                found.ndim - 1, V.shown(found.shape), V.shown(parts._payload.shape), V.shown(wanted)
             ),
         )
     rows = wg.reshape(x, (math.prod(sizes[:depth]), *sizes[depth:]))
@@ -144,7 +144,7 @@ def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
     """
     x = V.tensor_of(data)
     numbers = positions("DynamicPartition", partitions)
-    sizes = x.payload.shape
+    sizes = x._payload.shape
     if sizes[: numbers.ndim] != numbers.shape:
         raise V.invalid(
             "DynamicPartition",
@@ -171,7 +171,7 @@ def dynamic_stitch(indices, data, name=None) -> Any:
     """
     places = [positions("DynamicStitch", part) for part in indices]
     parts = V.aligned("DynamicStitch", *data)
-    rest = parts[0].payload.shape[places[0].ndim :]
+    rest = parts[0]._payload.shape[places[0].ndim :]
     rows = wg.cat([wg.reshape(part, (-1, *rest)) for part in parts])
     flat = np.concatenate([place.reshape(-1) for place in places])
     # of several parts for one position the last one counts
@@ -181,19 +181,19 @@ def dynamic_stitch(indices, data, name=None) -> Any:
 
 
 def _sum(x, places, count: int) -> Any:
-    start = wg.as_tensor(np.zeros((count, *x.payload.shape[1:]), x.payload.dtype))
+    start = wg.as_tensor(np.zeros((count, *x._payload.shape[1:]), x._payload.dtype))
     return wg.index_add(start, 0, places, x)
 
 
 def _counts(x, places, count: int) -> Any:
     """How many rows each segment has, at least 1, to divide by."""
     found = np.maximum(np.bincount(V.numbers_of(places), minlength=count), 1)
-    return wg.as_tensor(found.reshape(-1, *(1,) * (x.payload.ndim - 1)).astype(x.payload.dtype))
+    return wg.as_tensor(found.reshape(-1, *(1,) * (x._payload.ndim - 1)).astype(x._payload.dtype))
 
 
 def _mean(x, places, count: int) -> Any:
     total, many = _sum(x, places, count), _counts(x, places, count)
-    if x.payload.dtype.kind in "iu":
+    if x._payload.dtype.kind in "iu":
         return wg.div(total, many, rounding_mode="trunc")
     return wg.div(total, many)
 
@@ -206,8 +206,8 @@ def _by(reduce: str, empty) -> Any:
     """`index_reduce` with the rows of a segment; `empty` gives the value of one without rows."""
 
     def reduced(x, places, count: int) -> Any:
-        shape = (count, *x.payload.shape[1:])
-        start = wg.as_tensor(np.full(shape, empty(x.payload.dtype), x.payload.dtype))
+        shape = (count, *x._payload.shape[1:])
+        start = wg.as_tensor(np.full(shape, empty(x._payload.dtype), x._payload.dtype))
         return wg.index_reduce(start, 0, places, x, reduce, include_self=False)
 
     return reduced
@@ -253,7 +253,7 @@ def _sorted(path: str, op: str, function, kinds, words: str, line: str, none: st
         """
         x, ids = V.tensor_of(data), _numbers(op, segment_ids)
         V.check(op, x, kinds)
-        if ids.ndim != 1 or not x.payload.ndim or ids.size != x.payload.shape[0]:
+        if ids.ndim != 1 or not x._payload.ndim or ids.size != x._payload.shape[0]:
             raise V.invalid(op, "segment_ids should be the same size as dimension 0 of input.")
         if (np.diff(ids) < 0).any():
             takes = path.replace("math.", "tf.math.unsorted_")
@@ -293,7 +293,7 @@ def _unsorted(path: str, op: str, function, kinds, words: str, line: str, none: 
         x, ids = V.tensor_of(data), _numbers(op, segment_ids)
         V.check(op, x, kinds)
         (count,) = V.integers(num_segments, "num_segments")
-        sizes = x.payload.shape
+        sizes = x._payload.shape
         if sizes[: ids.ndim] != ids.shape:
             raise V.invalid(
                 op,

@@ -39,7 +39,7 @@ def reshape(tensor, shape, name=None) -> Any:
     """
     x = V.tensor_of(tensor)
     sizes = V.integers(shape)
-    count = x.payload.size
+    count = x._payload.size
     known = math.prod(size for size in sizes if size != -1)
     if sizes.count(-1) > 1:
         raise V.invalid(
@@ -77,7 +77,7 @@ def expand_dims(input, axis, name=None) -> Any:
     """
     x = V.tensor_of(input)
     (place,) = V.integers(axis, "axis")
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     if not -ndim - 1 <= place <= ndim:
         raise V.invalid(
             "ExpandDims",
@@ -100,7 +100,7 @@ def squeeze(input, axis=None, name=None) -> Any:
     (TensorShape([2]), TensorShape([1, 2]))
     """
     x = V.tensor_of(input)
-    sizes, ndim = x.payload.shape, x.payload.ndim
+    sizes, ndim = x._payload.shape, x._payload.ndim
     places = () if axis is None else V.integers(axis, "axis")
     for place in places:
         if not -ndim <= place < ndim:
@@ -142,7 +142,7 @@ def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
      [2 4]]
     """
     x = V.tensor_of(a)
-    ndim = x.payload.ndim
+    ndim = x._payload.ndim
     order = tuple(reversed(range(ndim))) if perm is None else V.integers(perm, "perm")
     if len(order) != ndim:
         raise V.invalid(
@@ -183,7 +183,7 @@ def broadcast_to(input, shape, name=None) -> Any:
         return wg.broadcast_to(x, sizes)
     except RuntimeError:
         raise V.invalid(
-            "BroadcastTo", f"Incompatible shapes: {V.shown(x.payload.shape)} vs. {V.shown(sizes)}"
+            "BroadcastTo", f"Incompatible shapes: {V.shown(x._payload.shape)} vs. {V.shown(sizes)}"
         ) from None
 
 
@@ -202,7 +202,7 @@ def ensure_shape(x, shape, name=None) -> Any:
     """
     x = V.tensor_of(x)
     sizes = list(shape)
-    here = x.payload.shape
+    here = x._payload.shape
     if len(sizes) != len(here) or any(
         size is not None and size != own for size, own in zip(sizes, here, strict=True)
     ):

@@ -38,7 +38,7 @@ def rows(namespace: dict[str, Any], make: Callable[..., Any], text: str) -> list
 
 def fits(op: str, x, y) -> None:
     """Raise unless the shapes broadcast."""
-    a, b = x.payload.shape, y.payload.shape
+    a, b = x._payload.shape, y._payload.shape
     if a != b:
         try:
             broadcast(a, b)

@@ -52,13 +52,13 @@ def shown(shape) -> str:
 
 def kind_of(x) -> str:
     """The kind of a tensor's dtype: one of ``f``, ``c``, ``i``, ``u``, ``b``."""
-    kind = x.payload.dtype.kind
+    kind = x._payload.dtype.kind
     return "f" if kind == "V" else kind
 
 
 def type_of(x) -> Any:
     """The dtype of a tensor, as TensorFlow shows it."""
-    return of_numpy(np.dtype(x.payload.dtype))
+    return of_numpy(np.dtype(x._payload.dtype))
 
 
 def constant_of(array) -> Any:
@@ -73,7 +73,7 @@ def is_floating(x) -> bool:
 
 def is_complex(x) -> bool:
     """Whether a tensor's dtype is complex."""
-    return x.payload.dtype.kind == "c"
+    return x._payload.dtype.kind == "c"
 
 
 def check(op: str, x, allowed: Sequence[str], attribute: str = "T") -> None:
@@ -83,7 +83,7 @@ def check(op: str, x, allowed: Sequence[str], attribute: str = "T") -> None:
     ------
     InvalidArgumentError: Which says what to write instead.
     """
-    kind = x.payload.dtype
+    kind = x._payload.dtype
     name = _CXX_NAMES.get(kind)
     if name is None:
         name = _CXX_NAMES[kind] = cxx_name(kind)
@@ -164,7 +164,7 @@ def numbers_of(value) -> Any:
 
 def is_mapped(x) -> bool:
     """Whether a tensor stands for many at once, as under `vectorized_map`: it has no one value."""
-    return isinstance(x.payload, Lifted)
+    return isinstance(x._payload, Lifted)
 
 
 def truths(op: str, *values) -> list[Any]:
@@ -177,11 +177,11 @@ def truths(op: str, *values) -> list[Any]:
     """
     found = [_truth(value) for value in values]
     for i, x in enumerate(found):
-        if x.payload.dtype.kind != "b":
+        if x._payload.dtype.kind != "b":
             raise invalid(
                 op,
                 f"cannot compute {op} as input #{i}(zero-based) was expected to be a bool tensor "
-                f"but is a {cxx_name(x.payload.dtype)} tensor; compare it with something: x != 0",
+                f"but is a {cxx_name(x._payload.dtype)} tensor; compare it with something: x != 0",
             )
     return found
 

@@ -615,9 +615,9 @@ def _entered(value, kind) -> Any:
     if isinstance(value, dict) or value is None:
         return value
     x = tensor_of(value)
-    if is_floating(x) and x.payload.dtype != kind:
+    if is_floating(x) and x._payload.dtype != kind:
         return made(converted(x, kind))
-    return value if hasattr(value, "payload") else made(x)
+    return value if hasattr(value, "_payload") else made(x)
 
 
 def _masks(value) -> Any:

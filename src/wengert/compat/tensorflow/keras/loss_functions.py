@@ -23,16 +23,16 @@ def both(y_true, y_pred) -> tuple[Any, Any]:
     p = tensor_of(y_pred)
     if not is_floating(p):
         p = converted(p, float_type())
-    y = converted(tensor_of(y_true), p.payload.dtype)
+    y = converted(tensor_of(y_true), p._payload.dtype)
     return same_rank(y, p)
 
 
 def same_rank(a, b) -> tuple[Any, Any]:
     """Two tensors, of which one may have a last dimension of size 1 too many."""
-    first, second = a.payload.ndim, b.payload.ndim
-    if first == second + 1 and a.payload.shape[-1] == 1:
+    first, second = a._payload.ndim, b._payload.ndim
+    if first == second + 1 and a._payload.shape[-1] == 1:
         return wg.squeeze(a, -1) if second else a, b
-    if second == first + 1 and b.payload.shape[-1] == 1:
+    if second == first + 1 and b._payload.shape[-1] == 1:
         return a, wg.squeeze(b, -1) if first else b
     return a, b
 
@@ -257,13 +257,13 @@ def categorical_crossentropy(
     [0.6931472]
     """
     y, p = both(y_true, y_pred)
-    if y.payload.shape != p.payload.shape:
+    if y._payload.shape != p._payload.shape:
         raise ValueError(
             "Arguments `target` and `output` must have the same shape. Received: "
-            f"target.shape={tuple(y.payload.shape)}, output.shape={tuple(p.payload.shape)}"
+            f"target.shape={tuple(y._payload.shape)}, output.shape={tuple(p._payload.shape)}"
         )
     if label_smoothing:
-        y = smoothed(y, label_smoothing, p.payload.shape[-1])
+        y = smoothed(y, label_smoothing, p._payload.shape[-1])
     if from_logits:
         return wg.neg(wg.sum(wg.mul(y, wg.log_softmax(p, axis)), axis))
     p = wg.div(p, wg.sum(p, axis, True))
@@ -299,9 +299,9 @@ def sparse_categorical_crossentropy(
     """
     p = V.tensor_of(y_pred)
     classes = V.converted(V.tensor_of(y_true), np.dtype(np.int64))
-    if axis not in (-1, p.payload.ndim - 1):
+    if axis not in (-1, p._payload.ndim - 1):
         p = wg.movedim(p, axis, -1)
-    if classes.payload.ndim == p.payload.ndim and classes.payload.shape[-1] == 1:
+    if classes._payload.ndim == p._payload.ndim and classes._payload.shape[-1] == 1:
         classes = wg.squeeze(classes, -1)
     ignored = None if ignore_class is None else wg.eq(classes, ignore_class)
     if ignored is not None:

@@ -88,7 +88,7 @@ class Loss(Configured):
         kind = float_type(self._dtype)
         p = V.made(V.converted(V.tensor_of(y_pred), kind))
         target = V.tensor_of(y_true)
-        if target.payload.dtype.kind != "c" and not self._takes_numbers:
+        if target._payload.dtype.kind != "c" and not self._takes_numbers:
             target = V.converted(target, kind)
         losses = V.tensor_of(self.call(V.made(target), p))
         mask = getattr(y_pred, "_keras_mask", None)
@@ -101,9 +101,9 @@ class Loss(Configured):
 
 def seen(mask, losses, weight, reduction) -> Any:
     """Weights that leave out what is masked; a mean is one of what is left."""
-    kept = np.asarray(V.numbers_of(mask)).astype(losses.payload.dtype)
-    kept = kept.reshape(*kept.shape, *(1,) * (losses.payload.ndim - kept.ndim))
-    kept = np.broadcast_to(kept, losses.payload.shape)
+    kept = np.asarray(V.numbers_of(mask)).astype(losses._payload.dtype)
+    kept = kept.reshape(*kept.shape, *(1,) * (losses._payload.ndim - kept.ndim))
+    kept = np.broadcast_to(kept, losses._payload.shape)
     if reduction not in ("none", None, "sum"):
         kept = kept * np.asarray(kept.size / (kept.sum() + 1e-7), kept.dtype)
     if weight is not None:
@@ -116,7 +116,7 @@ def seen(mask, losses, weight, reduction) -> Any:
 def _reduced(losses, sample_weight, reduction) -> Any:
     losses = V.tensor_of(losses)
     if sample_weight is not None:
-        weight = V.converted(V.tensor_of(sample_weight), losses.payload.dtype)
+        weight = V.converted(V.tensor_of(sample_weight), losses._payload.dtype)
         losses, weight = same_rank(losses, weight)
         losses = wg.mul(losses, weight)
     if reduction in ("none", None):

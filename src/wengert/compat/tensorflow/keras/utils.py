@@ -41,7 +41,7 @@ def to_categorical(x, num_classes: int | None = None) -> Any:
     result = np.zeros((numbers.size, count))
     result[np.arange(numbers.size), numbers.reshape(-1)] = 1
     result = result.reshape(*numbers.shape, count)
-    return constant_of(result.astype(np.float32)) if hasattr(x, "payload") else result
+    return constant_of(result.astype(np.float32)) if hasattr(x, "_payload") else result
 
 
 def normalize(x, axis: int = -1, order: int = 2) -> Any:

@@ -118,7 +118,7 @@ class RandomSampler(SequentialSampler):
     """The numbers below `length`, in random order."""
 
     def __iter__(self) -> Iterator[int]:
-        return iter(_random.permutation(self._length).payload.tolist())
+        return iter(_random.permutation(self._length)._payload.tolist())
 
 
 class BatchSampler:
@@ -154,7 +154,7 @@ def default_batchify_fn(data) -> Any:
         return [default_batchify_fn(part) for part in zip(*data, strict=True)]
     cls = CLASSES["np"] if NUMPY.get()[1] else CLASSES["nd"]
     if isinstance(first, NDArray):
-        return made(np.stack([np.asarray(x.payload) for x in data]), type(first))
+        return made(np.stack([np.asarray(x._payload) for x in data]), type(first))
     values = np.asarray(data)
     return made(values, cls)
 
