@@ -61,6 +61,7 @@ def kind(x):
         (lambda: jnp.logical_and(jnp.ones(2), 0), "bool"),
         (lambda: jnp.equal(jnp.arange(2), 1.0), "bool*"),
         (lambda: jnp.isnan(1), "bool*"),
+        (lambda: jax.lax.lt(1.0, 2.0), "bool*"),
         (lambda: jnp.logical_and(1, 2), "bool*"),
         (lambda: jnp.imag(1j), "float32*"),
         (lambda: jnp.column_stack([1, 2]), "int32*"),
@@ -89,6 +90,7 @@ def test_dtypes_and_weak_types_are_those_of_jax(call, wanted):
     [
         (lambda: jnp.subtract(jnp.array([True]), True), "sub does not accept dtype bool"),
         (lambda: jnp.bitwise_and(1.5, 1), "and does not accept dtype float32"),
+        (lambda: jax.lax.lt(1j, 2j), "lt does not accept dtype complex64"),
         (lambda: jnp.negative(jnp.array(True)), "neg does not accept dtype bool"),
         (lambda: jnp.power(jnp.arange(3), -1), "Integers cannot be raised to negative powers"),
         (lambda: jnp.array("a"), "not a valid JAX array type"),

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
+from wengert.compat.kit.signatures import arguments_of, signature_of
 
 __all__ = ["of_rows", "options", "shaped", "told"]
 
@@ -58,8 +59,7 @@ def _value(cell: str, known: dict[str, Any]) -> Any:
 
 def options(text: str) -> dict[str, Any]:
     """The arguments that a cell gives defaults of: ``axis=-1, from_logits=False``."""
-    found: dict[str, Any] = eval(f"dict({text})")
-    return found
+    return {name: one.default for name, one in signature_of(text).parameters.items()}
 
 
 def told(template: Any, *names: str, **words: Any) -> str:
@@ -83,15 +83,40 @@ def shaped(function: Any, path: str, **words: Any) -> Any:
         What stands for ``{word}`` in the docstring.
     """
     path, _, parameters = path.partition("(")
-    inner = getattr(function, "__wrapped__", function)
+    name = path.rpartition(".")[2]
+    given = list(inspect.signature(function).parameters.values())
     if parameters:
-        pattern = eval(f"lambda {parameters[:-1]}: None")
-        first, code = pattern.__code__.co_varnames, inner.__code__
-        inner.__code__ = code.replace(co_varnames=(*first, *code.co_varnames[len(first) :]))
-        inner.__defaults__ = pattern.__defaults__ or inner.__defaults__
-    name, given = path.rpartition(".")[2], inner.__code__.co_varnames
-    doc = told(inner, *given, path=path, name=name, **words)
-    for one in (inner, function):
+        first = list(signature_of(parameters[:-1]).parameters.values())
+        if all(one.default is one.empty for one in first):
+            pairs = zip(first, given, strict=False)
+            first = [one.replace(default=before.default) for one, before in pairs]
+        function = _renamed(function, given, first + given[len(first) :])
+        given = list(inspect.signature(function).parameters.values())
+    doc = told(function, *[one.name for one in given], path=path, name=name, **words)
+    for one in (function, getattr(function, "__wrapped__", function)):
         one.__name__ = one.__qualname__ = name
         one.__doc__ = doc
     return function
+
+
+def _renamed(function: Any, before: list[inspect.Parameter], now: list[inspect.Parameter]) -> Any:
+    """A function under other names of its parameters, and with their defaults."""
+    result = inspect.signature(function).return_annotation
+    signature = inspect.Signature(now, return_annotation=result)
+    arguments = arguments_of(signature)
+    named = {
+        one.name: old.name
+        for one, old in zip(now, before, strict=True)
+        if one.kind is one.KEYWORD_ONLY
+    }
+    places = [one.name for one in now if one.name not in named]
+
+    @functools.wraps(function)
+    def called(*args, **kwargs) -> Any:
+        given = arguments(args, kwargs)
+        options = {old: given[name] for name, old in named.items()}
+        return function(*[given[name] for name in places], **options)
+
+    made: Any = called
+    made.__signature__ = signature
+    return made
