@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.reduce import Dims, divided, extent, widened
+from wengert.kernels.reducing import largest as _largest
+from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.sums import dots, sums
 
-# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
-_largest: Any = np.maximum.reduce
-_smallest: Any = np.minimum.reduce
+_FEW = 1024
 
 
 def _squares(self: Any) -> Any:
@@ -37,6 +37,14 @@ def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
 
 def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     n = extent(self, dim)
+    if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
+        # few numbers cost nothing in double precision, and have digits to spare
+        wide = self.astype(np.float64)
+        centre = sums(wide, dim, True) / n
+        spread = _spread(wide, centre, dim, keepdim, 0) / (n - correction)
+        if not keepdim:
+            centre = centre.reshape(spread.shape)[()]
+        return spread.astype(np.float32), centre.astype(np.float32)
     # two passes: the one-pass formula cancels where the mean is large
     centre = divided(sums(self, dim, True), n)
     spread = divided(_spread(self, centre, dim, keepdim, n), n - correction)

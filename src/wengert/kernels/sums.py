@@ -22,10 +22,9 @@ from typing import Any
 
 import numpy as np
 
-Dims = tuple[int, ...]
+from wengert.kernels.reducing import add as _sum
 
-# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
-_sum: Any = np.add.reduce
+Dims = tuple[int, ...]
 
 _LITTLE = 16
 _SMALL = 1024
@@ -54,7 +53,8 @@ def total(self: Any) -> Any:
 
 def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
     """The sums along dimensions, or of all elements (see NOTE [long sums])."""
-    if self.size <= _LITTLE:
+    size = self.size
+    if size <= _LITTLE or (size <= _SMALL and self.dtype.itemsize > 2):
         return _sum(self, dim, None, None, keepdim)
     return _many(self, dim, keepdim)
 
