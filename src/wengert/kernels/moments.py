@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import largest, smallest
 from wengert.kernels.reduce import Dims, divided, extent, widened
 from wengert.kernels.sums import dots, sums
 
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
 _largest: Any = np.maximum.reduce
-_smallest: Any = np.minimum.reduce
 
 
 def _squares(self: Any) -> Any:
@@ -82,9 +82,9 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         return sums((self != 0).astype(self.real.dtype), dim, keepdim)
     size = np.absolute(self)
     if ord == math.inf:
-        return _largest(size, axis=dim, keepdims=keepdim)
+        return largest(size, dim, keepdim)
     if ord == -math.inf:
-        return _smallest(size, axis=dim, keepdims=keepdim)
+        return smallest(size, dim, keepdim)
     if ord == 1:
         return sums(size, dim, keepdim)
     # divide: 0 has an infinite power below 0
