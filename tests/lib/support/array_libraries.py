@@ -23,7 +23,8 @@ import wengert.numpy as ours
 # namespace of these. A call stands behind the module that it is of.
 CALLS = """
     special: logsumexp(v) | softmax(v) | log_softmax(v) | erf(v) | gammaln(v) | betainc(2.0, 3.0, w)
-    special: xlogy(v, w) | rel_entr(v, w) | entr(v) | logit(w) | ndtri(w) | expit(v) | stdtrit(3.0, w)
+    special: xlogy(v, w) | rel_entr(v, w) | entr(v) | logit(w) | ndtri(w) | expit(v)
+    special: stdtrit(3.0, w) | struve(1.0, v)
     special: multigammaln(v + 2, 2) | softplus(v) | voigt_profile(v, w, v) | ellipkinc(v, w)
     stats: zscore(v) | skew(v) | kurtosis(v) | moment(v, order=3) | entropy(v) | gmean(v) | hmean(v)
     stats: pmean(v, 3) | pearsonr(v, w).statistic | pearsonr(v, w).pvalue | tmean(v) | sem(v)
@@ -35,16 +36,18 @@ CALLS = """
     fft: fft(v) | rfft(x) | irfft(v) | hfft(v) | ihfft(v) | fft2(x) | ifftn(x) | fht(v, 0.1, 0.5)
     signal: hilbert(v) | resample(v, 6) | envelope(v) | fftconvolve(v, w)
     integrate: trapezoid(v) | cumulative_trapezoid(v) | cumulative_simpson(v) | trapezoid(v, w)
-    integrate: cubature(lambda z: xp.exp(-s * z[:, 0]), xp.asarray([0.0]), xp.asarray([1.0])).estimate
+    integrate: cubature(lambda z: xp.exp(-s * z[:, 0]), 0 * v[:1], 0 * v[:1] + 1).estimate
     optimize: rosen(v) | rosen_der(v) | rosen_hess(v)
     optimize.elementwise: find_root(lambda z, a: z * z - a, (xp.asarray(0.0), 2 + s), args=(s,)).x
     differentiate: derivative(lambda z: xp.sin(s * z), xp.asarray(0.5)).df
     spatial.transform: Rotation.from_rotvec(v[:3]).apply(w[:3]) | Rotation.from_quat(v).as_matrix()
-    spatial.transform: Rotation.from_euler("xyz", w[:3]).as_rotvec() | Rotation.from_quat(v).as_mrp()
+    spatial.transform: Rotation.from_euler("xyz", w[:3]).as_rotvec()
+    spatial.transform: Rotation.from_quat(v).as_mrp()
     cluster.vq: whiten(x)
     sklearn.preprocessing: StandardScaler().fit_transform(x) | MinMaxScaler().fit_transform(x)
     sklearn.preprocessing: Normalizer().fit_transform(x) | MaxAbsScaler().fit_transform(x)
-    sklearn.linear_model: Ridge(solver="svd").fit(x, v).coef_ | Ridge(solver="svd").fit(x, v).predict(x)
+    sklearn.linear_model: Ridge(solver="svd").fit(x, v).coef_
+    sklearn.linear_model: Ridge(solver="svd").fit(x, v).predict(x)
     sklearn.decomposition: PCA(2, svd_solver="full").fit(x).explained_variance_
     sklearn.metrics.pairwise: rbf_kernel(x) | cosine_similarity(x) | polynomial_kernel(x, x[:2])
     sklearn.metrics.pairwise: euclidean_distances(x, x[:2] + 3) | linear_kernel(x)
@@ -53,7 +56,8 @@ CALLS = """
     opt_einsum: contract("ab,cb,a->c", x, x, v, backend=xp.__name__)
     xarray: DataArray(x, dims=("a", "b")).mean("a").data | DataArray(x, dims=("a", "b"))[1].data
     xarray: (DataArray(v, dims="a") * DataArray(x, dims=("a", "b"))).sum("b").data
-    xarray: DataArray(x, dims=("a", "b")).diff("a").data | concat([DataArray(v, dims="a")], "c").data
+    xarray: DataArray(x, dims=("a", "b")).diff("a").data
+    xarray: concat([DataArray(v, dims="a")], "c").data
     pint: (Quantity(v, "m") / Quantity(2.0, "s")).to("km/s").magnitude
     """
 
