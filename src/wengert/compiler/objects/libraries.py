@@ -154,9 +154,10 @@ def may_tell(thing: Any) -> bool:
 
     What is not known to take both is supposed to.
     """
-    module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
-    if isinstance(thing, np.ufunc) or not isinstance(thing, type | _IN_C):
+    kind = type(thing)
+    if kind is np.ufunc or not issubclass(kind, type | _IN_C):
         return False
+    module, name = getattr(thing, "__module__", None), thing.__name__
     if module is None:
         # a method, which an object or a class has given
         return name in EXACT
