@@ -96,6 +96,7 @@ def test_systems():
         assert close(linalg.cho_solve(linalg.cho_factor(M, lower=lower), b), x)
     assert close(linalg.lu_solve(linalg.lu_factor(M), b), x)
     assert close(linalg.lu_solve(linalg.lu_factor(M), b, trans=1), np.linalg.solve(M.T, b))
+    assert jnp.isnan(linalg.cholesky(-M)).all() and jnp.isnan(linalg.inv(jnp.zeros((2, 2)))).all()
     lower = jnp.tril(M)
     assert close(lower @ linalg.solve_triangular(M, b, lower=True), b)
     assert close(lower.T @ linalg.solve_triangular(M, b, trans="T", lower=True), b)

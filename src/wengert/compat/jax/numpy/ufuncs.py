@@ -266,8 +266,8 @@ def imag(val, /) -> Any:
 
 def rint(x, /) -> Any:
     """Rounded to the nearest whole number, as a fraction; half of one to the even."""
-    (x,) = as_operands("rint", x, inexact=True)
-    return round_(x)
+    (x,) = as_operands("rint", x)
+    return asarray(x, default_dtype("f")) if x._payload.dtype.kind in "biu" else round_(x)
 
 
 def clip(arr=None, /, min=None, max=None) -> Any:
