@@ -253,7 +253,7 @@ def multi_margin_loss(
         lacks = lacks * weight[y]
     others = np.arange(x._payload.shape[1]) != y._payload
     losses = sum(where(new_tensor(others), lacks, 0.0), 1) / x._payload.shape[1]
-    return reduced(reshape(losses, ()) if input.ndim < 2 else losses, how)
+    return reduced(losses if target.ndim else reshape(losses, ()), how)
 
 
 @export("nn.functional")
