@@ -6,11 +6,12 @@ have no public name in PyTorch.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import types
 import weakref
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
@@ -31,7 +32,11 @@ from wengert.tensor.overrides import (
 from wengert.tensor.overrides import disabled_torch_function as _disabled_torch_function_impl
 
 __all__ = [
+    "DispatchKey",
+    "DispatchKeySet",
+    "_ExcludeDispatchKeyGuard",
     "_TensorBase",
+    "_TensorMeta",
     "_add_cached_tensor",
     "_autograd",
     "_current_autograd_node",
@@ -57,6 +62,7 @@ __all__ = [
 ]
 
 _TensorBase = TensorBase
+_TensorMeta = type(TensorBase)
 
 
 def _get_tracing_state() -> None:
@@ -316,6 +322,24 @@ has_lapack = has_spectral = True
 has_mkl = has_openmp = False
 """NumPy's library of products may be another."""
 _LinAlgError = LinAlgError
+
+
+class _Names:
+    """Has any attribute: its name."""
+
+    def __getattr__(self, name: str) -> str:
+        return name
+
+
+class DispatchKeySet(frozenset[str]):
+    """Names of what PyTorch dispatches by, which packages list; nothing is dispatched here."""
+
+    def __new__(cls, key: str) -> Self:
+        return super().__new__(cls, (key,))
+
+
+DispatchKey = _Names()
+_ExcludeDispatchKeyGuard = contextlib.nullcontext
 
 _functions = types.SimpleNamespace(
     AccumulateGrad=AccumulateGrad,

@@ -236,8 +236,11 @@ def register_autograd(
 def register_fake(
     op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None, **options: Any
 ) -> Any:
-    """Keep what describes an operation's result; also a decorator."""
-    found = _of(op)
+    """Keep what describes an operation's result; also a decorator.
+
+    One that is not known yet may be compiled, in a library that is not loaded.
+    """
+    found = CustomOpDef(op, None, ()) if isinstance(op, str) and op not in _KNOWN else _of(op)
     return found.register_fake if func is None else found.register_fake(func)
 
 

@@ -279,3 +279,11 @@ def test_a_subclass_may_give_plain_tensors(t):
 
     x = t.ones(2).as_subclass(Plain)
     assert type(x) is Plain and type(x + 1) is type(t.exp(x)) is t.Tensor
+
+
+def test_a_library_without_its_compiled_operations_is_described(t):
+    with pytest.raises(OSError):
+        t.ops.load_library("operations.so")
+    keys = t._C.DispatchKeySet(t._C.DispatchKey.CPU) | t._C.DispatchKeySet(t._C.DispatchKey.XPU)
+    with t._C._ExcludeDispatchKeyGuard(keys):
+        assert t._C.DispatchKeySet(t._C.DispatchKey.CPU) <= keys

@@ -26,6 +26,7 @@ _SHOWN: dict[str, dict[str, str]] = {
         )
     },
     "_functorch.vmap": {"func": "vmap"},
+    "_custom_ops": {"library": "custom_op impl impl_abstract"},
     "_jit_internal": {"jit": "Final export ignore is_scripting unused"},
     "_lobpcg": {"": "lobpcg"},
     "_lowrank": {"": "pca_lowrank svd_lowrank"},
@@ -86,6 +87,7 @@ _SHOWN: dict[str, dict[str, str]] = {
     },
     "cuda.streams": {"cuda": "Event ExternalStream Stream"},
     "distributions.utils": {"distributions.number_transforms": "_sum_rightmost=sum_rightmost"},
+    "distributed.constants": {"distributed": "default_pg_timeout"},
     "distributed.distributed_c10d": {
         "distributed": (
             "Backend GroupMember P2POp ProcessGroup ReduceOp all_gather all_gather_into_tensor "
@@ -145,7 +147,9 @@ _SHOWN: dict[str, dict[str, str]] = {
             "SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss"
         )
     },
-    "nn.modules.normalization": {"nn": "GroupNorm LayerNorm LocalResponseNorm RMSNorm"},
+    "nn.modules.normalization": {
+        "nn": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm"
+    },
     "nn.modules.pooling": {
         "nn": (
             "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
@@ -183,7 +187,8 @@ _SHOWN: dict[str, dict[str, str]] = {
         "overrides": (
             "handle_torch_function has_torch_function has_torch_function_unary "
             "has_torch_function_variadic"
-        )
+        ),
+        "nn": "grad",
     },
     "nn.modules": {"nn": "NLLLoss2d=NLLLoss"},
     "storage": {
@@ -246,9 +251,6 @@ _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
             "mkldnn_max_pool3d mkldnn_rnn_layer",
         ),
     ),
-    "nn": (("gpu", "CrossMapLRN2d"),),
-    "nn.modules": (("gpu", "CrossMapLRN2d"),),
-    "nn.modules.normalization": (("gpu", "CrossMapLRN2d"),),
     "distributed": (
         (
             "cluster",
