@@ -10,6 +10,7 @@ written in Python is looked through like the user's own, and one in C is denied.
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 from typing import Any
@@ -180,7 +181,12 @@ _IN_C = (
 
 def is_trusted(function: types.FunctionType) -> bool:
     """Whether a function in Python is one of a library that is not looked through."""
-    base = str(function.__globals__.get("__name__")).split(".")[0]
+    return _is_trusted_name(str(function.__globals__.get("__name__")))
+
+
+@functools.lru_cache(2048)
+def _is_trusted_name(module: str) -> bool:
+    base = module.split(".")[0]
     return base in LIBRARIES or base in _PURE
 
 

@@ -13,8 +13,8 @@ from wengert.base.containers import flatten
 from wengert.base.threads import get_num_threads
 from wengert.compiler.ir.decisions import Draw, Guard, Reason
 from wengert.compiler.ir.programs import Program
-from wengert.compiler.ir.verifier import checked, is_on, verify, verify_trace
-from wengert.compiler.passes import roll, simplify
+from wengert.compiler.ir.verifier import is_on, verify, verify_trace
+from wengert.compiler.passes import reduced
 from wengert.compiler.runtime.cost import gain
 from wengert.compiler.runtime.pulled import Pulled
 from wengert.compiler.tracing.blocks import Elsewhere, Missing
@@ -68,7 +68,7 @@ class Options:
         with seldom():
             if is_on():
                 verify(program, "tracing")
-            return checked("roll", roll, simplify(program))
+            return reduced(program)
 
     def build(self, program: Program) -> Any:
         """What runs a program that has been made simpler."""
