@@ -25,7 +25,6 @@ from wengert.compat.jax.numpy.calling import (
     operands,
     static,
 )
-from wengert.compat.jax.numpy.choosing import where
 from wengert.compat.kit.namespaces import closed, defined
 from wengert.compat.kit.rows import of_rows
 from wengert.tape.base import new_tensor
@@ -101,23 +100,11 @@ def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
     if isinstance(x._payload, np.ndarray):
         found, residuals, rank, s = call("linalg.lstsq", x, y, rcond)
     else:
-        found, residuals, rank, s = _least_squares(x, y, rcond)
+        found, residuals, rank, s = products.least_squares(x, y, rcond)
     if not numpy_resid:
         away = x @ found - y
         residuals = reductions.REDUCTIONS["sum"](abs(away) ** 2, 0).reshape(-1)
     return found, residuals, asarray(rank, int), s
-
-
-def _least_squares(x, y, rcond) -> Any:
-    """`lstsq` by singular values, of which those that are too small count as 0."""
-    u, s, vh = svd(x, full_matrices=False)
-    cut = float(np.finfo(x._payload.dtype).eps) * max(x.shape) if rcond is None else rcond
-    large = s > cut * s[0]
-    inverses = where(large, 1 / where(large, s, 1), 0)
-    columns = y[:, None] if y.ndim == 1 else y
-    found = _adjoint(vh) @ (inverses[:, None] * (_adjoint(u) @ columns))
-    found = found[:, 0] if y.ndim == 1 else found
-    return found, asarray(np.zeros(0), s.dtype), large.sum(), s
 
 
 def pinv(a, rtol=None, hermitian: bool = False, *, rcond=None) -> Any:
