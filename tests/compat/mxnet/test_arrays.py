@@ -292,3 +292,13 @@ def test_functions_show_what_they_take():
     assert str(inspect.signature(nd.random.normal)) == drawn
     with pytest.raises(TypeError, match=r"normal\(\): got an unexpected keyword argument 'sd'"):
         nd.random.normal(sd=1)
+
+
+def test_functions_of_np_and_npx_show_numpys_signatures_and_types_are_types():
+    shown = {np.sin: "(x, /, out", np.add: "(x1, x2, /, out", np.cumsum: "(a, axis=None, dtype"}
+    shown |= {npx.softmax: "(data", npx.pick: "(data, index"}
+    shown |= {np.eye: "(N, M=None, k=0, dtype=None, order='C', *, ctx=None)"}
+    for function, start in shown.items():
+        assert str(inspect.signature(function)).startswith(start)
+    assert np.issubdtype(np.zeros(3).dtype, np.floating)
+    assert np.zeros(3, dtype=np.half).dtype == np.float16
