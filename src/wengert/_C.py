@@ -15,8 +15,10 @@ from typing import Any, Self
 
 from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
+from wengert.base.device import as_device
 from wengert.interp.dual import ENABLED
 from wengert.kernels.spectral import LinAlgError
+from wengert.nn.modules.conversion import parsed
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import current_mode, full_mode, set_grad_enabled
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
@@ -347,7 +349,16 @@ _functions = types.SimpleNamespace(
     Error=Error,
     UndefinedGrad=UndefinedGrad,
 )
-_nn = types.SimpleNamespace(_test_warn_in_autograd=_test_warn_in_autograd)
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    """What arguments of ``Module.to`` say: device, dtype, non_blocking, memory_format."""
+    wanted, dtype, layout = parsed(args, kwargs)
+    wanted = wanted if wanted is None else as_device(wanted)
+    return wanted, dtype, bool(kwargs.get("non_blocking")), layout
+
+
+_nn = types.SimpleNamespace(_parse_to=_parse_to, _test_warn_in_autograd=_test_warn_in_autograd)
 _autograd = types.SimpleNamespace(
     SavedTensor=SavedTensor,
     _get_current_graph_task_keep_graph=_get_current_graph_task_keep_graph,

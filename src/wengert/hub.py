@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import re
@@ -32,6 +33,8 @@ __all__ = [
 ]
 __dir__ = shows(__all__)
 
+tqdm: Any = importlib.import_module("tqdm").tqdm if importlib.util.find_spec("tqdm") else None
+"""Which packages look for here; nothing here draws a bar."""
 _FOLDER: dict[str, str] = {}
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 

@@ -307,4 +307,16 @@ class Library:
         impl(f"{self.ns}::{name}", dispatch_key or self.dispatch_key or "cpu", fn)
 
 
+# what packages tell exporters, of which there are none here
+
+
+def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_version: int) -> None:
+    """Nothing: models are not exported from here."""
+
+
+def parse_args(*kinds: str) -> Callable[[Any], Any]:
+    """A decorator that leaves a function for an exporter as it is."""
+    return lambda function: function
+
+
 fill_sections(globals())
