@@ -116,6 +116,8 @@ _OWN = __name__
 """Which `compat.install` may put another in place of."""
 _LAZY = frozenset(
     {
+        "__config__",
+        "__future__",
         "_C",
         "_VF",
         "_utils",

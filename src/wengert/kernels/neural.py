@@ -10,15 +10,13 @@ import numpy as np
 from wengert.kernels import single
 from wengert.kernels.elementwise import exp_of_minus_plus_one
 from wengert.kernels.reduce import along, are_within, widened
+from wengert.kernels.reducing import largest as _largest
+from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.select import choose, clamp
 from wengert.kernels.special import erfc
 from wengert.kernels.sums import sums
 
 Dims = tuple[int, ...]
-
-# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
-_largest: Any = np.maximum.reduce
-_smallest: Any = np.minimum.reduce
 
 
 def _size(self: Any) -> Any:

@@ -16,15 +16,15 @@ N. J. Higham, "The accuracy of floating point summation", SIAM Journal on Scient
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
-Dims = tuple[int, ...]
+from wengert.kernels.reducing import add as _sum
 
-# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
-_sum: Any = np.add.reduce
+Dims = tuple[int, ...]
 
 _LITTLE = 16
 _SMALL = 1024
@@ -53,7 +53,8 @@ def total(self: Any) -> Any:
 
 def sums(self: Any, dim: Dims | None, keepdim: bool = False) -> Any:
     """The sums along dimensions, or of all elements (see NOTE [long sums])."""
-    if self.size <= _LITTLE:
+    size = self.size
+    if size <= _LITTLE or (size <= _SMALL and self.dtype.itemsize > 2):
         return _sum(self, dim, None, None, keepdim)
     return _many(self, dim, keepdim)
 
@@ -146,16 +147,40 @@ def _folded(self: Any, axis: int) -> Any:
     return _sum(self, axis, None, None, True)
 
 
+@functools.lru_cache(64)
+def _known_ones(shape: Any, char: str) -> Any:
+    made = np.ones(shape, char)
+    made.flags.writeable = False
+    return made
+
+
+def ones(shape: Any, dtype: Any) -> Any:
+    """Ones, to be read only."""
+    # made once, for few are multiplied sooner than made
+    few = shape.__class__ is tuple or shape <= _SMALL
+    return _known_ones(shape, dtype.char) if few else np.ones(shape, dtype)
+
+
+@functools.lru_cache(64)
+def repeated(n: int, value: float, dtype: Any) -> Any:
+    """A square matrix of one number.
+
+    NumPy takes three times as long to set up a reduction, or to repeat what is shorter, as to
+    multiply small matrices: a product with this one sums rows, or columns, and repeats the sums.
+    """
+    return np.full((n, n), value, dtype)
+
+
 def column_sums(rows: Any) -> Any:
     """The sums of the columns of a matrix."""
     count = rows.shape[0]
-    return sums(rows, (0,)) if count > _ROW else np.ones(count, rows.dtype).dot(rows)
+    return sums(rows, (0,)) if count > _ROW else ones(count, rows.dtype).dot(rows)
 
 
 def row_sums(rows: Any) -> Any:
     """The sums of the rows of a matrix."""
     length = rows.shape[-1]
-    return _sum(rows, -1) if length > 2 * _ROW else rows.dot(np.ones(length, rows.dtype))
+    return _sum(rows, -1) if length > 2 * _ROW else rows.dot(ones(length, rows.dtype))
 
 
 def dots(rows: Any, others: Any) -> Any:
