@@ -14,7 +14,8 @@ import numpy as _np
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.boxes import carries, isbox, plain
 from wengert.compat.autograd.scipy import special
-from wengert.scipy.densities import Functions, functions
+from wengert.scipy.densities import TABLE, Functions, functions
+from wengert.scipy.further import FURTHER
 
 __all__ = ["FORMULAS"]
 
@@ -116,10 +117,9 @@ def _normal_entropy(mean=None, cov=1.0) -> Any:
 
 
 _F = Functions(np, special, lambda name, *values: values)
-_ROWS = ("beta", "chi2", "expon", "gamma", "norm", "t", "uniform")
 
 FORMULAS: dict[str, dict[str, Formula]] = {
-    **{name: functions(name, _F) for name in _ROWS},
+    **{name: functions(name, _F, row) for name, row in (TABLE | FURTHER).items()},
     "bernoulli": {"logpmf": _bernoulli_logpmf, "pmf": _exp(_bernoulli_logpmf)},
     "dirichlet": _of_logpdf(_dirichlet_logpdf),
     "multivariate_normal": {**_of_logpdf(_normal_logpdf), "entropy": _normal_entropy},
