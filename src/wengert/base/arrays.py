@@ -32,7 +32,7 @@ def plain_array(array: Any) -> Any:
 
     Raises
     ------
-    TypeError: If its class has operators or functions of its own, or its elements are no numbers.
+    TypeError: If its class has operators or functions of its own, or its elements are not numbers.
     """
     kind = array.__class__
     if array.dtype.kind not in "fciub":

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-_largest: Any = np.maximum.reduce
-_smallest: Any = np.minimum.reduce
+from wengert.kernels.reducing import largest as _largest
+from wengert.kernels.reducing import smallest as _smallest
+
 _every: Any = np.logical_and.reduce
 _some: Any = np.logical_or.reduce
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.capsules import BFLOAT, set_element_kind
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import untraced
@@ -52,7 +53,8 @@ def exported(
         raise BufferError(
             f"Can't export a tensor to device {tuple(dl_device)}: wengert's are on the CPU, (1, 0)"
         )
-    array = tensor.numpy()
+    # arrays of other idioms have no `numpy`, and some may not be written to
+    array = tensor.numpy() if tensor.__class__ is PORTS.tensor else np.asarray(tensor)
     if any(step < 0 for step in array.strides):
         raise BufferError(
             "Can't export tensors whose elements lie in the reverse order, which other libraries "
