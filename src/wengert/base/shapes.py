@@ -6,6 +6,7 @@ use it.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -39,6 +40,8 @@ def normal_dims(dim: Any, ndim: int) -> Shape:
 
 def resolved(shape: Shape, count: int) -> Shape:
     """`shape` with its -1, if any, replaced by what `count` elements leave for it."""
+    if math.prod(shape) == count and (not shape or min(shape) >= 0):
+        return shape
     known, free = 1, -1
     for i, size in enumerate(shape):
         if size >= 0:

@@ -41,7 +41,11 @@ def copy_into(self: Any, src: Any) -> None:
     if self.strides != src.strides and np.may_share_memory(self, src):
         # NumPy copies one dimension element by element, over what it has yet to read
         src = src.copy()
-    np.copyto(self, src)
+    if self.__class__ is np.ndarray and self.dtype is src.dtype:
+        # which asks no other library first
+        self[...] = src
+    else:
+        np.copyto(self, src)
 
 
 def assign(self: Any, src: Any) -> Any:

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import largest, smallest
 from wengert.kernels.reduce import Dims, divided, extent, widened
 from wengert.kernels.sums import dots, sums
 
-# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
-_largest: Any = np.maximum.reduce
-_smallest: Any = np.minimum.reduce
+_FEW = 1024
 
 
 def _squares(self: Any) -> Any:
@@ -37,6 +36,14 @@ def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
 
 def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     n = extent(self, dim)
+    if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
+        # few numbers cost nothing in double precision, and have digits to spare
+        wide = self.astype(np.float64)
+        centre = sums(wide, dim, True) / n
+        spread = _spread(wide, centre, dim, keepdim, 0) / (n - correction)
+        if not keepdim:
+            centre = centre.reshape(spread.shape)[()]
+        return spread.astype(np.float32), centre.astype(np.float32)
     # two passes: the one-pass formula cancels where the mean is large
     centre = divided(sums(self, dim, True), n)
     spread = divided(_spread(self, centre, dim, keepdim, n), n - correction)
@@ -82,9 +89,9 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         return sums((self != 0).astype(self.real.dtype), dim, keepdim)
     size = np.absolute(self)
     if ord == math.inf:
-        return _largest(size, axis=dim, keepdims=keepdim)
+        return largest(size, dim, keepdim)
     if ord == -math.inf:
-        return _smallest(size, axis=dim, keepdims=keepdim)
+        return smallest(size, dim, keepdim)
     if ord == 1:
         return sums(size, dim, keepdim)
     # divide: 0 has an infinite power below 0
@@ -103,9 +110,9 @@ def _log_of_sum(self: Any, top: Any, dim: Dims, keepdim: bool) -> Any:
 def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
     """The logarithm of a sum of exponentials, which never overflows."""
     if self.dtype.kind == "c":
-        top = _largest(self.real, axis=dim, keepdims=True, initial=-np.inf)
+        top = largest(self.real, dim, True, initial=-np.inf)
     else:
-        top = _largest(self, axis=dim, keepdims=True, initial=-np.inf)
+        top = largest(self, dim, True, initial=-np.inf)
     # infinite elements: exp of themselves, not of their NaN distance
     top = np.where(np.isfinite(top), top, top.dtype.type(0))
     result = _log_of_sum(self, top, dim, keepdim)

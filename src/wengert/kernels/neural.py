@@ -10,15 +10,13 @@ import numpy as np
 from wengert.kernels import single
 from wengert.kernels.elementwise import exp_of_minus_plus_one
 from wengert.kernels.reduce import along, are_within, widened
+from wengert.kernels.reducing import largest as _largest
+from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.select import choose, clamp
 from wengert.kernels.special import erfc
 from wengert.kernels.sums import sums
 
 Dims = tuple[int, ...]
-
-# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
-_largest: Any = np.maximum.reduce
-_smallest: Any = np.minimum.reduce
 
 
 def _size(self: Any) -> Any:
@@ -79,6 +77,13 @@ def silu(self: Any) -> Any:
     if self.dtype.kind == "c":
         return self / (1 + np.exp(-self))
     return self / exp_of_minus_plus_one(self)
+
+
+@widened
+def glu(self: Any, dim: int) -> Any:
+    """The first half along a dimension times the sigmoid of the second."""
+    first, second = np.split(self, 2, dim)
+    return first / exp_of_minus_plus_one(second)
 
 
 @widened

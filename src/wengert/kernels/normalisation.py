@@ -6,6 +6,12 @@ second (a batch). Either way the array is seen as one of three axes (a, k, b), i
 the means, and the sums over the first and the last are products with ones, which BLAS computes.
 What is done to an array is done to one part after the other, while that is in the cache.
 
+NOTE [few numbers]
+Of a few dozen numbers NumPy's calls take all the time, and those that repeat or reduce take three
+times as long as those on matrices of one shape. So few float32 go into a matrix of float64, where
+the mean of equal numbers is exactly these, and all that is computed of them is such a matrix, too
+(`repeated` sums).
+
 The slopes are in `wengert.kernels.normalisation_slopes`.
 """
 
@@ -19,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.sums import column_sums, dots, row_sums, sums
+from wengert.kernels.sums import column_sums, dots, repeated, row_sums, sums
 
 Dims = tuple[int, ...]
 
@@ -33,6 +39,8 @@ _LONG = 1 << 13
 """NumPy copies what is repeated along rows into a buffer, unless the rows are as long as that."""
 _BUFFER = 256
 """A buffer so small is not used where rows have twice as many elements."""
+_WORK = 1 << 13
+"""Few numbers take at most so many products in one product with `repeated` numbers."""
 _SHORT = 64
 """Rows up to this length are summed sooner than BLAS is called."""
 
@@ -115,7 +123,7 @@ def unbuffered(axes: Dims) -> Any:
     return _small_buffer() if pays else nullcontext()
 
 
-def repeated(row: Any, size: int) -> Any:
+def lengthened(row: Any, size: int) -> Any:
     """`row`, one after another until it is long, if that pays for so many elements."""
     times = -(-_LONG // row.size)
     return np.concatenate([row] * times) if times > 1 < size // (times * row.size) else row
@@ -124,7 +132,7 @@ def repeated(row: Any, size: int) -> Any:
 def applied(function: Any, self: Any, values: Any, out: Any, of: slice) -> None:
     """`function` of a part of three axes and of a number, a row, or a column for the means.
 
-    A row is for the last axis and may be `repeated`; the arrays are contiguous then.
+    A row is for the last axis and may be `lengthened`; the arrays are contiguous then.
     """
     if values.ndim == 2:
         function(self, values[of], out=out)
@@ -162,6 +170,8 @@ def are_near(mean: Any, var: Any) -> bool:
 def moments_of(self: Any, eps: float) -> Any:
     """Means, variances, and one over the roots of the variances plus `eps`, as three rows."""
     k, count = self.shape[1], self.shape[0] * self.shape[2]
+    if are_few(self, self.shape):
+        return Few(self.shape).moments(self, eps)
     known = np.empty((3, k), self.dtype)
     if self.size == 0:
         known.fill(np.nan)
@@ -238,10 +248,106 @@ def channel_sums(self: Any) -> Any:
     return sums_of(self.reshape(self.shape[0], self.shape[1], math.prod(self.shape[2:])))
 
 
+# -- few numbers ----------------------------------------------------------------------------------
+
+
+def are_few(self: Any, axes: Dims) -> bool:
+    """Whether an array is computed as NOTE [few numbers] says."""
+    size = self.size
+    plain = self.__class__ is np.ndarray and self.dtype.char == "f"
+    return plain and 0 < size * size <= _WORK * axes[1]
+
+
+def _quotient(self: Any, other: Any, eps: float) -> Any:
+    """``self /= other``."""
+    if eps:
+        self /= other
+    else:
+        with degenerate(eps):
+            self /= other
+    return self
+
+
+_WIDE = np.dtype(np.float64)
+
+
+class Few:
+    """The numbers of three axes as a matrix, in which means are along rows or columns."""
+
+    __slots__ = ("axes", "axis", "count")
+
+    def __init__(self, axes: Dims) -> None:
+        a, _, b = self.axes = axes
+        self.axis = 0 if b == 1 < a else 1
+        self.count = a * b
+
+    def matrix(self, values: Any) -> Any:
+        """An array of as many numbers, in memory of its own."""
+        a, k, b = self.axes
+        if not self.axis:
+            return values.reshape(a, k).astype(_WIDE)
+        if a > 1:
+            values = values.reshape(self.axes).transpose(1, 0, 2)
+        return values.reshape(k, a * b).astype(_WIDE)
+
+    def array(self, matrix: Any) -> Any:
+        """A matrix as three axes in single precision."""
+        a, k, b = self.axes
+        if self.axis and a > 1:
+            matrix = matrix.reshape(k, a, b).transpose(1, 0, 2)
+        return matrix.astype(np.float32, order="C").reshape(self.axes)
+
+    def summed(self, matrix: Any, factor: float) -> Any:
+        """The sums times a factor, repeated."""
+        square = repeated(self.count, factor, _WIDE)
+        return matrix.dot(square) if self.axis else square.dot(matrix)
+
+    def along(self, matrix: Any) -> Any:
+        """The sums, in single precision."""
+        sums = row_sums(matrix) if self.axis else column_sums(matrix)
+        return sums.astype(np.float32)
+
+    def apart(self, values: Any) -> tuple[Any, Any, Any]:
+        """The means, the distances from them, and the variances."""
+        count = self.count
+        mean = self.summed(apart := self.matrix(values), 1)
+        # by a quotient, which is exact where all numbers are equal
+        mean /= count
+        apart -= mean
+        return mean, apart, self.summed(apart * apart, 1 / count)
+
+    def moments(self, values: Any, eps: float) -> Any:
+        """What `moments_of` gives."""
+        mean, _, var = self.apart(values)
+        known = np.array((mean, var, mean))
+        known = known[:, :, 0] if self.axis else known[:, 0]
+        with degenerate(eps):
+            np.divide(1, np.sqrt(known[1] + eps), known[2])
+        return known.astype(np.float32)
+
+    def standard(self, values: Any, eps: float) -> tuple[Any, Any]:
+        """The standardised matrix, and the standard deviations, repeated."""
+        _, apart, spread = self.apart(values)
+        spread += eps
+        np.sqrt(spread, spread)
+        return _quotient(apart, spread, eps), spread
+
+    def slope(self, g: Any, values: Any, eps: float) -> Any:
+        """``(g - mean(g) - y * mean(g * y)) / spread`` for standardised values y."""
+        standard, spread = self.standard(values, eps)
+        result = self.matrix(g)
+        along = self.summed(result * standard, 1 / self.count)
+        along *= standard
+        along += self.summed(result, 1 / self.count)
+        result -= along
+        return self.array(_quotient(result, spread, eps))
+
+
 # -- standardised values --------------------------------------------------------------------------
 
 
 def _is(value: Any, number: int) -> bool:
+    """Whether a value is one number, and which."""
     return not value.ndim and bool(value == number)
 
 
@@ -263,9 +369,37 @@ def _stepwise(self: Any, steps: Sequence[tuple[Any, Any]]) -> Any:
     return result
 
 
+_ONE, _ZERO = np.float64(1), np.float64(0)
+
+
+def _column(values: Any) -> Any:
+    return values[:, None]
+
+
+def _row(values: Any) -> Any:
+    return values.reshape(-1)
+
+
+def _affine(self: Any, weight: Any, bias: Any, shaped: Any) -> Any:
+    """``self *= weight; self += bias``, without what 1 and 0 stand for none of.
+
+    Parameters
+    ----------
+    shaped: Brings other weights and biases into a shape that broadcasts.
+    """
+    if not _is(weight, 1):
+        self *= shaped(weight) if weight.ndim else weight
+    if not _is(bias, 0):
+        self += shaped(bias) if bias.ndim else bias
+    return self
+
+
 def _standard(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
     """``(self - mean) * scale * weight + bias``, with a number for each mean, or for all."""
-    mean, var, scale = known
+    if are_few(self, self.shape):
+        few = Few(self.shape)
+        return _affine(few.array(few.standard(self, eps)[0]), weight, bias, _column)
+    mean, var, scale = known if known.size else moments_of(self, eps)
     with degenerate(eps):
         factor = scale if _is(weight, 1) else scale * weight
         steps: list[tuple[Any, Any]] = [(np.subtract, mean), (np.multiply, factor)]
@@ -276,7 +410,7 @@ def _standard(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
                 steps.append((np.add, bias if bias.ndim else bias.repeat(mean.size)))
         if self.shape[2] == 1 < self.shape[0] and self.size > FEW:
             self = np.ascontiguousarray(self)
-            steps = [(function, repeated(values, self.size)) for function, values in steps]
+            steps = [(function, lengthened(values, self.size)) for function, values in steps]
         else:
             steps = [(f, values[:, None] if values.ndim else values) for f, values in steps]
         return _stepwise(self, steps)
@@ -286,9 +420,7 @@ def _standard(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
 def standardise(self: Any, known: Any, dim: Dims, eps: float) -> Any:
     """Distances from the means of the elements along `dim`, over standard deviations."""
     values = self.reshape(three_axes(self.shape, dim))
-    known = known if known.size else moments_of(values, eps)
-    one, zero = np.array((1, 0), self.dtype)
-    return _standard(values, known, one, zero, eps).reshape(self.shape)
+    return _standard(values, known, _ONE, _ZERO, eps).reshape(self.shape)
 
 
 # -- layers, groups and batches -------------------------------------------------------------------
@@ -297,7 +429,12 @@ def standardise(self: Any, known: Any, dim: Dims, eps: float) -> Any:
 @computed_wide
 def layer_norm(self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: float) -> Any:
     """`standardise` along the last dimensions, times weights, plus biases of their shape."""
-    values = np.ascontiguousarray(self).reshape(three_axes(self.shape, dim))
+    axes = three_axes(self.shape, dim)
+    if are_few(self, axes):
+        few = Few(axes)
+        result = few.array(few.standard(self, eps)[0])
+        return _affine(result, weight, bias, _row).reshape(self.shape)
+    values = np.ascontiguousarray(self).reshape(axes)
     mean, _, scale = known if known.size else moments_of(values, eps)
     steps: list[tuple[Any, Any]] = [
         (np.subtract, mean[:, None]),
@@ -306,7 +443,7 @@ def layer_norm(self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: fl
     for function, other, nothing in ((np.multiply, weight, 1), (np.add, bias, 0)):
         if not _is(other, nothing):
             row = other.reshape(-1)
-            steps.append((function, row if self.size <= FEW else repeated(row, self.size)))
+            steps.append((function, row if self.size <= FEW else lengthened(row, self.size)))
     with degenerate(eps):
         return _stepwise(values, steps).reshape(self.shape)
 
@@ -317,8 +454,13 @@ def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: 
     if self.size == 0:
         return self.copy()
     n, channels = self.shape[:2]
+    axes = 1, n * groups, self.size // (n * groups)
+    if are_few(self, axes):
+        few = Few(axes)
+        result = few.array(few.standard(self, eps)[0]).reshape(n, channels, -1)
+        return _affine(result, weight, bias, _column).reshape(self.shape)
     if not known.size:
-        known = moments_of(self.reshape(1, n * groups, self.size // (n * groups)), eps)
+        known = moments_of(self.reshape(axes), eps)
     values = self.reshape(1, n * channels, math.prod(self.shape[2:]))
     if channels != groups:
         known = known.repeat(channels // groups, axis=1)
@@ -330,7 +472,6 @@ def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: 
 def batch_norm(self: Any, weight: Any, bias: Any, known: Any, eps: float) -> Any:
     """`standardise` along all dimensions but the second, times weights, plus biases."""
     values = self.reshape(self.shape[0], self.shape[1], math.prod(self.shape[2:]))
-    known = known if known.size else moments_of(values, eps)
     return _standard(values, known, weight, bias, eps).reshape(self.shape)
 
 

@@ -9,20 +9,23 @@ import numpy as np
 
 from wengert.kernels.normalisation import (
     FEW,
+    Few,
     applied,
+    are_few,
     are_near,
     computed_wide,
     degenerate,
     dots_of,
+    lengthened,
     moments_of,
     parts_of,
-    repeated,
     room,
     sums_and_dots,
     sums_of,
     three_axes,
     unbuffered,
 )
+from wengert.kernels.sums import column_sums, row_sums
 
 Dims = tuple[int, ...]
 
@@ -44,6 +47,11 @@ def _standard_of_few(self: Any, known: Any, eps: float) -> tuple[Any, Any]:
 
 def _slope_of_few(self: Any, values: Any, known: Any, eps: float, factor: Any) -> Any:
     """``(self - mean(self) - y * mean(self * y)) * scale * factor`` for standardised values y."""
+    if are_few(self, self.shape) and are_few(values, self.shape):
+        result = Few(self.shape).slope(self, values, eps)
+        if factor is not None and (factor.ndim or factor != 1):
+            result *= factor[:, None] if factor.ndim else factor
+        return result
     count = self.shape[0] * self.shape[2]
     with degenerate(eps):
         standard, scale = _standard_of_few(values, known, eps)
@@ -117,7 +125,7 @@ def standardise_backward(
         if inside:
             row, g = weight.reshape(-1), np.ascontiguousarray(g)
             parts = _slopes(mean, scale, 1, *_weighed(g, x, row), count)
-            result = _joined(g, x, parts, repeated(row, g.size))
+            result = _joined(g, x, parts, lengthened(row, g.size))
         else:
             result = _joined(g, x, _slopes(mean, scale, weight, *sums_and_dots(g, x), count))
     return result.reshape(self.shape)
@@ -175,6 +183,16 @@ def standardised_sum(self: Any, input: Any, known: Any, dim: Dims, eps: float, o
     if self.size == 0:
         sizes = {"across": input.shape[dim[0] :], "within": axes[1:2], "last": input.shape[:2]}
         return np.zeros(sizes[over], self.dtype)
+    if are_few(self, axes) and are_few(input, axes):
+        few = Few(axes)
+        products = few.matrix(self)
+        products *= few.standard(input, eps)[0]
+        if over == "within":
+            return few.along(products)
+        products = few.array(products)
+        if over == "across":
+            return column_sums(products[0]).reshape(input.shape[dim[0] :])
+        return row_sums(products.reshape(self.shape))
     g, x = self.reshape(axes), input.reshape(axes)
     with degenerate(eps):
         if 4 * g.size <= FEW:

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-_largest: Any = np.maximum.reduce
-_smallest: Any = np.minimum.reduce
+from wengert.kernels.reducing import largest as _largest
+from wengert.kernels.reducing import smallest as _smallest
+
 _every: Any = np.logical_and.reduce
 _some: Any = np.logical_or.reduce
 
@@ -55,6 +56,11 @@ def arange(like: Any, *bounds: int, dtype: Any = np.intp) -> Any:
     if is_numpys(like):
         return np.arange(*bounds, dtype=dtype)
     return np.arange(*bounds, dtype=dtype, like=like)
+
+
+def beside(like: Any, table: Any) -> Any:
+    """An array of NumPy that a kernel made of shapes, where `like` is."""
+    return table if is_numpys(like) else np.asarray(table, like=like)
 
 
 # -- arrays of what may be a number ---------------------------------------------------------------

@@ -76,6 +76,8 @@ def prod(self: Any, dim: Dims, keepdim: bool) -> Any:
 
 def count(self: Any, dim: Dims) -> Any:
     """The number of elements that are not 0."""
+    if len(dim) == self.ndim and self.__class__ is np.ndarray:
+        return np.int64(np.count_nonzero(self))
     return np.add.reduce(self != 0, axis=dim, dtype=np.int64)
 
 

@@ -6,7 +6,7 @@ copy; so indices end in an ellipsis.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -147,3 +147,33 @@ def roll(self: Any, shifts: Shape, dims: Shape) -> Any:
 def repeat(self: Any, repeats: Shape) -> Any:
     """Copies side by side."""
     return np.tile(self, repeats)
+
+
+# -- triangles ------------------------------------------------------------------------------------
+
+_FEW = 256
+"""Of so many elements a mask is made once."""
+
+
+@lru_cache(16)
+def _below(rows: int, columns: int, diagonal: int) -> Any:
+    """Which elements of a matrix of few are on a diagonal or below; to be read only."""
+    return np.tri(rows, columns, diagonal, bool)
+
+
+def _is_small(self: Any) -> bool:
+    return self.__class__ is np.ndarray and self.size <= _FEW and self.ndim > 1
+
+
+def tril(self: Any, diagonal: int) -> Any:
+    """The lower triangle, zeros elsewhere."""
+    if _is_small(self):
+        return np.where(_below(*self.shape[-2:], diagonal), self, self.dtype.type(0))
+    return np.tril(self, diagonal)
+
+
+def triu(self: Any, diagonal: int) -> Any:
+    """The upper triangle, zeros elsewhere."""
+    if _is_small(self):
+        return np.where(_below(*self.shape[-2:], diagonal - 1), self.dtype.type(0), self)
+    return np.triu(self, diagonal)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.protocols import arange, contiguous, is_numpys, zeros
+from wengert.kernels.reduce import places_of
 
 Shape = tuple[int, ...]
 
@@ -24,6 +25,8 @@ _SMALL = 2048
 _FEW = 8
 # so many largest elements are found one by one more quickly than by a partial sort
 _FEW_TOP = 4
+# so many positions are looked up by NumPy's index more quickly than in the flat array
+_INDEXED = 256
 _WORD = 63
 
 
@@ -184,6 +187,10 @@ def taken(self: Any, indices: Any, dim: int) -> Any:
         return self.copy()
     if self.ndim == 1:
         return self.take(indices)
+    if indices.size <= _INDEXED and indices.__class__ is np.ndarray:
+        found = indices if indices.ndim == self.ndim else np.expand_dims(indices, dim)
+        around = places_of(found, found.shape)
+        return self[(*around[:dim], found, *around[dim + 1 :])].reshape(indices.shape)
     places = _places(indices, self.shape, dim)
     return self.reshape(-1).take(places).reshape(indices.shape)
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -32,6 +33,18 @@ from wengert.tape.operands import cast
 from wengert.tape.record import T
 
 REQUIRES = (_records,)
+_FEW = 64
+"""Up to so many steps the mask of a causal attention is made once."""
+
+
+def _later(rows: int, columns: int) -> Any:
+    """Which keys come after each query; to be read only."""
+    later = np.arange(rows)[:, None] < np.arange(columns)
+    later.flags.writeable = False
+    return later
+
+
+_few_later = functools.lru_cache(16)(_later)
 
 
 @export("nn.functional")
@@ -114,11 +127,13 @@ def scaled_dot_product_attention(
     factor = number(scale, op, "scale")
     if factor is None:
         factor = 1 / math.sqrt(max(q._payload.shape[-1], 1))
-    scores = multiply(T.mul_scalar(q, other=factor), transpose(k, -2, -1))
+    last = k._payload.ndim - 1
+    scores = multiply(T.mul_scalar(q, other=factor), T.transpose(k, dim0=last - 1, dim1=last))
     hidden = None
     if is_causal:
         rows, columns = scores._payload.shape[-2:]
-        hidden = new_tensor(sent_to(scores, np.arange(rows)[:, None] < np.arange(columns)))
+        later = _few_later if rows <= _FEW >= columns else _later
+        hidden = new_tensor(sent_to(scores, later(rows, columns)))
     elif attn_mask is not None:
         mask = operand(attn_mask, op, "attn_mask", 4)
         if mask._payload.dtype.kind == "b":

@@ -109,7 +109,7 @@ def sizes_of(values: Sequence[Any], op: str, arg: str = "size") -> tuple[int, ..
     if len(values) == 1 and isinstance(values[0], tuple | list):
         values = values[0]
     try:
-        return tuple([operator.index(value) for value in values])
+        return tuple(map(operator.index, values))
     except TypeError:
         kinds = ", ".join(type(value).__name__ for value in values)
         raise TypeError(f"{op}(): argument '{arg}' must be tuple of ints, not ({kinds})") from None

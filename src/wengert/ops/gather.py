@@ -74,7 +74,8 @@ def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     return result if out is None else into(out, result, "index_select")
 
 
-def _check_bounds(array: Any, size: int, axis: int) -> None:
+def check_bounds(array: Any, size: int, axis: int) -> None:
+    """Refuse positions that a dimension does not have."""
     if not are_within(array, size):
         bad = array[(array < 0) | (array >= size)].flat[0]
         raise RuntimeError(f"index {bad} is out of bounds for dimension {axis} with size {size}")
@@ -104,7 +105,7 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
                 f"larger than self {list(shape)} apart from dimension {axis}"
             )
     if op == "gather":
-        _check_bounds(where._payload, shape[axis] if shape else 1, axis)
+        check_bounds(where._payload, shape[axis] if shape else 1, axis)
     if shape and not places:
         # one position without a dimension names one place of a vector
         where = T.view(where, shape=(1,))
@@ -276,7 +277,7 @@ def scatter(
     if reduce not in (None, "add", "multiply"):
         raise RuntimeError(f"reduce argument must be either add or multiply, but got {reduce!r}")
     if is_number(source):
-        _check_bounds(where._payload, x._payload.shape[axis] if x._payload.ndim else 1, axis)
+        check_bounds(where._payload, x._payload.shape[axis] if x._payload.ndim else 1, axis)
         if reduce is None:
             value = held(source, x._payload.dtype)
             result = T.scatter_value(x, where, dim=axis, value=value)
@@ -341,7 +342,7 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
             f"Expected index {list(b.shape)} to be no larger than self {list(x._payload.shape)} "
             f"apart from dimension {axis} and to be no larger size than src {list(a.shape)}"
         )
-    _check_bounds(b, x._payload.shape[axis] if x._payload.ndim else 1, axis)
+    check_bounds(b, x._payload.shape[axis] if x._payload.ndim else 1, axis)
     if a.ndim > b.ndim:
         return T.select(source, dim=0, index=0)
     return source if a.ndim == b.ndim else T.view(source, shape=b.shape)
@@ -393,7 +394,7 @@ def index_add(
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(own.shape)} source.shape = {list(given.shape)}"
         )
-    _check_bounds(array, size, axis)
+    check_bounds(array, size, axis)
     alpha = real_number(alpha, x, "index_add", "alpha")
     if own.dtype.kind in "iu":
         alpha = held(alpha, own.dtype)

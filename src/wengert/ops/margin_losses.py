@@ -14,10 +14,10 @@ from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.activations import logsigmoid, softplus
 from wengert.ops.coerce import operand
-from wengert.ops.gather import gather
+from wengert.ops.gather import check_bounds, gather
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.reduce import mean, sum
-from wengert.ops.select import clamp, where
+from wengert.ops.select import clamp, masked_fill, where
 from wengert.ops.shape import reshape
 from wengert.prims import scan as _records
 from wengert.tape.base import new_tensor
@@ -204,7 +204,7 @@ def _classes(input: Any, target: Any, name: str, weight: Any = None) -> tuple[An
             f"{name}() consists of classes, int64"
         )
     if len(shape) == 2:
-        return x, reshape(y, (shape[0], shape[1] if several else 1))
+        return x, y if several else T.unsqueeze(y, dim=1)
     return reshape(x, (1, -1)), reshape(y, (1, -1))
 
 
@@ -246,13 +246,17 @@ def multi_margin_loss(
     if weight is not None and weight._payload.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     x, y = _classes(input, target, "multi_margin_loss", weight)
-    lacks = T.relu(margin - gather(x, 1, y) + x)
+    rows, count = x._payload.shape
+    check_bounds(y._payload, count, 1)
+    lacks = T.relu(margin - T.gather(x, y, dim=1) + x)
     if p == 2:
         lacks = lacks * lacks
     if weight is not None:
         lacks = lacks * weight[y]
-    others = np.arange(x._payload.shape[1]) != y._payload
-    losses = sum(where(new_tensor(others), lacks, 0.0), 1) / x._payload.shape[1]
+    lacks = masked_fill(lacks, new_tensor(np.arange(count) == y._payload), 0.0)
+    if how == "mean" and rows and lacks._payload.dtype.kind == "f":
+        return T.mean(lacks)
+    losses = sum(lacks, 1) / count
     return reduced(losses if target.ndim else reshape(losses, ()), how)
 
 

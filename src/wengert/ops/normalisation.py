@@ -15,6 +15,7 @@ from wengert.ops.normalisation_arguments import (
     check_count,
     check_dtypes,
     last_dims,
+    moments,
     parameter,
     running,
     update,
@@ -74,7 +75,7 @@ def layer_norm(
     bias = parameter(bias, "layer_norm", "bias", 4)
     dim = last_dims("layer_norm", x, normalized_shape, weight=weight, bias=bias)
     check_dtypes(x, "LayerNormKernelImpl", weight, bias)
-    known = T.moments(widened(x), dim=dim, eps=eps)
+    known = moments(x, dim, eps)
     return applied("layer_norm", x, weight, bias, known, dim=dim, eps=eps)
 
 
@@ -403,7 +404,7 @@ def normalised_batch(
     if not training:
         return _with_statistics(x, weight, bias, mean, var, eps)
     dim = (0, *range(2, len(shape)))
-    known = T.moments(widened(x), dim=dim, eps=eps)
+    known = moments(x, dim, eps) if mean is None else T.moments(widened(x), dim=dim, eps=eps)
     result = applied("batch_norm", x, weight, bias, known, eps=eps)
     if mean is not None:
         count = x._payload.size // shape[1]

@@ -9,14 +9,19 @@ import numpy as np
 
 from wengert.base.errors import long_name
 from wengert.interp.levels import Lifted
+from wengert.kernels.normalisation import are_few, three_axes
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
+from wengert.prims import normalisation
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
 from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast
 from wengert.tape.record import T
+
+# the records of what is called below
+REQUIRES = (normalisation,)
 
 _NOT_BATCHED = (
     "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
@@ -26,6 +31,7 @@ _NOT_BATCHED = (
 SINGLE = np.dtype(np.float32)
 ONE = {dtype: new_tensor(dtype.type(1)) for dtype in (SINGLE, np.dtype(np.float64))}
 ZERO = {dtype: new_tensor(dtype.type(0)) for dtype in ONE}
+_UNKNOWN = new_tensor(np.empty((3, 0), SINGLE))
 
 
 def parameter(value: Any, name: str, arg: str, position: int) -> Any:
@@ -68,6 +74,15 @@ def check_dtypes(x: Any, kernel: str, *params: Any) -> None:
 def widened(x: Any) -> Any:
     """`x`, in float32 if it has two bytes."""
     return cast(x, SINGLE) if x._payload.dtype.itemsize == 2 else x
+
+
+def moments(x: Any, dim: tuple[int, ...], eps: float) -> Any:
+    """What records save computing again (see NOTE [known moments]): nothing of few numbers."""
+    x = widened(x)
+    payload = x._payload
+    if are_few(payload, three_axes(payload.shape, dim)):
+        return _UNKNOWN
+    return T.moments(x, dim=dim, eps=eps)
 
 
 def applied(name: str, x: Any, weight: Any, bias: Any, *others: Any, **params: Any) -> Any:

@@ -83,6 +83,8 @@ def _beside(number: Any, value: Any) -> Any:
         ([], [value]) if is_number(value) else ([operand(value, "where")._payload], [])
     )
     kind = promote(arrays, [number, *numbers])
+    if kind.kind == "f" and kind.itemsize == 8:
+        return new_tensor(kind.type(number))
     # half precision holds numbers that are too large as infinite
     with np.errstate(over="ignore"):
         return new_tensor(kind.type(held(number, kind) if kind.kind in "iu" else number))

@@ -31,6 +31,7 @@ elementwise(
     domain=("nonzero", "nonzero"),
     refuses=not_implemented("copysign_cpu"),
     doc="the size of self with the sign of other; at self = 0 the derivative is 0",
+    fused="elements",
     raises=False,
 )
 constant(
@@ -194,6 +195,7 @@ elementwise(
     conj="explicit",
     masks="numbers",
     doc="self with numbers in place of NaN and the infinities, where the derivative is 0",
+    fused="elements",
 )
 elementwise(
     "nextafter",

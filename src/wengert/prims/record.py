@@ -111,6 +111,15 @@ def not_implemented(kernel: str, kinds: str = "c") -> dict[str, str]:
     return dict.fromkeys(kinds, f"\"{kernel}\" not implemented for '{{}}'")
 
 
+def no_derivative(what: str, advice: str) -> Callable[..., Any]:
+    """The rule of an argument by which no derivative is known."""
+
+    def missing(F: Any, g: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{what}' is not implemented. {advice}")
+
+    return missing
+
+
 class Rule:
     """A derivative rule with the names that it needs, checked against its primitive."""
 

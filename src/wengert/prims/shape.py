@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from wengert.kernels import shape as kernels
 from wengert.prims.families import linear, view
 from wengert.prims.record import case
@@ -347,7 +345,7 @@ _TRIANGLES = (
 )
 linear(
     "tril",
-    lambda self, diagonal: np.tril(self, diagonal),
+    kernels.tril,
     params=("diagonal",),
     vjp=lambda F, g, diagonal: F.tril(g, diagonal=diagonal),
     cases=_TRIANGLES,
@@ -357,7 +355,7 @@ linear(
 )
 linear(
     "triu",
-    lambda self, diagonal: np.triu(self, diagonal),
+    kernels.triu,
     params=("diagonal",),
     vjp=lambda F, g, diagonal: F.triu(g, diagonal=diagonal),
     cases=_TRIANGLES,

@@ -10,6 +10,7 @@ history]).
 from __future__ import annotations
 
 import weakref
+from sys import _getframe
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +29,7 @@ from wengert.tape.node import Node, edge_of, next_sequence
 from wengert.tape.operands import are_wider, check_dtypes, fitting, is_number
 from wengert.tape.record import T, make_node, save_result
 from wengert.tape.saving import keeps_aside
-from wengert.tape.sites import mark, place
+from wengert.tape.sites import mark, outside, place
 from wengert.tape.specialise import node_factory
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import (
@@ -56,8 +57,41 @@ def write(
     ----------
     name: The name of the operation as users know it (``add_``), for messages.
     """
-    if _at_once(prim, tensor, others, params, name):
-        return tensor
+    if not _KNOWN[prim] or len(others) > 1 or not is_plain(tensor):
+        return _write(prim, tensor, others, params, name)
+    # nothing but arithmetic on arrays of one shape and dtype
+    payload = tensor._payload
+    given = others
+    if others:
+        (other,) = others
+        kind = other.__class__
+        if kind is int or (kind is float and payload.dtype.kind == "f"):
+            if prim.scalar is None or not -_SMALL < other < _SMALL:
+                return _write(prim, tensor, others, params, name)
+        elif (
+            isinstance(other, TensorBase)
+            and (other is tensor or holds(tensor, other))
+            and other._payload.shape == payload.shape
+        ):
+            given = (other._payload,)
+        else:
+            return _write(prim, tensor, others, params, name)
+    try:
+        if prim.into is None:
+            prim.kernel(payload, *given, payload)
+        else:
+            prim.into(payload, *given, **params)
+    except (FloatingPointError, KeyboardInterrupt):
+        bump(tensor, name)
+        raise
+    written(tensor, name)
+    return tensor
+
+
+def _write(
+    prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
+) -> Any:
+    """As `write`, whatever the arguments and the mode are."""
     if prim.predicate:
         return _write_converted(prim, tensor, others, params, name)
     if prim.refuses:
@@ -78,7 +112,7 @@ def write(
         # what is written depends on nothing, and the history ends here
         value = form.kernel(*payloads, *(() if number is None else (number,)), **params)
         constant = new_tensor(np.asarray(value, dtype=payload.dtype))
-        return write(TABLE["assign"], tensor, (constant,), {}, name)
+        return _write(TABLE["assign"], tensor, (constant,), {}, name)
     if mode is not None and mode.mutation is not None:
         mode.mutation.before_write(tensor)
     node = None
@@ -146,7 +180,9 @@ def is_plain(tensor: Any) -> bool:
     ):
         return False
     return mode is NO_GRAD or (
-        mode is None and tensor._edge is None and not base_requires_grad(tensor)
+        mode is None
+        and tensor._edge is None
+        and (tensor._ext is None or not base_requires_grad(tensor))
     )
 
 
@@ -166,44 +202,15 @@ def holds(tensor: Any, value: Any) -> bool:
 
 def written(tensor: Any, name: str) -> None:
     """Note a write that was not recorded."""
-    count(tensor._vc or tensor._share_version(), name)
+    frame = outside(_getframe(2))
+    cell = tensor._vc
+    if cell is None:
+        tensor._vc = [1, name, (frame.f_code, frame.f_lasti)]
+    else:
+        cell[0] += 1
+        cell[1:] = name, (frame.f_code, frame.f_lasti)
     if tensor._ext is not None:
         refresh_views(tensor, None)
-
-
-def _at_once(
-    prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
-) -> bool:
-    """Write what is nothing but arithmetic on arrays of one shape and dtype; whether that is so."""
-    if not _KNOWN[prim] or len(others) > 1 or not is_plain(tensor):
-        return False
-    payload = tensor._payload
-    given: tuple[Any, ...] = ()
-    if others:
-        (other,) = others
-        kind = other.__class__
-        if kind is int or (kind is float and payload.dtype.kind == "f"):
-            if prim.scalar is None or not -_SMALL < other < _SMALL:
-                return False
-        elif not isinstance(other, TensorBase) or (
-            other is not tensor and not holds(tensor, other)
-        ):
-            return False
-        else:
-            other = other._payload
-            if other.shape != payload.shape:
-                return False
-        given = (other,)
-    try:
-        if prim.into is None:
-            prim.kernel(payload, *given, out=payload, casting="same_kind")
-        else:
-            prim.into(payload, *given, **params)
-    except (FloatingPointError, KeyboardInterrupt):
-        bump(tensor, name)
-        raise
-    written(tensor, name)
-    return True
 
 
 def _bound(

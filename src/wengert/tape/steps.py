@@ -267,10 +267,14 @@ class Steps:
             load.append(f"if type(a0) is not ndarray: a0 = {self.prim.args[0]}._array()")
         load.append(f"_dtype = a{self.typed[0]}.dtype")
         same = " or ".join(f"a{i}.dtype is not _dtype" for i in self.typed[1:])
-        # what shows memory takes numbers without derivatives as they are
-        whole = (
-            " and (type(a0) is not ndarray or _dtype.kind not in 'iub')" if self.prim.view else ""
-        )
+        # what shows memory, and what has no derivative, takes integers as they are
+        prim = self.prim
+        anything = not prim.is_differentiable and prim.promote != "float" and not prim.refuses
+        whole = ""
+        if prim.view or (anything and not prim.of_number):
+            i = self.typed[0]
+            none = "_dtype is None or " if len(self.typed) > 1 else ""
+            whole = f" and ({none}type(a{i}) is not ndarray or _dtype.kind not in 'iub')"
         observed = " and not _m.observed" if self._is_observed() else ""
         return [
             "_m = _mode()",

@@ -69,11 +69,14 @@ def attach_view(
     # not by the class, whose constructor is written in Python
     step = _new_tuple(Step, (prim, params, source._payload.shape, index))
     above = source._ext
-    if above is None or above.base is None:
-        base = source
+    if above is None:
+        above = source._extra()
+    base = above.base
+    if base is None:
+        base, known = source, above
         ext.chain = (step,)
     else:
-        base = above.base
+        known = base._ext
         ext.chain = (*above.chain, step)
         if above.no_write is not None:
             ext.no_write = above.no_write
@@ -88,7 +91,13 @@ def attach_view(
             mark(out._edge)
     elif index is not None:
         ext.no_write = ONE_OF_SEVERAL
-    _known_views(base).append(_reference(out))
+    views = known.views
+    if views is None:
+        known.views = [_reference(out)]
+    else:
+        if len(views) > 8:
+            _prune(views, 1)
+        views.append(_reference(out))
 
 
 def attach_views(
@@ -113,7 +122,12 @@ def attach_views(
     if vc is None:
         vc = source._vc = [0, None]
     shape = source._payload.shape
-    views = _known_views(source, len(results))
+    above = source._extra() if above is None else above
+    views = above.views
+    if views is None:
+        views = above.views = []
+    elif len(views) > 8:
+        _prune(views, len(results))
     outs = []
     for index, result in enumerate(results):
         out = new_tensor(result, OutputEdge(node, index), vc)
@@ -126,20 +140,12 @@ def attach_views(
     return tuple(outs)
 
 
-def _known_views(base: Any, count: int = 1) -> list[Any]:
-    """References to the views of `base`, where `count` new ones are to be added."""
-    ext = base._ext
-    if ext is None:
-        ext = base._extra()
-    views: list[Any] | None = ext.views
-    if views is None:
-        views = ext.views = []
-    else:
-        known = len(views)
-        # each time their number has doubled, those that are gone are left out
-        if known > 8 and (known - 1).bit_length() != (known + count - 1).bit_length():
-            views[:] = [reference for reference in views if reference() is not None]
-    return views
+def _prune(views: list[Any], count: int) -> None:
+    """Make room among the views of a base for `count` new ones."""
+    known = len(views)
+    # each time their number has doubled, those that are gone are left out
+    if (known - 1).bit_length() != (known + count - 1).bit_length():
+        views[:] = [reference for reference in views if reference() is not None]
 
 
 def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.arrays import unmasked
+from wengert.base.arrays import constant, unmasked
 from wengert.base.device import CPU
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
@@ -72,7 +72,10 @@ def operator_in_place(name: str) -> Callable[..., Any]:
         if not (isinstance(other, TensorBase | np.ndarray | np.generic) or is_number(other)):
             if isinstance(other, SparseValue) and name in ("add", "sub"):
                 return other.write_to(self, name)
-            return NotImplemented
+            # else Python would make another tensor of them, by the operator that is not in place
+            other = constant(other)
+            if not (isinstance(other, np.ndarray) or is_number(other)):
+                return NotImplemented
         return write(prim, self, (other,), {}, f"{name}_")
 
     return method
@@ -345,6 +348,7 @@ def delitem(self: Any, index: Any) -> None:
 def _set_at_once(self: Any, index: Any, value: Any) -> bool:
     """Write a number, or a tensor of the same dtype, into an array; whether that was all."""
     items = index if index.__class__ is tuple else (index,)
+    advanced = False
     for item in items:
         if item.__class__ is not int and (
             item.__class__ is not slice
@@ -352,12 +356,20 @@ def _set_at_once(self: Any, index: Any, value: Any) -> bool:
             or (item.start is not None and item.start.__class__ is not int)
             or (item.stop is not None and item.stop.__class__ is not int)
         ):
-            return False
+            advanced = True
+            if not _names_places(item):
+                return False
     if not is_plain(self):
         return False
     payload = self._payload
+    if advanced:
+        if self._edge is not None or not payload.flags.owndata:
+            return False
+        index = tuple([getattr(item, "_payload", item) for item in items])
+        if any(item is payload for item in index):
+            return False
     if isinstance(value, TensorBase):
-        if not holds(self, value):
+        if not holds(self, value) or (advanced and len(items) > 1):
             return False
         value = value._payload
         name = "copy_" if value.ndim else "fill_"
@@ -372,8 +384,19 @@ def _set_at_once(self: Any, index: Any, value: Any) -> bool:
     except (IndexError, ValueError, OverflowError):
         # which PyTorch says otherwise, or wraps round
         return False
-    written(self, name)
+    written(self, "index_put_" if advanced else name)
     return True
+
+
+def _names_places(item: Any) -> bool:
+    """Whether part of an index is a tensor that NumPy takes as it is: places, or a mask."""
+    array = item._payload if isinstance(item, TensorBase) else None
+    return (
+        array.__class__ is np.ndarray
+        and array.dtype.char in "?l"
+        and array.ndim > 0
+        and array.flags.owndata
+    )
 
 
 def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:

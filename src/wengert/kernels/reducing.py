@@ -1,0 +1,12 @@
+"""Layer 1 · kernels: NumPy's reductions; the compiled build has loops for small arrays here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
+add: Any = np.add.reduce
+largest: Any = np.maximum.reduce
+smallest: Any = np.minimum.reduce
