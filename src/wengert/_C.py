@@ -28,6 +28,7 @@ from wengert.tape.watch import CURRENT
 from wengert.tensor.overrides import (
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
 )
+from wengert.tensor.overrides import disabled_torch_function as _disabled_torch_function_impl
 
 __all__ = [
     "_TensorBase",
@@ -36,6 +37,7 @@ __all__ = [
     "_current_autograd_node",
     "_current_graph_task_execution_order",
     "_current_graph_task_id",
+    "_disabled_torch_function_impl",
     "_get_tracing_state",
     "_log_api_usage_once",
     "_functions",

@@ -24,6 +24,7 @@ from wengert.base.dtypes import set_default_dtype as set_default_dtype
 from wengert.base.elsewhere import elsewhere as _elsewhere
 from wengert.base.elsewhere import install_finder as _install_finder
 from wengert.base.extras import bfloat16 as _bfloat16
+from wengert.base.kept import hint as _hint
 from wengert.base.layout import layout as layout
 from wengert.base.layout import strided as strided
 from wengert.base.memory_format import channels_last as channels_last
@@ -85,6 +86,7 @@ __version__ = "0.1.0"
 # forward pass.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
 _fold_tracebacks()
+_hint()
 
 float16 = half = _DTYPES["float16"]
 float32 = float = _DTYPES["float32"]
@@ -114,6 +116,8 @@ _OWN = __name__
 """Which `compat.install` may put another in place of."""
 _LAZY = frozenset(
     {
+        "__config__",
+        "__future__",
         "_C",
         "_VF",
         "_utils",

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from wengert.base.elsewhere import elsewhere
+from wengert.base.kept import empty_cache, keep_memory, memory_kept
 from wengert.base.names import shows
 
 __all__ = [
@@ -13,8 +14,11 @@ __all__ = [
     "current_device",
     "current_stream",
     "device_count",
+    "empty_cache",
     "is_available",
     "is_initialized",
+    "keep_memory",
+    "memory_kept",
     "set_device",
     "stream",
     "synchronize",

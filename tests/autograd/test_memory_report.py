@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.autograd.memory import MemoryReport
 
 
 def leaf(*shape):
@@ -222,3 +223,15 @@ def test_sizes_are_readable(count, text):
 def test_what_is_no_tensor_is_refused():
     with pytest.raises(TypeError, match=r"argument 2 must be a Tensor, not ndarray"):
         wg.memory_report(leaf(1), np.ones(3))
+
+
+def test_memory_that_is_kept_is_in_the_report_of_all():
+    assert wg.memory_report(leaf(3)).kept == 0
+    report = wg.memory_report()
+    assert report.as_dict()["kept"] == report.kept >= 0
+    assert ("kept for the next" in str(report)) == (report.kept > 0)
+
+
+def test_a_report_of_nothing_has_a_text():
+    text = str(MemoryReport([], [], 0, {}, 0))
+    assert text.startswith("0 nodes and 0 tensors hold 0 B in 0 arrays")

@@ -48,9 +48,7 @@ def loss(p):
 def test_gradients_have_the_class(cls):
     p = cls(wg.tensor([0.5, 0.25]), wg.tensor(1.0))
     gradient = func.grad(loss)
-    # attrs keeps something for each thread, which no program holds
-    compiled = [wg.compile(gradient)] if dataclasses.is_dataclass(cls) else []
-    for transform in (gradient, *compiled):
+    for transform in (gradient, wg.compile(gradient, fullgraph=True)):
         found = transform(p)
         assert type(found) is cls
         assert found.w.tolist() == [4.0, 8.0]
@@ -60,6 +58,17 @@ def test_gradients_have_the_class(cls):
     assert tangent.item() == 8.0
     rows = func.vmap(func.grad(loss))(cls(wg.ones(3, 2), wg.ones(3)))
     assert rows.w.shape == (3, 2)
+
+
+def test_dimensions_of_vmap_have_the_class(cls):
+    p = cls(wg.ones(2, 3), wg.tensor(1.0))
+    rows = func.vmap(loss, in_dims=(cls(0, None),))
+    with pytest.raises(RuntimeError, match="size of tensor"):
+        rows(p)
+    turned = func.vmap(loss, in_dims=(cls(1, None),))
+    assert turned(p).tolist() == [16.0] * 3
+    again = func.vmap(lambda w: cls(w, w.sum()), out_dims=cls(1, 0))(p.w)
+    assert again.w.shape == (3, 2) and again.b.tolist() == [3.0, 3.0]
 
 
 def test_solvers_of_scipy_take_them(cls):

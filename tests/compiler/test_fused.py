@@ -12,6 +12,7 @@ from wengert.interp.eager import FUSED, LARGE, K
 from wengert.prims.table import TABLE
 
 pytest.importorskip("llvmlite")
+sharing = pytest.importorskip("wengert.compiler.backends.sharing")
 
 F = wg.nn.functional
 ELEMENTS = sorted(prim.name for prim in TABLE.values() if FUSED[prim] == "elements")
@@ -266,3 +267,36 @@ def test_convolutions_of_images_of_many_sizes_are_those_of_the_kernel(used):
             found, convolution.kernel(*given, **params), rtol=2e-5, atol=2e-5
         )
     assert "convolution" in used
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: wg.softmax(x, 1),
+        lambda x: F.layer_norm(x, x.shape[1:]),
+        lambda x: (wg.softmax(x, 0) * x.cumsum(1)).sum(1),
+        wg.compile(lambda x: x.exp() * x.sin() + x.tanh(), threads=2),
+    ],
+    ids=["softmax", "layer_norm", "columns", "compiled"],
+)
+def test_no_bit_depends_on_the_number_of_threads(function, monkeypatch):
+    shared = []
+    real = sharing.share
+    monkeypatch.setattr(sharing, "share", lambda *args: (shared.append(args), real(*args)))
+    data, before = large(701, 997, seed=4), wg.get_num_threads()
+    found = []
+    try:
+        # compiled for one, used by several
+        for count in (1, 2, 3, 7, 1):
+            wg.set_num_threads(count)
+            if count == 2:
+                shared.clear()
+            x = wg.tensor(data, requires_grad=True)
+            y = function(x)
+            found.append((y.detach(), *wg.autograd.grad(y, x, y.detach())))
+    finally:
+        wg.set_num_threads(before)
+    assert shared
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            assert wg.equal(one, other)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler.objects.stacks import is_bare
+from wengert.compiler.objects.bytecode import is_bare
 from wengert.compiler.tracing import state
 from wengert.compiler.tracing.turns import Turns
 
@@ -357,7 +357,7 @@ def offsets_of(function: Callable[..., Any]) -> list[bool]:
 
     def note(*_: Any) -> int:
         frame = sys._getframe(1)
-        found.append(is_bare(frame.f_code, frame.f_lasti))
+        found.append(is_bare(frame))
         return 1
 
     function(note)

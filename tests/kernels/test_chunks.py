@@ -9,7 +9,7 @@ import pytest
 import wengert as wg
 from wengert.interp.eager import K
 from wengert.kernels import chunks
-from wengert.prims.table import TABLE
+from wengert.prims.whole import TABLE
 
 SIZE = 110_001
 ELEMENTWISE = [

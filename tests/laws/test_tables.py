@@ -17,8 +17,11 @@ from wengert.prims.whole import TABLE
 PACKAGE = Path(__file__).parents[2] / "src" / "wengert"
 WRITTEN = PACKAGE / "ops" / "exports.py"
 """By a command, from what stands at the functions."""
-PYTORCHS = (PACKAGE / "base" / "places.py", PACKAGE / "base" / "refused.py")
-"""Lists of PyTorch's names, which some primitives happen to have, too."""
+OTHERS = (
+    *(PACKAGE / "base" / "places.py", PACKAGE / "base" / "refused.py"),
+    PACKAGE / "tensor" / "numpy" / "boundary.py",
+)
+"""Lists of PyTorch's and SciPy's names, which some primitives happen to have, too."""
 
 NAMES = frozenset(TABLE)
 
@@ -61,7 +64,7 @@ def test_no_table_goes_by_names_of_operations():
         f"{path.relative_to(PACKAGE)}:{line}"
         for path in sorted(PACKAGE.glob("*/**/*.py"))
         if path.relative_to(PACKAGE).parts[0] not in ("prims", "compat")
-        if path not in (WRITTEN, *PYTORCHS)
+        if path not in (WRITTEN, *OTHERS)
         for line in tables(path)
     ]
     assert not places, "\n".join(places)

@@ -118,6 +118,9 @@ def test_special_functions_of_the_namespace():
         assert numpy.allclose(ours.detach().numpy(), getattr(special, name)(x.detach().numpy()))
     np.special.gammaln(x).sum().backward()
     assert numpy.allclose(x.grad.numpy(), special.digamma([0.5, 1.5]))
+    assert np.special.polygamma(2.0, x).tolist() == np.special.polygamma(2, x).tolist()
+    with pytest.raises(ValueError, match="whole orders"):
+        np.special.polygamma(2.5, x)
     assert "betainc" in dir(np.special)
     with pytest.raises(AttributeError, match="nctdtr"):
         np.special.nctdtr  # noqa: B018

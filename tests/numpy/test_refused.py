@@ -101,3 +101,14 @@ def test_a_rule_that_writes_into_tensors_is_recorded(name):
     np.testing.assert_allclose(program(t).detach().numpy(), expected)
     assert wg.autograd.gradcheck(program, t)
     assert wg.autograd.gradgradcheck(program, t)
+
+
+def test_orders_without_a_derivative_are_refused_in_forward_mode_too():
+    v, x = wg.tensor([1.0, 2.0]), wg.tensor([0.5, 0.7])
+    calls = [lambda v: special.jv(v, x), lambda v: special.betainc(v, v, x)]
+    for call in [*calls, lambda v: special.struve(v, x)]:
+        with pytest.raises(NotImplementedError, match=r"is not implemented.*detach\(\)"):
+            wg.func.jvp(call, (v,), (v,))
+    # each of the sums in it is written in place
+    t = wg.tensor([0.5, 0.7], dtype=wg.float64, requires_grad=True)
+    assert wg.autograd.gradcheck(lambda t: special.jvp(2, t, 2), t)

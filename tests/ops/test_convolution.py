@@ -372,3 +372,36 @@ def test_the_columns_of_bools_are_bools_and_those_of_integers_refused():
     ):
         with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernel", "params"),
+    [
+        ((3, 4, 7, 6), (3, 3), {"padding": 1}),
+        ((2, 3, 9, 8), (2, 3), {"stride": (2, 1), "dilation": (1, 2)}),
+        ((2, 5, 4, 4), (1, 1), {}),
+        ((1, 2, 5, 6, 4), (2, 3, 1), {"padding": (0, 2, 1), "stride": (1, 2, 1)}),
+        ((40, 16, 20, 20), (3, 3), {"padding": 1}),  # more than a block
+        ((0, 3, 5, 5), (3, 3), {}),
+    ],
+)
+def test_images_whose_channels_are_last_give_the_same_and_stay_so(shape, kernel, params):
+    rng = np.random.default_rng(5)
+    function = {2: F.conv2d, 3: F.conv3d}[len(kernel)]
+    last = {2: wg.channels_last, 3: wg.channels_last_3d}[len(kernel)]
+    image = wg.from_numpy(rng.standard_normal(shape))
+    weight = wg.from_numpy(rng.standard_normal((6, shape[1], *kernel)))
+    bias = wg.from_numpy(rng.standard_normal(6))
+    found = []
+    for layout in (wg.contiguous_format, last):
+        given = [image.contiguous(memory_format=layout), weight, bias]
+        leaves = [value.detach().requires_grad_() for value in given]
+        result = function(*leaves, **params)
+        slope = wg.autograd.grad(result, leaves, (result * result).detach())
+        assert result.is_contiguous(memory_format=layout)
+        assert slope[0].is_contiguous(memory_format=layout)
+        found.append((result, *slope))
+    for plain, turned in zip(*found, strict=True):
+        np.testing.assert_allclose(
+            turned.detach().numpy(), plain.detach().numpy(), rtol=1e-9, atol=1e-9
+        )

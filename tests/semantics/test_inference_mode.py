@@ -420,3 +420,10 @@ def test_data_of_an_inference_tensor(t):
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
         y.mul_(1)
     assert y.numpy().tolist() == [1.0, 1.0]
+
+
+def test_views_of_what_requires_a_gradient_require_none(t):
+    with t.inference_mode():
+        x = t.ones(2, 3, requires_grad=True)
+        y = x.view(-1)
+        assert x.requires_grad and not y.requires_grad and y.is_leaf and y.is_inference()

@@ -265,3 +265,17 @@ def test_reductions_have_numbers(t):
 
     assert _reduction.get_enum("mean") == 1
     assert _reduction.legacy_get_string(False, True, emit_warning=False) == "sum"
+
+
+def test_the_build_and_the_future_say_how_it_is(t):
+    assert isinstance(t.__config__.show(), str) and isinstance(t.__config__.parallel_info(), str)
+    assert not t.__future__.get_overwrite_module_params_on_conversion()
+    t.__future__.set_overwrite_module_params_on_conversion(False)
+
+
+def test_a_subclass_may_give_plain_tensors(t):
+    class Plain(t.Tensor):
+        __torch_function__ = t._C._disabled_torch_function_impl
+
+    x = t.ones(2).as_subclass(Plain)
+    assert type(x) is Plain and type(x + 1) is type(t.exp(x)) is t.Tensor

@@ -236,3 +236,16 @@ def test_sparse_tensors_are_added_to_dense_ones_in_place():
     assert d is held and wg.equal(wg.add(d, g), 3 * whole) and wg.equal(wg.sub(d, g), whole)
     with pytest.raises(RuntimeError, match="leaf"):
         e.weight.add_(g)
+
+
+def test_reads_of_numbers_and_by_numbers_have_sparse_gradients():
+    x = wg.tensor(2.0, requires_grad=True)
+    x.gather(0, wg.tensor([0, 0]), sparse_grad=True).sum().backward()
+    assert x.grad.is_sparse and x.grad.shape == () and x.grad.to_dense() == 2
+    x = wg.arange(3.0, requires_grad=True)
+    x.gather(0, wg.tensor(1), sparse_grad=True).backward()
+    assert x.grad.to_dense().tolist() == [0.0, 1.0, 0.0]
+
+
+def test_indices_may_be_given_as_whole_numbers_of_another_kind():
+    assert wg.sparse_coo_tensor(wg.ones(1, 1), wg.ones(1)).to_dense().tolist() == [0.0, 1.0]

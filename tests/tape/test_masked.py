@@ -83,6 +83,40 @@ def test_every_mask_keeps_the_gradient_finite(mask, edge):
     assert gradient(lambda x: mask(x.sqrt() * 1.0, x), [edge, 1.0]) == [0.0, 0.5]
 
 
+@pytest.mark.parametrize(
+    "past_nan",
+    [
+        wg.nan_to_num,
+        wg.nansum,
+        lambda y: wg.nanmean(y) * 2,
+        lambda y: wg.fmax(y, wg.full_like(y, -9.0)),
+        lambda y: wg.fmin(wg.full_like(y, 9.0), y),
+    ],
+    ids=["nan_to_num", "nansum", "nanmean", "fmax", "fmin"],
+)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_passes_over_nan_keeps_the_gradient_finite(past_nan, compiled):
+    # of an absolute error whose target is missing, say
+    target = wg.tensor([math.nan, 3.0], dtype=wg.float64)
+    function = wg.compile(past_nan) if compiled else past_nan
+    assert gradient(lambda x: function((x - target).abs()), [1.0, 1.0])[0] == 0.0
+
+
+def test_a_weight_of_zero_keeps_a_logarithm_finite():
+    x = wg.tensor([2.0, 2.0, 2.0], dtype=wg.float64, requires_grad=True)
+    y = wg.tensor([0.0, math.inf, 3.0], dtype=wg.float64)
+    weights = wg.tensor([0.0, 0.0, 1.0], dtype=wg.float64)
+    (g,) = wg.autograd.grad(wg.xlogy(x, y), x, weights)
+    assert g.tolist() == [0.0, 0.0, math.log(3.0)]
+    (g,) = wg.autograd.grad(wg.special.xlog1py(x, y), x, weights)
+    assert g.tolist() == [0.0, 0.0, math.log1p(3.0)]
+
+
+@pytest.mark.parametrize("name", ["elu", "selu", "celu"])
+def test_slopes_of_exponential_units_at_nan_are_nan(name):
+    assert math.isnan(gradient(getattr(wg.nn.functional, name), [math.nan])[0])
+
+
 def test_assignment_through_a_mask_keeps_the_gradient_finite():
     def assigned(x):
         y = x.sqrt() * x.log()

@@ -1,5 +1,7 @@
 """Columns and tables of pandas and pyarrow in operations with tensors."""
 
+from fractions import Fraction
+
 import numpy
 import pytest
 
@@ -42,9 +44,20 @@ def test_a_column_is_a_constant_on_either_side(of, make):
     assert x.grad.tolist() == [4.0, 5.0, 6.0]
     assert ((x < c) | (c >= x)).all()
     assert (x @ c).item() == 14.0
-    x = x.detach()
+    inverse = c / x
+    assert isinstance(inverse, type(x)) and inverse.tolist() == [1.0, 1.0, 1.0]
+    for product in (numpy.multiply(c, x), numpy.multiply(x, c)):
+        assert isinstance(product, wg.Tensor) and product.requires_grad
+        assert product.tolist() == [1.0, 4.0, 9.0]
+    x = same = x.detach()
     x += c
-    assert x.tolist() == [2.0, 4.0, 6.0]
+    assert x is same and x.tolist() == [2.0, 4.0, 6.0]
+
+
+def test_a_fraction_is_taken_in_place():
+    x = same = wg.ones(2)
+    x /= Fraction(1, 2)
+    assert x is same and x.tolist() == [2.0, 2.0]
 
 
 def test_what_is_no_number_is_refused():

@@ -217,3 +217,8 @@ def test_another_librarys_bfloat16_is_taken_in_by_its_object():
 
     x = wg.tensor([1.0, 2.0], dtype=wg.bfloat16)
     assert wg.from_dlpack(Other(x)).data_ptr() == x.data_ptr()
+
+
+def test_a_meta_tensor_has_no_memory_to_hand_over():
+    with pytest.raises(BufferError, match="meta tensors"):
+        np.from_dlpack(wg.ones(3, device="meta"))

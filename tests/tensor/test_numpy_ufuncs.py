@@ -250,3 +250,40 @@ def test_nothing_is_imported_before_it_is_used():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert out.stdout.strip() == "['wengert.tensor.numpy.protocol']"
+
+
+def test_lists_are_operands_as_they_are_numpys():
+    t = leaf(WEIGHTS[0])
+    for ufunc in (np.multiply, np.subtract, np.less):
+        for call in (lambda x, u=ufunc: u(x, [1.0, 2.0, 0.5]), lambda x, u=ufunc: u((1, 2, 3), x)):
+            np.testing.assert_array_equal(call(t).detach().numpy(), call(WEIGHTS[0]))
+    assert np.add([t[0], 1.0, t[1]], t).requires_grad
+
+
+STRANGE = [
+    np.array([1.0, 2.0, 3.0], object), np.array(["a", "b", "c"]), np.zeros(3, [("a", float)]),
+    np.array(["2020", "2021", "2022"], "M8[Y]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("array", STRANGE, ids=[str(a.dtype) for a in STRANGE])
+def test_what_is_no_number_is_no_operand(array):
+    t = leaf(WEIGHTS[0]).detach()
+    calls = [np.multiply, lambda t, a: t + a, lambda t, a: a * t, lambda t, a: t < a, wg.mul]
+    for call in [*calls, lambda t, a: t.__iadd__(a)]:
+        with pytest.raises(TypeError):
+            call(t, array)
+    assert np.array_equal(t.numpy(), WEIGHTS[0])
+
+
+def test_methods_give_numpys_dtypes():
+    logical = [np.logical_and, np.logical_or, np.logical_xor]
+    calls = [lambda t, u=u: u.accumulate(t, axis=1) for u in logical]
+    calls += [lambda t, u=u: u.reduceat(t, [0, 2, 1], axis=1) for u in logical]
+    calls += [lambda t: np.maximum.reduce(t, dtype=np.float32)]
+    calls += [lambda t: np.add.reduce(100 * t, dtype=np.int8)]
+    calls += [lambda t: np.cumprod(t, dtype=np.int32), lambda t: np.trace(t, dtype=np.int16)]
+    for call in calls:
+        found, expected = call(leaf()), call(A)
+        assert found.detach().numpy().dtype == expected.dtype
+        np.testing.assert_array_equal(found.detach().numpy(), expected)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.autograd.memory_text import ArrayRow, GraphRow, OperationRow, RoleRow, text_of
+from wengert.base.kept import memory_kept
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, OutputEdge, TensorBase
@@ -39,6 +40,8 @@ class MemoryReport:
     total: Bytes of all arrays. Arrays that share memory count once, with all the memory that they
         keep, however little of it a view shows.
     node_bytes: Bytes of the nodes themselves, beside the arrays that they saved.
+    kept: Bytes that are free, and stay with the process for the next arrays (`cpu.keep_memory`).
+        They count where the report is of all that is alive.
     roles: A row for each reason why an array is held: ``"parameters"`` (leaves that require a
         gradient), ``"gradients"`` (what is some tensor's ``.grad``), ``"saved"`` (for a backward
         pass) and ``"tensors"`` (all others). An array with several reasons counts for the first.
@@ -59,11 +62,13 @@ class MemoryReport:
         nodes: list[Any],
         tensors: int,
         reached: dict[Any, list[Any]],
+        kept: int,
     ) -> None:
         self.nodes = len(nodes)
         self.tensors = tensors
         self.total = sum(memory.array.nbytes for memory in memories)
         self.node_bytes = sum(sys.getsizeof(n) + sys.getsizeof(n.edges) for n in nodes)
+        self.kept = kept
         self.roles = tuple(
             RoleRow(role, *_counted(m for m in memories if m.role == role)) for role in _ROLES
         )
@@ -98,7 +103,7 @@ class MemoryReport:
         }
         for row in rows["arrays"]:
             row["shape"] = list(row["shape"])
-        counts = ("nodes", "tensors", "total", "node_bytes")
+        counts = ("nodes", "tensors", "total", "node_bytes", "kept")
         return {**{name: getattr(self, name) for name in counts}, **rows}
 
     def __str__(self) -> str:
@@ -183,7 +188,8 @@ def memory_report(*tensors: TensorBase) -> MemoryReport:
     found = list(dict.fromkeys([*found, *leaves]))
     grads = [t._ext.grad for t in found if t._ext is not None and t._ext.grad is not None]
     memories = list(_memories(found, grads, nodes).values())
-    return MemoryReport(memories, nodes, len({*found, *grads}), reached)
+    kept = 0 if tensors else memory_kept()
+    return MemoryReport(memories, nodes, len({*found, *grads}), reached, kept)
 
 
 def _node_of(edge: Any) -> Any:

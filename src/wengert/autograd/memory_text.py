@@ -88,9 +88,11 @@ def text_of(report: Any) -> str:
     graphs = [
         (row.output, str(row.nodes), readable(row.bytes), row.recorded_at) for row in report.graphs
     ]
-    wide = max(14, *(len(row[0]) for rows in (operations, arrays, graphs) for row in rows[:_ROWS]))
+    tables = (operations, arrays, graphs)
+    wide = max([14, *(len(row[0]) for rows in tables for row in rows[:_ROWS])])
     lines = [
         first,
+        *([f"free, and kept for the next: {readable(report.kept)}"] if report.kept else []),
         *_table(("held as", "arrays", "bytes"), roles, wide),
         *_table(("saved by", "nodes", "arrays", "bytes"), operations, wide),
         *_table(("array", "arrays", "bytes"), arrays, wide),

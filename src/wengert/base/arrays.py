@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.dtypes import from_numpy_dtype
+
 COUNTED: list[Container[type]] = []
 """Subclasses of arrays that somebody said are nothing but their values."""
 
@@ -30,9 +32,11 @@ def plain_array(array: Any) -> Any:
 
     Raises
     ------
-    TypeError: If its class has operators or functions of its own.
+    TypeError: If its class has operators or functions of its own, or its elements are not numbers.
     """
     kind = array.__class__
+    if array.dtype.kind not in "fciub":
+        from_numpy_dtype(array.dtype)
     if kind is np.ndarray or isinstance(array, np.generic):
         return array
     own = any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _OWN)
@@ -66,6 +70,11 @@ def column(value: Any) -> Any:
             f"{array.dtype}: convert it first, as by .to_numpy(float)"
         )
     return array
+
+
+def constant(value: Any) -> Any:
+    """An operand of another library: a `column`, a fraction as the nearest float, or itself."""
+    return float(value) if value.__class__.__module__ == "fractions" else column(value)
 
 
 def unmasked(value: Any) -> Any:

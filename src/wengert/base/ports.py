@@ -42,6 +42,7 @@ OWNERS = {
     "fused": "wengert.compiler.runtime.fused",
     "drawn": "wengert.compiler.runtime.drawing",
     "permuted": "wengert.compiler.runtime.drawing",
+    "twisted": "wengert.compiler.runtime.drawing",
     "sent": "wengert.interp.devices",
     "parts": "wengert.compiler.decompose.all",
 }
@@ -78,8 +79,9 @@ class Ports:
     sent: A copy of an array on a device.
     parts: How a primitive is computed by simpler ones, or None.
     fused: A primitive on large arrays, by native code (see `wengert.compiler.runtime.fused`).
-    drawn, permuted
-        Random numbers, and an order, by native code (see `wengert.compiler.runtime.drawing`).
+    drawn, permuted, twisted
+        Random numbers, an order, and words of the twister, by native code (see
+        `wengert.compiler.runtime.drawing`).
     """
 
     namespace: Any
@@ -109,6 +111,7 @@ class Ports:
     fused: Callable[..., Any]
     drawn: Callable[..., Any]
     permuted: Callable[..., Any]
+    twisted: Callable[..., Any]
     sent: Callable[..., Any]
     parts: Callable[..., Any]
 
@@ -134,13 +137,18 @@ class _Empty:
 PORTS = Ports()
 
 
+def filled(name: str) -> bool:
+    """Whether the module that fills the port `name` was imported."""
+    return not isinstance(getattr(PORTS, name), _Empty)
+
+
 def provides(name: str) -> Callable[[V], V]:
     """The decorator of what fills the port `name`."""
 
-    def filled(value: V) -> V:
-        if not isinstance(getattr(PORTS, name), _Empty):
+    def fill(value: V) -> V:
+        if filled(name):
             raise ValueError(f"the port {name!r} is filled twice")
         setattr(PORTS, name, value)
         return value
 
-    return filled
+    return fill

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from wengert.base.containers import flatten
+from wengert.base.containers import field_names, flatten
 from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, Transformed, as_tensor
 from wengert.interp.levels import Level, levels_of
@@ -41,6 +41,11 @@ def dims_of(dims: Any, value: Any, name: str) -> Iterator[Any]:
     ):
         for dim, part in zip(dims, value, strict=True):
             yield from dims_of(dim, part, name)
+        return
+    fields = field_names(value)
+    if fields is not None and type(dims) is type(value):
+        for field in fields:
+            yield from dims_of(getattr(dims, field), getattr(value, field), name)
         return
     raise ValueError(
         f"{name}: in_dims is not compatible with the structure of inputs: {dims!r} for an input "

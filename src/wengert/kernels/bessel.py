@@ -269,7 +269,8 @@ def spherical_bessel(self: Any, n: int) -> Any:
     if n == 0:
         # sin(x) / x is accurate everywhere but at 0, and 1 wherever x * x is lost
         x = np.where(self, self, 1e-20)
-        return np.sin(x) / x
+        # with no sine of an infinity, at which it vanishes
+        return np.sin(np.where(np.isinf(x), 0, x)) / x
     x = np.asarray(self)
     size = np.absolute(x)
     near = size <= n

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from wengert.kernels.bands import correlate_in_bands, has_bands
+from wengert.kernels.channels_last import correlate_rows, correlate_weight_rows, is_last
 from wengert.kernels.columns import (
     all_columns,
     blocks,
@@ -99,6 +100,9 @@ def correlate(
     kernel = weight.shape[2:]
     if not self.size or not weight.size or 0 in size:
         return _plus(np.zeros((count, weight.shape[0], *size), self.dtype), bias)
+    if groups == 1 and is_last(self):
+        sums = correlate_rows(self, weight, size, stride, padding, dilation)
+        return _plus(sums, bias)
     if has_bands(each, kernel, size, stride, dilation) and np.isfinite(self).all():
         sums = correlate_in_bands(self, weight, size, padding, dilation[1], groups)
         return _plus(sums, bias)
@@ -303,6 +307,8 @@ def correlate_weight(
     shape = (groups * each, planes, *size)
     if not self.size or not other.size or not result.size:
         return result.reshape(shape)
+    if groups == 1 and is_last(self) and is_last(other):
+        return correlate_weight_rows(self, other, size, stride, padding, dilation)
     self, other = np.ascontiguousarray(self), np.ascontiguousarray(other)
     sizes = other.shape[2:]
     given = other.reshape(count, groups, each, -1)

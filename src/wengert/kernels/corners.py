@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.points import Layout, Points
+from wengert.kernels.protocols import arange, zeros
 
 Shape = tuple[int, ...]
 
@@ -54,7 +55,7 @@ def grid_corners(self: Any, sizes: Shape, mode: str, padding_mode: str, align_co
 def _places(index: Any, channels: int, size: int) -> Any:
     """Places in all planes from places (N, K, P) in each, -1 as 0: (N, C, K, P)."""
     batch = index.shape[0]
-    first = np.arange(batch * channels).reshape(batch, channels, 1, 1) * size
+    first = arange(index, batch * channels).reshape(batch, channels, 1, 1) * size
     return np.maximum(index, 0)[:, None] + first
 
 
@@ -67,7 +68,7 @@ def corner_pick(self: Any, index: Any) -> Any:
 
 def corner_scatter(self: Any, index: Any, shape: Shape) -> Any:
     """The transpose of `corner_pick` of planes of `shape`."""
-    result = np.zeros((*self.shape[:2], *shape), self.dtype)
+    result = zeros(self, (*self.shape[:2], *shape), self.dtype)
     value = np.where(index[:, None] < 0, self.dtype.type(0), self)
     places = _places(index, self.shape[1], math.prod(shape))
     np.add.at(result.reshape(-1), places.reshape(-1), value.reshape(-1))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.moments import vector_norm
+from wengert.kernels.protocols import beside, zeros
 
 _BLOCK = 2**15
 """Elements of a block."""
@@ -264,9 +265,9 @@ def pairs_of_square(self: Any) -> Any:
 
 def square_of_pairs(self: Any, size: int) -> Any:
     """A symmetric matrix with self above the diagonal, row by row, and below."""
-    result = np.zeros((size, size), self.dtype)
+    result = zeros(self, (size, size), self.dtype)
     if size <= _SMALL:
-        result.reshape(-1)[_above(size)] = self
+        result.reshape(-1)[beside(self, _above(size))] = self
     else:
         end = 0
         for i in range(size):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import empty
 from wengert.kernels.sorting import order
 
 Found = tuple[Any, Any, Any]
@@ -64,7 +65,7 @@ def _slices(self: Any, dim: int) -> Any:
 
 def _changes(ordered: Any) -> Any:
     """Where an element, or a row, differs from the one before."""
-    new = np.empty(len(ordered), np.bool_)
+    new = empty(ordered, len(ordered), np.bool_)
     new[:1] = True
     if ordered.ndim == 1:
         np.not_equal(ordered[1:], ordered[:-1], out=new[1:])

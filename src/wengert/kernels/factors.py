@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.base.extras import scipy_module
 from wengert.kernels import batches
-from wengert.kernels.protocols import is_numpys, zeros
+from wengert.kernels.protocols import beside, is_numpys, zeros
 from wengert.kernels.spectral import LinAlgError
 from wengert.kernels.spectral import adjoint as adjoint_of
 
@@ -200,7 +200,7 @@ def _lower_mask(rows: int, columns: int) -> tuple[Any, Any]:
 def unit_lower(self: Any) -> Any:
     """The elements below the diagonal, and ones on it."""
     below, ones = _lower_mask(*self.shape[-2:])
-    return np.where(below, self, ones)
+    return np.where(beside(self, below), self, beside(self, ones))
 
 
 def permute_rows(self: Any, pivots: Any, back: bool) -> Any:

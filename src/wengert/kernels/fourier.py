@@ -21,16 +21,30 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.extras import scipy_module
+
 Dims = tuple[int, ...]
 
 _OTHER = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 _LARGE = 2**14
+_KINDS = frozenset("fdFD")
 
 
-def _along(function: Any, self: Any, axis: int, norm: str, unscaled: str, size: int) -> Any:
-    """One of NumPy's transforms along one dimension.
+@functools.cache
+def _quicker() -> Any:
+    """SciPy's transforms, which take several rows at a time; NumPy's where it is missing."""
+    try:
+        return scipy_module("fft", "fft")
+    except ImportError:
+        return np.fft
+
+
+def _along(
+    name: str, self: Any, axis: int, norm: str, unscaled: str, size: int, n: int | None = None
+) -> Any:
+    """One of the transforms along one dimension.
 
     Without a factor of single precision to multiply with, NumPy computes in double precision, at up
     to ten times the cost. So large arrays get one that is undone, as do those for which that makes
@@ -40,20 +54,25 @@ def _along(function: Any, self: Any, axis: int, norm: str, unscaled: str, size: 
     ----------
     unscaled: The norm for which there is no factor.
     size: The number of elements that the other norm divides by.
+    n: The number of elements of the result, where the input does not say it.
     """
-    single = self.dtype.char in "fF"
-    if norm != unscaled or not single or (size & (size - 1) and self.size < _LARGE):
-        return function(self, axis=axis, norm=norm)
-    result = function(self, axis=axis, norm=_OTHER[norm])
+    kind, library = self.dtype.char, np.fft
+    if self.size >= _LARGE and self.__class__ is np.ndarray and kind in _KINDS:
+        library = _quicker()
+    function = getattr(library, name)
+    undone = norm == unscaled and kind in "fF" and not (size & (size - 1) and self.size < _LARGE)
+    if not undone or library is not np.fft:
+        return function(self, n, axis, norm)
+    result = function(self, n, axis, _OTHER[norm])
     result *= np.float32(size)
     return result
 
 
 def fft_c2c(self: Any, dim: Dims, norm: str, forward: bool) -> Any:
     """The transform of complex values."""
-    function, unscaled = (np.fft.fft, "backward") if forward else (np.fft.ifft, "forward")
+    name, unscaled = ("fft", "backward") if forward else ("ifft", "forward")
     for axis in reversed(dim):
-        self = _along(function, self, axis, norm, unscaled, self.shape[axis])
+        self = _along(name, self, axis, norm, unscaled, self.shape[axis])
     return self if dim else self.copy()
 
 
@@ -63,9 +82,9 @@ def fft_r2c(self: Any, dim: Dims, norm: str, forward: bool, onesided: bool, doub
         raise TypeError(f"the transform of real values of single or double precision: {self.dtype}")
     norm = norm if forward else _OTHER[norm]
     last, size = dim[-1], self.shape[dim[-1]]
-    result = _along(np.fft.rfft, self, last, norm, "backward", size)
+    result = _along("rfft", self, last, norm, "backward", size)
     for axis in reversed(dim[:-1]):
-        result = _along(np.fft.fft, result, axis, norm, "backward", self.shape[axis])
+        result = _along("fft", result, axis, norm, "backward", self.shape[axis])
     if doubled:
         result[_twofold(result.ndim, last, size)] *= 2
     if not onesided:
@@ -82,12 +101,11 @@ def fft_c2r(
         self = np.conjugate(self)
     last = dim[-1]
     for axis in dim[:-1]:
-        self = _along(np.fft.ifft, self, axis, norm, "forward", self.shape[axis])
+        self = _along("ifft", self, axis, norm, "forward", self.shape[axis])
     if halved:
         self = self.copy() if len(dim) == 1 and not forward else self
         self[_twofold(self.ndim, last, last_dim_size)] *= 0.5
-    function = functools.partial(np.fft.irfft, n=last_dim_size)
-    return _along(function, self, last, norm, "forward", last_dim_size)
+    return _along("irfft", self, last, norm, "forward", last_dim_size, last_dim_size)
 
 
 def _twofold(ndim: int, axis: int, size: int) -> tuple[slice, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import beside, empty, zeros
 from wengert.kernels.windows import (
     Along,
     Windows,
@@ -51,7 +52,7 @@ def _spread_along(g: Any, along: Along) -> Any:
     shape = resized(g, along, along.n)
     if along.count == 1 and along.tiles:
         return np.broadcast_to(g, shape)
-    result = np.empty(shape, g.dtype) if along.tiles else np.zeros(shape, g.dtype)
+    result = (empty if along.tiles else zeros)(g, shape, g.dtype)
     for _, out, part in along.taps:
         given = g if out is None else g[out]
         if along.disjoint:
@@ -84,7 +85,7 @@ def _divide(sums: Any, divisor: Any) -> Any:
         quotients, rests = np.divmod(sums, divisor)
         return quotients + ((rests != 0) & (quotients < 0))
     if not isinstance(divisor, int):
-        divisor = divisor.astype(sums.dtype)
+        divisor = beside(sums, divisor.astype(sums.dtype))
     return np.divide(sums, divisor, out=sums)
 
 

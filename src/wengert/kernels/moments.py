@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import largest, smallest
 from wengert.kernels.reduce import Dims, divided, extent, widened
-from wengert.kernels.reducing import largest as _largest
-from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.sums import dots, sums
 
 _FEW = 1024
@@ -90,9 +89,9 @@ def vector_norm(self: Any, ord: float, dim: Dims, keepdim: bool) -> Any:
         return sums((self != 0).astype(self.real.dtype), dim, keepdim)
     size = np.absolute(self)
     if ord == math.inf:
-        return _largest(size, axis=dim, keepdims=keepdim)
+        return largest(size, dim, keepdim)
     if ord == -math.inf:
-        return _smallest(size, axis=dim, keepdims=keepdim)
+        return smallest(size, dim, keepdim)
     if ord == 1:
         return sums(size, dim, keepdim)
     # divide: 0 has an infinite power below 0
@@ -111,9 +110,9 @@ def _log_of_sum(self: Any, top: Any, dim: Dims, keepdim: bool) -> Any:
 def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
     """The logarithm of a sum of exponentials, which never overflows."""
     if self.dtype.kind == "c":
-        top = _largest(self.real, axis=dim, keepdims=True, initial=-np.inf)
+        top = largest(self.real, dim, True, initial=-np.inf)
     else:
-        top = _largest(self, axis=dim, keepdims=True, initial=-np.inf)
+        top = largest(self, dim, True, initial=-np.inf)
     # infinite elements: exp of themselves, not of their NaN distance
     top = np.where(np.isfinite(top), top, top.dtype.type(0))
     result = _log_of_sum(self, top, dim, keepdim)

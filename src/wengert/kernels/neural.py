@@ -80,6 +80,13 @@ def silu(self: Any) -> Any:
 
 
 @widened
+def glu(self: Any, dim: int) -> Any:
+    """The first half along a dimension times the sigmoid of the second."""
+    first, second = np.split(self, 2, dim)
+    return first / exp_of_minus_plus_one(second)
+
+
+@widened
 def mish(self: Any) -> Any:
     """self * tanh(log(1 + exp(self)))."""
     # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2), and 1 long before that overflows

@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import largest, zeros
+
 Step = Callable[[int], tuple[float, float, float]]
 
 
@@ -116,10 +118,10 @@ def polynomial(self: Any, n: Any, order: int, family: str) -> Any:
     """
     y, kind, scale = _frame(self, family, order)
     degrees = np.where(np.isfinite(n), np.trunc(n), -1)
-    result = np.zeros(np.broadcast_shapes(y.shape, degrees.shape), y.dtype)
+    result = zeros(y, np.broadcast_shapes(y.shape, degrees.shape), y.dtype)
     if order == 0:
         np.copyto(result, 1, where=degrees == 0)
-    most = int(degrees.max(initial=0))
+    most = int(largest(degrees, initial=0)) if degrees.size else 0
     for k, value in enumerate(islice(_terms(y, kind, order), most), 1):
         np.copyto(result, value, where=degrees == k)
     return result[()] if scale == 1.0 else result * scale

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import arange, beside, empty, zeros
 from wengert.kernels.windows import (
     Along,
     Bins,
@@ -104,7 +105,7 @@ def _each(x: Any, dims: int, table: Any) -> Any:
     """The elements of each window: (planes, windows, taps)."""
     shape = x.shape
     flat = x.reshape(math.prod(shape[: len(shape) - dims]), math.prod(shape[len(shape) - dims :]))
-    return flat.take(table, axis=1)
+    return flat.take(beside(flat, table), axis=1)
 
 
 def _largest_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
@@ -249,9 +250,10 @@ def adaptive_max_pool(self: Any, output_size: Shape) -> Any:
 
     def largest(x: Any) -> Any:
         for parts in plan:
-            result = np.take(x, parts.start, axis=parts.axis)
+            result = np.take(x, beside(x, parts.start), axis=parts.axis)
             for j in range(1, parts.longest):
-                np.maximum(result, np.take(x, parts.tap(j), axis=parts.axis), out=result)
+                tap = beside(x, parts.tap(j))
+                np.maximum(result, np.take(x, tap, axis=parts.axis), out=result)
             x = result
         return x
 
@@ -279,7 +281,7 @@ def _found_bin_by_bin(self: Any, plan: tuple[Bins, ...]) -> Any:
     """As `_found_in_bins`, of few large bins, where there is no NaN."""
     lead = self.shape[: self.ndim - len(plan)]
     sizes = self.shape[len(lead) :]
-    result = np.empty((*lead, *[parts.start.size for parts in plan]), np.int64)
+    result = empty(self, (*lead, *[parts.start.size for parts in plan]), np.int64)
     for out in np.ndindex(*result.shape[len(lead) :]):
         starts = [int(parts.start[i]) for parts, i in zip(plan, out, strict=True)]
         lengths = [int(parts.length[i]) for parts, i in zip(plan, out, strict=True)]
@@ -339,7 +341,7 @@ def _within_all(index: Any, dims: int, size: int) -> Any:
     planes = math.prod(index.shape[: index.ndim - dims])
     places = index.reshape(planes, math.prod(each))
     if planes > 1:
-        places = places + (np.arange(planes) * size)[:, None]
+        places = places + (arange(index, planes) * size)[:, None]
     return places.reshape(-1)
 
 
@@ -350,7 +352,7 @@ def pool_pick(self: Any, index: Any, dims: int) -> Any:
 
 
 def _empty_planes(self: Any, shape: Shape) -> Any:
-    return np.zeros((*self.shape[: self.ndim - len(shape)], *shape), self.dtype)
+    return zeros(self, (*self.shape[: self.ndim - len(shape)], *shape), self.dtype)
 
 
 def pool_scatter(self: Any, index: Any, shape: Shape) -> Any:

@@ -58,6 +58,11 @@ def arange(like: Any, *bounds: int, dtype: Any = np.intp) -> Any:
     return np.arange(*bounds, dtype=dtype, like=like)
 
 
+def beside(like: Any, table: Any) -> Any:
+    """An array of NumPy that a kernel made of shapes, where `like` is."""
+    return table if is_numpys(like) else np.asarray(table, like=like)
+
+
 # -- arrays of what may be a number ---------------------------------------------------------------
 
 

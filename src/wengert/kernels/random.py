@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.ports import PORTS
+from wengert.base.ports import PORTS, filled
 from wengert.kernels.fused import fused
 
 _WORD = 0xFFFFFFFF
 _SIZE = 624
 # arrays, since NumPy takes longer to convert a Python number than to compute with a few
-_LOW_24, _STEP_24 = np.array((1 << 24) - 1, np.uint64), np.array(2.0**-24, np.float32)
+_LOW_24 = {size: np.array((1 << 24) - 1, f"u{size}") for size in (4, 8)}
+_STEP_24 = np.array(2.0**-24, np.float32)
 _MASK_53 = (1 << 53) - 1
 _LOW_53, _STEP_53 = np.array(_MASK_53, np.uint64), np.array(2.0**-53)
 _SINGLE, _DOUBLE, _LONG = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
@@ -37,6 +38,8 @@ _CONSTANTS = {
 }
 _WIDE_RANGE = 1 << 28
 """From this range on PyTorch draws 64 bits for an integer, so that the remainder is not skewed."""
+_MANY = 4096
+"""So many numbers are worth asking for native code."""
 _CHUNK = 1 << 15
 """Numbers worked on at a time: few enough to stay in the processor's cache."""
 
@@ -122,16 +125,30 @@ class Stream:
             interface.next_uint32, ctypes.c_void_p
         ).value or 0, interface.state_address
 
+    def bits(self, count: int) -> Any:
+        """`count` numbers of 32 bits in an unsigned type of 32 or 64.
+
+        NumPy asks for one at a time. Native code is four times as quick with many, but takes longer
+        to be loaded than to draw millions. So it draws where it is there for the sake of others.
+        """
+        if count >= _MANY and filled("fused"):
+            with self._bits.lock:
+                made = PORTS.twisted(self._bits, count)
+            if made is not None:
+                return made
+        return self.raw(count)
+
     def words(self, count: int) -> Any:
         """`count` numbers of 32 bits."""
         # of each 64-bit number only the lower half is set; casting keeps it on any byte order
-        return self.raw(count).astype(np.uint32)
+        return self.bits(count).astype(np.uint32, copy=False)
 
     def wide(self, count: int) -> Any:
         """`count` numbers of 64 bits, the first word of each on top."""
-        raw = self.raw(2 * count)
-        high = raw[0::2] << np.uint64(32)
-        high |= raw[1::2]
+        bits = self.bits(2 * count)
+        high = bits[0::2].astype(np.uint64)
+        high <<= np.uint64(32)
+        high |= bits[1::2]
         return high
 
     def pack(self) -> Any:
@@ -178,8 +195,8 @@ def units(stream: Stream, count: int, dtype: Any) -> Any:
         np.bitwise_and(bits, _LOW_53, bits)
         unit = bits.astype(_DOUBLE)
         return np.multiply(unit, _STEP_53, unit)
-    bits = stream.raw(count)
-    np.bitwise_and(bits, _LOW_24, bits)
+    bits = stream.bits(count)
+    np.bitwise_and(bits, _LOW_24[bits.itemsize], bits)
     unit = bits.astype(_SINGLE)
     return np.multiply(unit, _STEP_24, unit)
 
@@ -235,18 +252,23 @@ def normal(stream: Stream, count: int, dtype: Any, mean: float = 0.0, std: float
 
 
 def _box_muller(unit: Any) -> Any:
-    """Normal numbers from uniform ones: the first half of each block with the second."""
+    """Normal numbers in place of uniform ones: the first half of each block with the second."""
     one, minus_two, turn = _CONSTANTS[unit.dtype]
-    unit = unit.reshape(-1, 2, _BLOCK // 2)
-    radius = np.subtract(one, unit[:, 0, :])
+    # halves of blocks as single items, which are moved as wholes
+    half = np.dtype((np.void, unit.itemsize * _BLOCK // 2))
+    halves = unit.view(half)
+    radius, angle = (halves[i::2].copy().view(unit.dtype) for i in (0, 1))
+    np.subtract(one, radius, radius)
     np.log(radius, radius)
     np.multiply(radius, minus_two, radius)
     np.sqrt(radius, radius)
-    angle = np.multiply(unit[:, 1, :], turn)
-    out = np.empty_like(unit)
-    np.multiply(np.cos(angle), radius, out[:, 0, :])
-    np.multiply(np.sin(angle), radius, out[:, 1, :])
-    return out.reshape(-1)
+    np.multiply(angle, turn, angle)
+    across = np.cos(angle)
+    np.multiply(across, radius, across)
+    np.sin(angle, angle)
+    np.multiply(angle, radius, angle)
+    halves[0::2], halves[1::2] = across.view(half), angle.view(half)
+    return unit
 
 
 def normal_serial(
@@ -312,12 +334,15 @@ def integers(stream: Stream, count: int, dtype: Any, low: int, span: int) -> Any
         numbers = stream.wide(count)
         numbers %= np.uint64(span)
     else:
-        numbers = stream.words(count)
-        numbers %= np.uint32(span)
-        numbers = numbers.astype(np.uint64)
+        words = stream.words(count)
+        # NumPy divides in vectors, and finds remainders one by one
+        parts = words // np.uint32(span)
+        parts *= np.uint32(span)
+        words -= parts
+        numbers = words.astype(np.uint64)
     # the sum wraps around, as two's complement does in PyTorch
     numbers += np.uint64(low & 0xFFFFFFFFFFFFFFFF)
-    return numbers.view(np.int64).astype(dtype)
+    return numbers.view(np.int64).astype(dtype, copy=False)
 
 
 def largest_of(dtype: Any) -> int:
@@ -342,7 +367,7 @@ def permutation(stream: Stream, n: int) -> Any:
     """The integers below `n` in a random order, by the exchanges of Fisher and Yates."""
     if n < 2:
         return np.arange(n)
-    if _LONG_ORDER <= n < 1 << 32:
+    if (_SHORT_ORDER if filled("fused") else _LONG_ORDER) <= n < 1 << 32:
         with stream.lock:
             made = PORTS.permuted(stream, n)
         if made is not None:
@@ -371,8 +396,8 @@ def permutation(stream: Stream, n: int) -> Any:
     return order
 
 
-_LONG_ORDER = 65536
-"""From so many elements on native code exchanges them, if it can."""
+_LONG_ORDER, _SHORT_ORDER = 65536, 256
+"""From so many elements on native code exchanges them, if it can; and if it has been loaded."""
 _FEW = 2048
 """From so many elements on they are exchanged in blocks."""
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.mean_pooling import avg_pool, avg_pool_backward
+from wengert.kernels.protocols import beside, empty, is_numpys, zeros
 from wengert.kernels.windows import as_product, by_blocks, matrix_of, product
 
 Shape = tuple[int, ...]
@@ -218,16 +219,16 @@ def _product(x: Any, table: Table, axis: int, transposed: bool) -> Any:
     """The product by blocks of the matrix."""
     size = table.n if transposed else table.m
     before, behind = _split(x, axis)
-    result: Any = np.empty(_replaced(x, axis, size), x.dtype)
+    result: Any = empty(x, _replaced(x, axis, size), x.dtype)
     blocks = table.blocks(x.dtype, transposed)
     if behind == 1:
         rows, to = x.reshape(before, x.shape[axis]), result.reshape(before, size)
         for out, part, matrix in blocks:
-            np.matmul(rows[:, part], matrix.T, out=to[:, out])
+            np.matmul(rows[:, part], beside(x, matrix).T, out=to[:, out])
     else:
         rows, to = x.reshape(before, x.shape[axis], behind), result.reshape(before, size, behind)
         for out, part, matrix in blocks:
-            np.matmul(matrix, rows[:, part], out=to[:, out])
+            np.matmul(beside(x, matrix), rows[:, part], out=to[:, out])
     return result
 
 
@@ -240,7 +241,9 @@ def _gathered(x: Any, table: Table, axis: int) -> Any:
     if table.step > 0:
         keep = (..., slice(0, (table.m - 1) * table.step + 1, table.step))
         return x[(*keep, *(slice(None),) * (-axis - 1))]
-    return np.take(x, table.places[:, 0], axis=axis, mode="clip")
+    if is_numpys(x):
+        return np.take(x, table.places[:, 0], axis=axis, mode="clip")
+    return np.take(x, beside(x, table.places[:, 0]), axis=axis)
 
 
 def _summed(x: Any, table: Table, axis: int) -> Any:
@@ -274,7 +277,7 @@ def _returned_one(g: Any, table: Table, axis: int) -> Any:
     """The transpose of `_gathered` with a step: no product is needed."""
     tail: Any = (slice(None),) * (-axis - 1)
     if table.step > 0:
-        result: Any = np.zeros(_replaced(g, axis, table.n), g.dtype)
+        result: Any = zeros(g, _replaced(g, axis, table.n), g.dtype)
         result[(..., slice(0, (table.m - 1) * table.step + 1, table.step), *tail)] = g
         return result
     copies = -table.step
@@ -395,7 +398,7 @@ def resample(self: Any, kind: str, output_size: Shape, align_corners: bool, scal
     else:
         result = by_blocks(computed, wide, dims, output_size)
     if kind == "bins":
-        result /= _lengths(sizes, output_size, wide.dtype)
+        result /= beside(wide, _lengths(sizes, output_size, wide.dtype))
     return result.astype(self.dtype) if wide is not self or result is self else result
 
 

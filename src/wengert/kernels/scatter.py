@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import copied
+from wengert.kernels.protocols import arange, copied
 
 Shape = tuple[int, ...]
 
@@ -26,7 +26,7 @@ def _places(index: Any, counted: Shape, shape: Shape, dim: int) -> Any:
     places = np.multiply(index, strides[dim], dtype=np.intp)
     for d, size in enumerate(counted):
         if d != dim and size != 1:
-            steps = np.arange(size) * strides[d]
+            steps = arange(index, size) * strides[d]
             places = places + steps.reshape((size,) + (1,) * (len(counted) - d - 1))
     return places.reshape(-1)
 
@@ -85,7 +85,7 @@ def index_reduce(
 
 
 def _combined(self: Any, places: Any, values: Any, reduce: str, include_self: bool) -> Any:
-    result = np.array(self, copy=True, order="C")
+    result = copied(self, "C")
     flat = result.reshape(-1)
     if not include_self:
         flat[places] = _nothing(self.dtype, reduce)

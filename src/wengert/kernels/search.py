@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import full
+
 # fewer values for each of many sequences are searched for all at once
 _FEW = 32
 # up to so many comparisons of all with all are quicker than a search
@@ -72,7 +74,7 @@ def isin(elements: Any, test_elements: Any, invert: bool) -> Any:
 def nonzero_static(self: Any, size: int, fill_value: int) -> Any:
     """The first `size` positions of elements that are not zero, filled up with `fill_value`."""
     found = np.argwhere(self)[:size]
-    result = np.full((size, self.ndim), fill_value, np.int64)
+    result = full(self, (size, self.ndim), fill_value, np.int64)
     result[: len(found)] = found
     return result
 

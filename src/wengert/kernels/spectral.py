@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import arange
+
 
 class LinAlgError(RuntimeError):
     """A matrix that has not what was asked for: an inverse, or a decomposition that converges."""
@@ -193,7 +195,8 @@ def inverse_gaps(self: Any, left: Any, right: Any, squares: bool, what: str) -> 
     )
     if squares:
         gaps = gaps * (self[..., None, :] + self[..., :, None])
-    pairs = same & ~np.eye(size, dtype=bool)
+    places = arange(self, size)
+    pairs = same & (places[:, None] != places)
     if pairs.any():
         asked = (left != 0).any(-2) | (right != 0).any(-2)
         bad = pairs & (asked[..., None, :] | asked[..., :, None])

@@ -4,7 +4,9 @@ NOTE [long sums]
 NumPy adds in pairs along the dimension that is next in memory, and one after the other along all
 others, where the error grows with their number. Such a dimension is folded here: its parts are
 added to each other as wholes, until few are left, which is quicker, too, for it goes through the
-memory in long runs. What has two bytes is summed in float32 and rounded once.
+memory in long runs. What is next in memory BLAS adds up in vectors, in runs that are short enough
+to keep the digits and too short to be shared between its threads: the sums of runs are added in
+pairs. What has two bytes is summed in float32 and rounded once.
 
 References
 ----------
@@ -37,6 +39,11 @@ _PART = 1 << 21
 """The number of elements that are folded at a time, so that what is made of them stays close by."""
 _ROW = 4096
 """BLAS adds up rows of this length, and of twice that."""
+_RUN = 512
+"""The length of runs whose sums are added in pairs; up to twice that is one run."""
+_SHORT = 64
+"""Shorter rows take longer to hand over than to add up."""
+_ONES = {char: np.ones(2 * _RUN, char) for char in "fd"}
 
 
 def total(self: Any) -> Any:
@@ -72,12 +79,31 @@ def _many(self: Any, dim: Dims | None, keepdim: bool) -> Any:
         # infinite where the sum of numbers of two bytes is
         with np.errstate(over="ignore"):
             return sums(self.astype(np.float32), dim, keepdim).astype(dtype)
-    # nothing is to be found out where NumPy adds in pairs
-    paired = self.flags.c_contiguous and (dim is None or dim == (self.ndim - 1,))
-    if self.size > _SMALL and not paired:
-        for axis in _slow(self, range(self.ndim) if dim is None else dim):
-            self = _folded(self, axis)
+    if self.size <= _SMALL:
+        return _sum(self, dim, None, None, keepdim)
+    every = tuple(range(self.ndim)) if dim is None else tuple(dim)
+    kept = self.ndim - len(every)
+    if self.flags.c_contiguous and (not kept or every == tuple(range(kept, self.ndim))):
+        rows = self.reshape(*self.shape[:kept], -1)
+        runs = self.__class__ is np.ndarray and dtype.char in _ONES and rows.shape[-1] >= _SHORT
+        result = _runs(rows, _ONES[dtype.char]) if runs else _sum(rows, -1)
+        return result.reshape(*self.shape[:kept], *[1] * (self.ndim - kept)) if keepdim else result
+    for axis in _slow(self, every):
+        self = _folded(self, axis)
     return _sum(self, dim, None, None, keepdim)
+
+
+def _runs(rows: Any, ones: Any) -> Any:
+    """The sums along the last dimension."""
+    length = rows.shape[-1]
+    if length <= 2 * _RUN:
+        return np.vecdot(rows, ones[:length])
+    # a single row has so many runs that their sums have few digits to lose
+    run = _RUN if rows.ndim > 1 else 2 * _RUN
+    whole = length - length % run
+    heads = rows[..., :whole].reshape(*rows.shape[:-1], whole // run, run)
+    result = _sum(np.vecdot(heads, ones[:run]), -1)
+    return result + np.vecdot(rows[..., whole:], ones[: length - whole])
 
 
 def _slow(self: Any, dim: Any) -> list[int]:

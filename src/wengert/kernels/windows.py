@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels.protocols import beside
+
 Shape = tuple[int, ...]
 Kernel = Callable[[Any], Any]
 # so many elements at a time are worked on, which stay in the processor's cache
@@ -269,7 +271,7 @@ def as_product(x: Any, shape: Shape) -> bool:
 def product(x: Any, dims: int, matrix: Any, shape: Shape) -> Any:
     """Planes, each as a row, times a matrix, as planes of `shape`."""
     lead = x.shape[: x.ndim - dims]
-    return x.reshape(math.prod(lead), len(matrix)).dot(matrix).reshape(*lead, *shape)
+    return x.reshape(math.prod(lead), len(matrix)).dot(beside(x, matrix)).reshape(*lead, *shape)
 
 
 def matrix_of(kernel: Kernel, sizes: Shape, dtype: Any) -> Any:

@@ -84,7 +84,10 @@ def polygamma(n: int, x: Any) -> Any:
     >>> np.special.polygamma(1, 1.0)
     tensor(1.6449, dtype=torch.float64)
     """
-    return made(special.polygamma(int(n), *floating(*lasting((x,)))))
+    order = int(n)
+    if order != n:
+        raise ValueError(f"polygamma() has a derivative for whole orders only, not for n={n}")
+    return made(special.polygamma(order, *floating(*lasting((x,)))))
 
 
 def _scipys(name: str) -> Any:

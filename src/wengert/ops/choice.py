@@ -317,8 +317,16 @@ def _without_replacement(stream: kernels.Stream, weights: Any, count: int) -> An
     waits = kernels.exponential(stream, weights.size, weights.dtype)
     waits = laid_out(np.empty_like(weights), waits)
     with np.errstate(divide="ignore", invalid="ignore"):
-        speed = weights / waits
-    return np.argsort(-speed, axis=-1, kind="stable")[..., :count].astype(np.int64)
+        order = -(weights / waits)
+    if 4 * count < order.shape[-1]:
+        # those that arrive first, before they are sorted; where others arrive at once, all are
+        last = np.partition(order, count - 1, -1)[..., count - 1, None]
+        among = np.nonzero(order <= last)[-1]
+        if among.size == last.size * count:
+            among = among.reshape(*last.shape[:-1], count)
+            some = np.take_along_axis(order, among, -1)
+            return np.take_along_axis(among, np.argsort(some, axis=-1, kind="stable"), -1)
+    return np.argsort(order, axis=-1, kind="stable")[..., :count].astype(np.int64)
 
 
 fill_sections(globals())

@@ -19,6 +19,7 @@ from wengert.prims import numbers as _records
 from wengert.prims.record import TABLE
 from wengert.tape.base import TensorBase
 from wengert.tape.inplace import write
+from wengert.tape.masked import hides
 from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast, held, is_number
 from wengert.tape.record import T
@@ -301,7 +302,7 @@ def nan_to_num(
             "nan_to_num does not support automatic differentiation for outputs with complex "
             "dtype.: apply it to input.real and input.imag"
         )
-    made = T.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+    made = hides(T.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf), x)
     return made if out is None else into(out, made, "nan_to_num")
 
 

@@ -12,6 +12,7 @@ from wengert.ops.coerce import operand
 from wengert.ops.out import into
 from wengert.prims.record import TABLE
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.masked import hides
 from wengert.tape.operands import is_number
 from wengert.tape.record import T
 
@@ -82,8 +83,11 @@ def binary(
         elif is_number(input):
             input = _as_tensor(input, other)
         made = getattr(T, record)(input, other)
+        if past_nan:
+            made = hides(made, input, other)
         return made if out is None else into(out, made, name)
 
+    past_nan = TABLE[record].hides
     one, two = (f"wg.tensor({text})" if text.startswith("[") else text for text in given)
     may = "; one of them may be a number" if numbers else ""
     return documented(

@@ -273,10 +273,7 @@ def glu(input: Any, dim: int = -1) -> Any:
     size = x._payload.shape[axis]
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {size}")
-    half = size // 2
-    first = T.slice(x, dim=axis, start=0, end=half, step=1)
-    second = T.slice(x, dim=axis, start=half, end=size, step=1)
-    return first * T.sigmoid(second)
+    return T.glu(x, dim=axis)
 
 
 @export("nn.functional")

@@ -143,18 +143,19 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
         )
     result = T.gather(x, where, dim=axis)
     if sparse_grad and x._edge is not None:
-        result = give_sparse(x, result, lambda node: _places(node, axis))
+        result = give_sparse(x, result, lambda node: _places(node, axis, x._payload.ndim))
     if result._payload.shape != index._payload.shape:
         result = T.view(result, shape=index._payload.shape)
     return result if out is None else into(out, result, "gather")
 
 
-def _places(node: Any, axis: int) -> tuple[Any, tuple[int, ...], None]:
+def _places(node: Any, axis: int, ndim: int) -> tuple[Any, tuple[int, ...], None]:
     """Where in its input a node of `gather` has read, one place for each element."""
-    array = np.asarray(unpack(node, "index", True))
-    places = np.indices(array.shape).reshape(array.ndim, -1)
-    places[axis : axis + 1] = array.reshape(1, -1)
-    return places, (array.size,), None
+    # numbers count as of one dimension, in the index and in what it is an index of
+    array = np.atleast_1d(unpack(node, "index", True))
+    places = np.indices(array.shape).reshape(array.ndim, array.size)
+    places[axis] = array.reshape(-1)
+    return places[:ndim], (array.size,), None
 
 
 @export("wengert", "Tensor")

@@ -17,6 +17,7 @@ from wengert.ops.coerce import dtype_name, integer, operand
 from wengert.ops.out import into
 from wengert.prims import parts as _parts_records
 from wengert.prims import statistics as _records
+from wengert.tape.masked import hides
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tape.sites import warn
@@ -66,7 +67,7 @@ def nansum(
         if not is_differentiable(x._payload.dtype) or x._payload.dtype.kind == "c":
             return reduce.sum(x, dim, keepdim, out=out)
     dims = all_dims(dim, x._payload.ndim, "nansum")
-    result = T.nansum(x, dim=dims, keepdim=bool(keepdim))
+    result = hides(T.nansum(x, dim=dims, keepdim=bool(keepdim)), x)
     return result if out is None else into(out, result, "nansum")
 
 

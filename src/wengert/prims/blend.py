@@ -29,6 +29,7 @@ elementwise(
     promote="same",
     cases=_THREE,
     doc="self plus the product of two tensors and a number",
+    fused="elements",
 )
 elementwise(
     "addcdiv",
@@ -44,6 +45,7 @@ elementwise(
     domain=("real", "real", "nonzero"),
     cases=_THREE,
     doc="self plus a number times the quotient of two tensors",
+    fused="elements",
 )
 
 
@@ -72,6 +74,7 @@ elementwise(
         case((0,), (1,), weight=2.0),
     ),
     doc="the point between self and end that a number says",
+    fused="elements",
 )
 elementwise(
     "lerp_tensor",

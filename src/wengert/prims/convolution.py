@@ -92,6 +92,7 @@ bilinear(
         _case((1, 1, 2, 1, 3), (1, 1, 2, 2, 1), size=(3, 2, 3)),
         _case((0, 2, 3), (2, 1, 2), size=(4,)),
     ),
+    layout="suggested",
     doc="the derivative of correlate by its first argument",
     sparsity="correlation",
     fused="kernel",

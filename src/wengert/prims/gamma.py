@@ -7,7 +7,7 @@ from typing import Any
 from wengert.kernels import gamma as kernels
 from wengert.prims import logarithms
 from wengert.prims.families import elementwise
-from wengert.prims.record import case, not_implemented
+from wengert.prims.record import case, no_derivative, not_implemented
 
 REQUIRES = (logarithms,)
 """Modules whose records the rules use."""
@@ -66,13 +66,6 @@ elementwise(
 )
 
 
-def _no_derivative(what: str, advice: str) -> Any:
-    def rule(F: Any, g: Any) -> Any:
-        raise NotImplementedError(f"the derivative for '{what}' is not implemented. {advice}")
-
-    return rule
-
-
 def _like(F: Any, self: Any, self_dtype: Any, other_dtype: Any) -> Any:
     """`self` in the dtype of the other argument; samples have whole numbers here (see below)."""
     return self if self_dtype == other_dtype else F.to_copy(self, dtype=other_dtype)
@@ -110,7 +103,7 @@ elementwise(
     kernels.igamma,
     args=("self", "other"),
     lin=(
-        _no_derivative("igamma: input", _NO_SHAPE),
+        no_derivative("igamma: input", _NO_SHAPE),
         _slope_of_igamma,
     ),
     domain="positive",
@@ -123,7 +116,7 @@ elementwise(
     kernels.igammac,
     args=("self", "other"),
     lin=(
-        _no_derivative("igammac: input", _NO_SHAPE),
+        no_derivative("igammac: input", _NO_SHAPE),
         _slope_of_igammac,
     ),
     domain="positive",
@@ -136,7 +129,7 @@ elementwise(
     kernels.zeta,
     args=("self", "other"),
     lin=(
-        _no_derivative("zeta", _NO_SHAPE),
+        no_derivative("zeta", _NO_SHAPE),
         _slope_of_zeta,
     ),
     domain="positive",

@@ -18,7 +18,7 @@ _LN2 = math.log(2.0)
 
 
 def _slope_of_xlogy(F: Any, g: Any, self: Any, other: Any) -> Any:
-    return g * F.log(F.where(F.logical_and(self == 0, other <= 0), 1, other))
+    return F.xlogy(g, F.where(F.logical_and(self == 0, other <= 0), 1, other))
 
 
 def _slope_of_xlogy_other(F: Any, g: Any, self: Any, other: Any) -> Any:
@@ -26,7 +26,7 @@ def _slope_of_xlogy_other(F: Any, g: Any, self: Any, other: Any) -> Any:
 
 
 def _slope_of_xlog1py(F: Any, g: Any, self: Any, other: Any) -> Any:
-    return g * F.log1p(F.where(F.logical_and(self == 0, other <= -1), 0, other))
+    return F.special_xlog1py(g, F.where(F.logical_and(self == 0, other <= -1), 0, other))
 
 
 def _slope_of_xlog1py_other(F: Any, g: Any, self: Any, other: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels import neural as kernels
-from wengert.prims.families import along_dim, elementwise, linear, loss
+from wengert.prims.families import along_dim, elementwise, general, linear, loss
 from wengert.prims.record import case, not_implemented
 
 Dims = tuple[int, ...]
@@ -64,6 +64,14 @@ def _activations(**params: Any) -> tuple[Any, ...]:
     return tuple(case(shape, **params) for shape in ((), (3,), (2, 3), (0,)))
 
 
+def _slope_of_glu(F: Any, g: Any, self: Any, self_shape: Dims, dim: int) -> Any:
+    size = self_shape[dim]
+    first = F.slice(self, dim=dim, start=0, end=size // 2, step=1)
+    gate = F.sigmoid(F.slice(self, dim=dim, start=size // 2, end=size, step=1))
+    part = g * gate
+    return F.cat(part, part * (first - first * gate), dim=dim)
+
+
 def _slope_of_silu(F: Any, g: Any, self: Any) -> Any:
     gate = F.sigmoid(self)
     return g * (gate * (self * (1 - gate) + 1))
@@ -89,9 +97,9 @@ def _slope_of_gelu(F: Any, g: Any, self: Any, approximate: str) -> Any:
 
 def _slope_of_elu(F: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
     # in the branch not taken, too, the exponential must stay finite; at 0 there is no curvature
-    below = F.exp(F.where(self < 0, self, 0) * input_scale) * (alpha * scale * input_scale)
+    below = F.exp(F.where(self >= 0, 0, self) * input_scale) * (alpha * scale * input_scale)
     # where that branch is not taken it is this constant, often the slope of the other one
-    return g * (below if alpha * input_scale == 1 else F.where(self <= 0, below, scale))
+    return g * (below if alpha * input_scale == 1 else F.where(self > 0, scale, below))
 
 
 elementwise(
@@ -115,6 +123,19 @@ elementwise(
     fused="elements",
 )
 elementwise("silu", kernels.silu, lin=_slope_of_silu, doc="self * sigmoid(self)", fused="elements")
+general(
+    "glu",
+    kernels.glu,
+    params=("dim",),
+    vjp=(_slope_of_glu,),
+    cases=(case((4,), dim=0), case((2, 6), dim=1), case((4, 3), dim=0), case((0, 2), dim=1)),
+    refuses=not_implemented("glu_cpu"),
+    layout="contiguous",
+    doc="the first half of self along dim times the sigmoid of the second",
+    lacks="complex",
+    batching="dims",
+    fused="whole",
+)
 elementwise(
     "mish",
     kernels.mish,

@@ -31,6 +31,7 @@ elementwise(
     domain=("nonzero", "nonzero"),
     refuses=not_implemented("copysign_cpu"),
     doc="the size of self with the sign of other; at self = 0 the derivative is 0",
+    fused="elements",
     raises=False,
 )
 constant(
@@ -118,7 +119,7 @@ elementwise(
     lin=(_first_of_max, _second_of_max),
     promote="same",
     refuses={"c": RuntimeError("fmax not implemented for complex tensors.")},
-    masks=True,
+    masks="numbers",
     doc="the larger of two, the other where one is NaN; ties give the gradient to self",
     raises=False,
 )
@@ -129,7 +130,7 @@ elementwise(
     lin=(_first_of_min, _second_of_min),
     promote="same",
     refuses={"c": RuntimeError("fmin not implemented for complex tensors.")},
-    masks=True,
+    masks="numbers",
     doc="the smaller of two, the other where one is NaN; ties give the gradient to self",
     raises=False,
 )
@@ -192,7 +193,9 @@ elementwise(
         case((0,), nan=0.0, posinf=None, neginf=None),
     ),
     conj="explicit",
+    masks="numbers",
     doc="self with numbers in place of NaN and the infinities, where the derivative is 0",
+    fused="elements",
 )
 elementwise(
     "nextafter",

@@ -111,6 +111,15 @@ def not_implemented(kernel: str, kinds: str = "c") -> dict[str, str]:
     return dict.fromkeys(kinds, f"\"{kernel}\" not implemented for '{{}}'")
 
 
+def no_derivative(what: str, advice: str) -> Callable[..., Any]:
+    """The rule of an argument by which no derivative is known."""
+
+    def missing(F: Any, g: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{what}' is not implemented. {advice}")
+
+    return missing
+
+
 class Rule:
     """A derivative rule with the names that it needs, checked against its primitive."""
 
@@ -165,7 +174,7 @@ class Primitive:
         Whether this is such a form: its first parameter is the number, weaker than any array.
     masks
         Whether elements of its arguments may have no influence on the result, because others were
-        chosen (see NOTE [masked branches]).
+        chosen (see NOTE [masked branches]); "numbers" where what is chosen is what is not NaN.
     view: Whether the result shares its argument's memory.
     raises
         Whether the kernel may raise for some values of arguments whose shapes and dtypes are right.
@@ -213,6 +222,7 @@ class Primitive:
         "facets",
         "family",
         "fixed",
+        "hides",
         "infix",
         "into",
         "is_differentiable",
@@ -260,7 +270,7 @@ class Primitive:
         scalar: str | None = None,
         rscalar: str | None = None,
         of_number: bool = False,
-        masks: bool = False,
+        masks: bool | str = False,
         view: bool = False,
         raises: bool | None = None,
         layout: str | None = None,
@@ -290,7 +300,8 @@ class Primitive:
         self.scalar = scalar
         self.rscalar = rscalar
         self.of_number = of_number
-        self.masks = masks
+        self.masks = bool(masks)
+        self.hides = masks == "numbers" or (self.masks and bool(self.fixed))
         self.view = view
         self.raises = True if raises is None and family not in BY_INTEGERS else raises
         self.layout = layout

@@ -8,21 +8,25 @@ Digital Library of Mathematical Functions (https://dlmf.nist.gov): 5.2 and 5.12 
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from wengert.kernels.integrals import expn
 from wengert.kernels.scipy import ufunc
 from wengert.prims import bessel, gamma, logarithms, normal, roots
 from wengert.prims.families import elementwise
-from wengert.prims.record import case, not_implemented
+from wengert.prims.record import case, no_derivative, not_implemented
 
 REQUIRES = (bessel, gamma, logarithms, normal, roots)
 
 _DEGREE = math.pi / 180
 _ROOT_PI = math.sqrt(math.pi)
 _ROOT_TAU = math.sqrt(2 * math.pi)
+_LAST = "It is known for the last arguments only: detach() the others."
 _SHAPES: tuple[tuple[int, ...], ...] = ((), (3,), (2, 3), (0,))
 
 
@@ -54,7 +58,7 @@ def _several(
 ) -> None:
     """A function of several arguments; `lin` has a rule for each, or for the last ones.
 
-    By the others there is no derivative: whoever calls these must see that none is asked for.
+    By the others no derivative is known: they have whole numbers in samples.
     """
     names = args.split()
     rules = lin if isinstance(lin, tuple) else (lin,)
@@ -69,7 +73,7 @@ def _several(
         f"scipy_{name}",
         kernel or ufunc(name, f"scipy.special.{name}"),
         args=names,
-        lin=(*(None,) * unknown, *rules),
+        lin=(*[no_derivative(f"{name}: {a}", _LAST) for a in names[:unknown]], *rules),
         cases=tuple(case(*[drawn(i, shape) for i in range(len(names))]) for shape in _SHAPES),
         refuses=not_implemented(f"{name}"),
         doc=f"scipy.special.{name}",
@@ -212,6 +216,36 @@ def _of_complex(name: str, scale: float) -> None:
 
 _of_complex("erf", 2 / _ROOT_PI)
 _of_complex("erfc", -2 / _ROOT_PI)
+elementwise(
+    "scipy_wofz",
+    ufunc("wofz", "scipy.special.wofz"),
+    lin=lambda F, g, self, result: g * (2j / _ROOT_PI - 2 * self * result),
+    domain="complex",
+    doc="scipy.special.wofz, of complex numbers",
+)
+
+
+def _lambertw(z: Any, k: Any, tol: Any) -> Any:
+    ufuncs = importlib.import_module("scipy.special._lambertw")
+    return ufuncs._lambertw(z, np.real(k).astype(int), np.real(tol))
+
+
+elementwise(
+    "scipy__lambertw",
+    _lambertw,
+    args=("z", "k", "tol"),
+    lin=(lambda F, g, result: g / (F.exp(result) * (1 + result)), None, None),
+    cases=tuple(
+        case(
+            shape,
+            lambda rng: np.asarray(rng.integers(0, 2)),
+            lambda rng: np.asarray(1e-12),
+        )
+        for shape in _SHAPES
+    ),
+    domain=("complex", "real", "real"),
+    doc="scipy.special.lambertw",
+)
 _one("erfi", lambda F, g, self: g * F.exp(self * self) * (2 / _ROOT_PI))
 _one("dawsn", lambda F, g, self, result: g * (1 - 2 * self * result))
 _several(
@@ -295,12 +329,12 @@ _several(
 def _order(name: str, below: int, above: int, scaled: str = "") -> None:
     full = f"scipy_{name}"
 
-    def lin(F: Any, g: Any, v: Any, z: Any, result: Any) -> Any:
+    def lin(F: Any, g: Any, v: Any, z: Any) -> Any:
         f = getattr(F, full)
         slope = 0.5 * (below * f(v - 1, z) + above * f(v + 1, z))
         if scaled == "i":
-            slope = slope - F.sign(z) * result
-        return g * (slope + result if scaled == "k" else slope)
+            slope = slope - F.sign(z) * f(v, z)
+        return g * (slope + f(v, z) if scaled == "k" else slope)
 
     _several(name, "v z", lin, (1, 0.5), (3, 3.0))
 

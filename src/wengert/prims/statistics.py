@@ -15,6 +15,7 @@ reduction(
     ),
     refuses={"c": "nansum on CPU does not support complex inputs"},
     layout="contiguous",
+    masks="numbers",
     shows={"dim": lambda self, dim: None if len(dim) == self.ndim else dim},
     doc="the sum along dimensions of what is not NaN",
 )

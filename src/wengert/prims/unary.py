@@ -117,6 +117,7 @@ elementwise(
     domain="positive",
     formula="1 / F.sqrt({})",
     doc="1 / sqrt(self)",
+    fused="elements",
     example=("wg.tensor([0.5, 1.0])", "tensor([1.4142, 1.0000])"),
 )
 elementwise(
@@ -355,6 +356,7 @@ elementwise(
         "torch.sgn instead."
     },
     doc="-1, 0 or 1",
+    fused="elements",
     example=("wg.tensor([0.5, -1.0])", "tensor([ 1., -1.])"),
 )
 _rounding = partial(elementwise, lin=zero, promote="same", domain="fractional")

@@ -51,6 +51,8 @@ _IGNORED = {
     "workers",
 }
 """Options of SciPy's that say how to compute, not what."""
+_ANY = "biufc"
+"""Of matrices of a form, whole numbers stay what they are."""
 
 
 def _of(count: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -576,38 +578,43 @@ def fractional_matrix_power(A: Any, t: float) -> Tensor:
 @_of(0)
 def block_diag(*arrs: Any) -> Tensor:
     """Matrices along the diagonal of a large one (see `scipy.linalg.block_diag`)."""
-    return _block_diag(*map(_plain, operands("block_diag", *arrs, kinds="fc")))
+    return _block_diag(*map(_plain, operands("block_diag", *arrs, kinds=_ANY)))
 
 
-def _line(x: Any) -> Tensor:
-    x = _plain(x)
-    return x.reshape(-1) if x.ndim != 1 else x
+def _lines(name: str, c: Any, r: Any) -> list[Tensor]:
+    """Vectors, or one for each matrix of a batch, of one dtype and with the same batch."""
+    given = [_plain(x) for x in operands(name, c, c if r is None else r, kinds=_ANY)]
+    given = [x if x.ndim else x.reshape(1) for x in given]
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x in given))
+    return [x.expand((*batch, x.shape[-1])) for x in given]
 
 
 @_of(0)
 def toeplitz(c: Any, r: Any = None) -> Tensor:
     """The matrix of constant diagonals, by first column and row (see `scipy.linalg.toeplitz`)."""
-    column, row = map(_line, operands("toeplitz", c, c if r is None else r, kinds="fc"))
+    column, row = _lines("toeplitz", c, r)
     if r is None:
         row = row.conj()
-    m, n = len(column), len(row)
-    line = cat([column.flip(0), row[1:]])
-    return line[(m - 1) - np.arange(m)[:, None] + np.arange(n)]
+    m, n = column.shape[-1], row.shape[-1]
+    line = cat([column.flip(-1), row[..., 1:]], -1)
+    return line[..., (m - 1) - np.arange(m)[:, None] + np.arange(n)]
 
 
 @_of(0)
 def hankel(c: Any, r: Any = None) -> Tensor:
     """The matrix of constant antidiagonals, by first column and last row (see `scipy.linalg`)."""
-    column, row = map(_line, operands("hankel", c, c if r is None else r, kinds="fc"))
+    column, row = _lines("hankel", c, r)
     if r is None:
         row = row.new_zeros(row.shape)
-    line = cat([column, row[1:]])
-    return line[np.arange(len(column))[:, None] + np.arange(len(row))]
+    m, n = column.shape[-1], row.shape[-1]
+    line = cat([column, row[..., 1:]], -1)
+    return line[..., np.arange(m)[:, None] + np.arange(n)]
 
 
-@_of(1)
+@_of(0)
 def circulant(c: Any) -> Tensor:
     """The matrix whose columns are `c`, rotated (see `scipy.linalg.circulant`)."""
+    c = _plain(operands("circulant", c, kinds=_ANY)[0])
     n = c.shape[-1]
     return c[..., (np.arange(n)[:, None] - np.arange(n)) % n]
 
@@ -630,9 +637,10 @@ def leslie(f: Any, s: Any) -> Tensor:
     return cat([f.unsqueeze(0), below])
 
 
-@_of(1)
+@_of(0)
 def fiedler(a: Any) -> Tensor:
     """The matrix of distances ``|a[i] - a[j]|`` (see `scipy.linalg.fiedler`)."""
+    a = _plain(operands("fiedler", a, kinds=_ANY)[0])
     return (a.unsqueeze(-1) - a.unsqueeze(-2)).abs()
 
 

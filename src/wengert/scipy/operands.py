@@ -20,7 +20,8 @@ def operands(name: str, *values: Any, kinds: str = "f") -> list[Any]:
     Parameters
     ----------
     name: The function, for errors.
-    kinds: NumPy's characters of the kinds that count: ``"f"``, or ``"fc"`` with complex ones.
+    kinds: NumPy's characters of the kinds that count: ``"f"``, or ``"fc"`` with complex ones. With
+        ``"i"`` among them all dtypes do, and whole numbers stay what they are.
     """
     tensors = []
     for value in values:
@@ -28,7 +29,12 @@ def operands(name: str, *values: Any, kinds: str = "f") -> list[Any]:
             raise TypeError(f"{name}() takes dense tensors, not {type(value).__name__}")
         tensors.append(value if isinstance(value, TensorBase) else new_tensor(np.asarray(value)))
     arrays = [t._payload for t in tensors]
-    given = [a.dtype for a in arrays if a.dtype.kind in kinds and (a.ndim or a.dtype.kind == "c")]
+    whole = "i" in kinds
+    given = [
+        a.dtype
+        for a in arrays
+        if a.dtype.kind in kinds and (a.ndim or whole or a.dtype.kind == "c")
+    ]
     kind = np.result_type(*given) if given else np.dtype(np.float64)
     return [cast(tensor, kind) for tensor in tensors]
 

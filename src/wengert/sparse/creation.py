@@ -29,12 +29,12 @@ from wengert.tape.base import TensorBase
 install()
 
 
-def _whole(value: Any, name: str) -> Any:
+def _whole(value: Any, name: str, kinds: str = "iu") -> Any:
     """Indices as an array of integers."""
     array = array_of(value) if isinstance(value, TensorBase) else np.asarray(value)
     if not array.size and not isinstance(value, TensorBase | np.ndarray):
         array = array.astype(np.int64)  # of an empty list
-    if array.dtype.kind not in "iu":
+    if array.dtype.kind not in kinds:
         raise TypeError(f"{name} must be integers, not {array.dtype}")
     return np.asarray(array, np.int64)
 
@@ -99,7 +99,7 @@ def sparse_coo_tensor(
         return SparseTensor(
             coordinates(index), _values(held, dtype, device, requires_grad), shape, True
         )
-    index = _whole(indices, "indices")
+    index = _whole(indices, "indices", "iuf")  # PyTorch truncates numbers to integers here
     held = _values(values, dtype, device, requires_grad)
     if index.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(index.shape)}")

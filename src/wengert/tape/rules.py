@@ -59,7 +59,7 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
     if not keep:
         node.release()
     if prim.masks:
-        mark(bool(prim.fixed))
+        mark(prim.hides)
     if prim.variadic:
         rule = prim.rules[0]
         assert rule is not None

@@ -72,7 +72,7 @@ class Steps:
             lines += ["for _part in g:", "    if _part is None:"]
             lines += ["        return apply_rules(node, g, keep, edges)"]
         if prim.masks:
-            lines.append(f"mark({'True' if prim.fixed else ''})")
+            lines.append(f"mark({'True' if prim.hides else ''})")
         for i, name in enumerate(prim.saved_args):
             lines += self.loaded(name, i)
         if "result" in prim.saved:
@@ -89,7 +89,7 @@ class Steps:
             f"{', '.join(self.edges())}, = edges",
         ]
         if prim.masks:
-            lines.append(f"mark({'True' if prim.fixed else ''})")
+            lines.append(f"mark({'True' if prim.hides else ''})")
         for i, name in enumerate(prim.saved_args):
             position = prim.args.index(name)
             lines += self.loaded(name, i)

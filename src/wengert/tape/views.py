@@ -30,6 +30,7 @@ from wengert.tape.node import (
     target_of,
 )
 from wengert.tape.sites import mark
+from wengert.tape.versions import InferenceCell
 
 _new_tuple = tuple.__new__
 _reference = weakref.ref
@@ -84,7 +85,8 @@ def attach_view(
     ext.base = base
     if not recording:
         ext.no_write = MADE_UNRECORDED
-        if base._edge is not None:
+        # a view of a tensor of inference mode requires no gradient
+        if base._edge is not None and vc.__class__ is not InferenceCell:
             out._edge = Unrecorded(base=base)
             mark(out._edge)
     elif index is not None:

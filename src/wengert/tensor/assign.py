@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.base.arrays import unmasked
+from wengert.base.arrays import constant, unmasked
 from wengert.base.device import CPU
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import expanded
@@ -72,7 +72,10 @@ def operator_in_place(name: str) -> Callable[..., Any]:
         if not (isinstance(other, TensorBase | np.ndarray | np.generic) or is_number(other)):
             if isinstance(other, SparseValue) and name in ("add", "sub"):
                 return other.write_to(self, name)
-            return NotImplemented
+            # else Python would make another tensor of them, by the operator that is not in place
+            other = constant(other)
+            if not (isinstance(other, np.ndarray) or is_number(other)):
+                return NotImplemented
         return write(prim, self, (other,), {}, f"{name}_")
 
     return method

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.base.arrays import column
+from wengert.base.arrays import column, constant
 from wengert.ops.matmul import matmul
 from wengert.prims.facet import OPERATOR
 from wengert.prims.table import TABLE
@@ -78,10 +78,11 @@ class TensorOperators:
         return matmul(self, other) if isinstance(other, _ARRAYS) else _no_matrix(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
+        other = column(other)
         return matmul(other, self) if isinstance(other, _ARRAYS) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
-        other = _as_float(other)
+        other = constant(other)
         if is_number(other):
             # PyTorch's two operations, and so its rounding
             return T.reciprocal(self) * other
@@ -102,17 +103,12 @@ def _no_matrix(x: Any, other: Any) -> Any:
     return NotImplemented
 
 
-def _as_float(value: Any) -> Any:
-    """A fraction as the nearest float; anything else as it is."""
-    return float(value) if value.__class__.__module__ == "fractions" else value
-
-
 def _operand(value: Any) -> bool:
     return isinstance(value, TensorBase | np.ndarray | np.generic) or is_number(value)
 
 
 def _general(prim: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    args = tuple(column(_as_float(value)) for value in args)
+    args = tuple(constant(value) for value in args)
     return record(prim, args, params) if all(map(_operand, args)) else NotImplemented
 
 

@@ -353,6 +353,59 @@ def test_grids_and_indices():
     assert rows.shape == columns.shape == (2, 3)
 
 
+DIGITS = jnp.array([9, 8, 3, 7, 4, 2, 3])
+FRAMED = jnp.zeros((3, 4)).at[1, 1:3].set(1)
+SAID = [
+    (lambda: jnp.fromfunction(lambda i: i * DIGITS[:2], (2,)), [[0, 0], [9, 8]]),
+    (lambda: jnp.insert(jnp.arange(3), jnp.array([2, 0]), DIGITS[:2]), [8, 0, 1, 9, 2]),
+    (lambda: jnp.percentile(jnp.array([1, 3, 5, 7, 9]), 37.5, method="nearest"), 3),
+    (lambda: jnp.nanquantile(jnp.array([1, jnp.nan, 3]), 0.5, method="nearest"), 1),
+    (
+        lambda: jnp.quantile(DIGITS[:3], 0.5, weights=jnp.array([5, 1, 1]), method="inverted_cdf"),
+        9,
+    ),
+    (lambda: jnp.poly(2), [1, -2]),
+    (lambda: jnp.poly(jnp.eye(2)), [1, -2, 1]),
+    (lambda: jnp.polyadd(jnp.ones((1, 2)), jnp.ones((2, 2))), [[1, 1], [2, 2]]),
+    (lambda: jnp.polysub(DIGITS[:3], DIGITS[:2]), [9, -1, -5]),
+    (lambda: jnp.trim_zeros(FRAMED, axis=0), [[0, 1, 1, 0]]),
+    (lambda: jnp.trim_zeros(FRAMED), [[1, 1]]),
+    (lambda: jnp.r_["0,2", [1, 2], [3, 4]], [[1, 2], [3, 4]]),
+    (lambda: jnp.r_["1,2,0", [1, 2], [3, 4]], [[1, 3], [2, 4]]),
+    (lambda: jnp.c_[[1, 2], [3, 4]], [[1, 3], [2, 4]]),
+    (lambda: jnp.partition(DIGITS, 2), [2, 3, 3, 9, 8, 7, 4]),
+    (lambda: jnp.argpartition(DIGITS, 2), [5, 2, 6, 0, 1, 3, 4]),
+    (lambda: jnp.pad(DIGITS[:2], 1, lambda v, *_: v.at[0].set(-1)), [-1, 9, 8, 0]),
+    (lambda: jnp.rint(jnp.array([1.5 - 0.5j])), [2]),
+    (lambda: jnp.einsum_path("ij,jk->ik", FRAMED, FRAMED.T)[0], [(0, 1)]),
+]
+
+
+@pytest.mark.parametrize(("call", "wanted"), SAID, ids=range(len(SAID)))
+def test_results_are_those_that_the_documentation_says(call, wanted):
+    found = call()
+    assert (found.tolist() if isinstance(found, jnp.ndarray) else found) == wanted
+
+
+def test_dtypes_are_promoted_by_types_of_python_as_by_numbers():
+    assert jnp.promote_types("uint8", int) == "uint8"
+    assert jnp.promote_types("float16", float) == "float16"
+    assert jnp.promote_types("int32", "uint32") == "int32"
+
+
+def test_polyfit_reports_how_well_a_polynomial_fits():
+    x = jnp.arange(4.0)
+    found, residuals, rank, *_ = jnp.polyfit(x, 2 * x + 1, 1, full=True)
+    assert jnp.allclose(found, jnp.array([2, 1])) and rank == 2
+    assert jnp.allclose(residuals, 0, atol=1e-6)
+    _, spread = jnp.polyfit(x, x**2, 1, cov="unscaled")
+    assert jnp.allclose(spread, jnp.array([[0.2, -0.3], [-0.3, 0.7]]))
+
+
+def test_numpy_reads_an_array_by_dlpack():
+    assert np.from_dlpack(jnp.arange(2)).tolist() == [0, 1]
+
+
 def test_dir_names_what_there_is():
     names = dir(jnp)
     assert {"sum", "linalg", "fft", "vectorize", "float32", "ndarray"} <= set(names)

@@ -57,8 +57,8 @@ def test_functions_of_several_numbers():
 
 
 def test_absent_functions_say_what_to_write():
-    with pytest.raises(AttributeError, match="'sqrtm': of a symmetric matrix: w, v = "):
-        _ = linalg.sqrtm
+    with pytest.raises(AttributeError, match="'schur': its derivative is not there: "):
+        _ = linalg.schur
     with pytest.raises(AttributeError, match="'RegularGridInterpolator': write "):
         _ = jax.scipy.interpolate.RegularGridInterpolator
     with pytest.raises(
@@ -99,6 +99,9 @@ def test_systems():
     lower = jnp.tril(M)
     assert close(lower @ linalg.solve_triangular(M, b, lower=True), b)
     assert close(lower.T @ linalg.solve_triangular(M, b, trans="T", lower=True), b)
+    product = M @ M + M @ lower
+    assert close(linalg.solve_sylvester(M, lower, product), M, 1e-4)
+    assert close(linalg.sqrtm(M) @ linalg.sqrtm(M), M)
     slope = jax.grad(lambda m: linalg.solve(m, b).sum())(M)
     inverse = np.linalg.inv(np.asarray(M))
     assert close(slope, -np.outer(inverse.T @ np.ones(3), x))
@@ -107,6 +110,13 @@ def test_systems():
 def test_matrices_of_a_form():
     assert linalg.block_diag(jnp.ones((1, 2)), 3.0).tolist() == [[1, 1, 0], [0, 0, 3]]
     assert linalg.toeplitz(jnp.arange(3)).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    stacked = linalg.toeplitz(jnp.array([[1, 2], [3, 4]]))
+    assert stacked.tolist() == [[[1, 2], [2, 1]], [[3, 4], [4, 3]]] and stacked.dtype == "int32"
+    assert linalg.hankel(jnp.array([1, 2]), jnp.array([2.0, 5.0])).tolist() == [[1, 2], [2, 5]]
+    assert linalg.fiedler(jnp.array([1, 4])).tolist() == [[0, 3], [3, 0]]
+    assert linalg.convolution_matrix(jnp.array([1, 2]), 2).tolist() == [[1, 0], [2, 1], [0, 2]]
+    assert linalg.companion(jnp.array([1.0, 2.0, 3.0])).tolist() == [[-2, -3], [1, 0]]
+    assert linalg.invhilbert(2).tolist() == [[4, -6], [-6, 12]]
     assert linalg.hadamard(2).tolist() == [[1, 1], [1, -1]]
     assert close(linalg.expm(jnp.diag(jnp.arange(2.0))), [[1, 0], [0, np.e]])
     slope = jax.grad(lambda t: linalg.expm(t * M)[0, 0])(0.0)

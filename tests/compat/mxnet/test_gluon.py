@@ -302,3 +302,50 @@ def test_pooling_takes_wide_padding():
     assert most.asnumpy().tolist() == [[[[0, 3], [8, 11], [12, 15]]]]
     mean = nn.AvgPool2D(1, padding=1, strides=4)(x)
     assert mean.asnumpy().tolist() == [[[[0, 0], [0, 15]]]]
+
+
+def near(found, wanted):
+    numpy.testing.assert_allclose(found.asnumpy(), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_layers_without_a_bias_have_no_parameter_for_it():
+    net = nn.Dense(1, use_bias=False, in_units=1)
+    assert [name.rpartition("_")[2] for name in net.collect_params()] == ["weight"]
+    assert len(nn.Conv2D(2, 3, use_bias=False, in_channels=1).collect_params()) == 1
+
+
+def test_losses_of_pairs_and_counts():
+    a, b = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[2.0, 2.0], [0.0, -1.0]])
+    loss = gluon.loss
+    near(loss.TripletLoss()(a, b, a), [2, 5])
+    near(loss.TripletLoss(margin=0.5)(a, a, b), [0, 0])
+    cosine = 6 / numpy.sqrt(5 * 8)
+    near(loss.CosineEmbeddingLoss()(a, b, np.array([1, -1])), [1 - cosine, 0])
+    near(loss.CosineEmbeddingLoss(margin=-1.5)(a, b, np.array([-1, -1])), [cosine + 1.5, 0.5])
+    near(loss.SquaredHingeLoss()(a, np.array([[1.0, -1.0], [1.0, 1.0]])), [4.5, 0.5])
+    rates, counts = np.array([1.0, 2.0]), np.array([3.0, 1.0])
+    near(loss.PoissonNLLLoss(from_logits=False)(rates, counts), (1 + 2 - numpy.log(2)) / 2)
+    near(loss.PoissonNLLLoss()(rates, counts), (numpy.e - 3 + numpy.e**2 - 2) / 2)
+    full = 3 * numpy.log(3) - 3 + 0.5 * numpy.log(6 * numpy.pi)
+    near(
+        loss.PoissonNLLLoss(compute_full=True)(rates, counts), (numpy.e + numpy.e**2 - 5 + full) / 2
+    )
+
+
+def test_metrics_by_name():
+    y, p = np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])
+    both = mx.metric.create(["acc", mx.metric.TopKAccuracy(top_k=2)])
+    both.update([y], [p])
+    assert both.get() == (["accuracy", "top_k_accuracy_2"], [2 / 3, 1.0])
+    f1 = mx.metric.create("f1")
+    f1.update([y], [p])
+    assert f1.get() == ("f1", 2 / 3)
+    for name, value in (("ce", -numpy.log([0.9, 0.2, 0.7]).mean()), ("rmse", None)):
+        metric = mx.metric.create(name)
+        metric.update([y], [p if value else np.array([1.0, 1.0, 3.0])])
+        assert metric.get()[1] == pytest.approx(numpy.sqrt(5 / 3) if value is None else value)
+    perplexity = mx.metric.Perplexity(ignore_label=1)
+    perplexity.update([y], [p])
+    assert perplexity.get()[1] == pytest.approx(1 / 0.9)
+    with pytest.raises(ValueError, match="Cannot find metric"):
+        mx.metric.create("nothing")

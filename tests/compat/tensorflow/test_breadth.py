@@ -218,3 +218,18 @@ def test_pictures_are_resized_in_proportion_and_padded():
     assert found.shape == (8, 8, 1)
     assert found.numpy()[0, :, 0].tolist() == [0, 0, 0, 0, 1, 1, 0, 0]
     assert tf.image.resize_with_pad(x, 4, 1).shape == (4, 1, 1)
+
+
+def test_colours_turn_and_fade():
+    image = tf.constant([[[1.0, 0.0, 0.0], [0.25, 0.5, 0.75], [0.5, 0.5, 0.5]]])
+    hsv = tf.image.rgb_to_hsv(image)
+    np.testing.assert_allclose(hsv[0], [[0, 1, 1], [7 / 12, 2 / 3, 0.75], [0, 0, 0.5]], rtol=1e-6)
+    np.testing.assert_allclose(tf.image.hsv_to_rgb(hsv), image, atol=1e-6)
+    turned = tf.image.adjust_hue(image, 1 / 3)
+    np.testing.assert_allclose(turned[0, :2], [[0, 1, 0], [0.75, 0.25, 0.5]], atol=1e-6)
+    np.testing.assert_allclose(tf.image.adjust_saturation(image, 0.0)[0, 1], [0.75] * 3, atol=1e-6)
+    np.testing.assert_allclose(tf.image.adjust_gamma(image, 2.0), image**2)
+    with tf.GradientTape() as tape:
+        tape.watch(image)
+        value = tf.reduce_sum(tf.image.rgb_to_hsv(image)[..., 2])
+    np.testing.assert_allclose(tape.gradient(value, image)[0, :2], [[1, 0, 0], [0, 0, 1]])

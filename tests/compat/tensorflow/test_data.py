@@ -101,3 +101,50 @@ def test_a_training_loop_over_batches_learns():
                 loss = tf.reduce_mean((inputs @ w - targets) ** 2)
             w.assign_sub(0.1 * tape.gradient(loss, w))
     np.testing.assert_allclose(w.numpy().ravel(), [2.0, -1.0], atol=0.05)
+
+
+def values(dataset):
+    return [x.tolist() if hasattr(x, "tolist") else x for x in dataset.as_numpy_iterator()]
+
+
+def test_windows_cycles_and_groups():
+    D = tf.data.Dataset
+    windows = D.range(7).window(3, shift=2, stride=2)
+    assert [values(one) for one in windows] == [[0, 2, 4], [2, 4, 6], [4, 6], [6]]
+    assert len(windows) == 4 and len(D.range(7).window(3, 1, drop_remainder=True)) == 5
+    pairs = D.zip((D.range(4), D.range(10, 14))).window(2)
+    assert [(values(a), values(b)) for a, b in pairs] == [([0, 1], [10, 11]), ([2, 3], [12, 13])]
+
+    def again(x):
+        return D.from_tensors(x).repeat(3)
+
+    turns = D.range(3).interleave(again, cycle_length=2, block_length=2)
+    assert values(turns) == [0, 0, 1, 1, 0, 1, 2, 2, 2]
+    assert values(D.range(4).scan(np.int64(0), lambda s, x: (s + x, s * x))) == [0, 0, 2, 9]
+    assert values(D.range(9).take_while(lambda x: x < 3)) == [0, 1, 2]
+    assert values(D.from_tensor_slices([3, 1, 3]).unique()) == [3, 1]
+    assert values(D.range(6).batch(4).rebatch(3)) == [[0, 1, 2], [3, 4, 5]]
+    grouped = D.range(5).group_by_window(lambda x: x % 2, lambda k, d: d.batch(2), window_size=2)
+    assert values(grouped) == [[0, 2], [1, 3], [4]]
+    chosen = D.choose_from_datasets([D.range(3), D.range(10, 13)], D.from_tensor_slices([0, 1, 1]))
+    assert values(chosen) == [0, 10, 11]
+    drawn = D.sample_from_datasets([D.range(3), D.range(10, 13)], weights=[0.9, 0.1], seed=1)
+    assert sorted(values(drawn)) == [0, 1, 2, 10, 11, 12]
+
+
+def test_padded_batches():
+    D = tf.data.Dataset
+    data = D.range(1, 4).map(lambda n: (tf.fill([n], n), n))
+    rows, _ = next(iter(data.padded_batch(3, padded_shapes=([4], []), padding_values=(-1, 0))))
+    assert rows.numpy().tolist() == [[1, -1, -1, -1], [2, 2, -1, -1], [3, 3, 3, -1]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="larger"):
+        next(iter(data.padded_batch(3, padded_shapes=([2], []))))
+    utils = tf.keras.utils
+    cut = utils.pad_sequences([[1, 2, 3], [4]], maxlen=2, padding="post", truncating="post")
+    assert cut.tolist() == [[1, 2], [4, 0]]
+    series = utils.timeseries_dataset_from_array(
+        np.arange(9), np.arange(9)[4:], 3, sampling_rate=2, sequence_stride=2, batch_size=None
+    )
+    assert [(x.numpy().tolist(), int(y)) for x, y in series] == [
+        ([0, 2, 4], 4), ([2, 4, 6], 6), ([4, 6, 8], 8)
+    ]  # fmt: skip

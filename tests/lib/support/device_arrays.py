@@ -76,7 +76,9 @@ class Array:
             unknown = kwargs.keys() - names
             if unknown or len(args) > len(row):
                 raise TypeError(f"{func.__name__}() got an unexpected argument {unknown or args}")
-        args = [self._taken(value) for value in args]
+        # cupy.asarray(a) and cupy.array(a) send arrays of NumPy
+        sends = func.__name__ in ("array", "asarray")
+        args = [self._taken(value, sends) for value in args]
         kwargs = {name: self._taken(value) for name, value in kwargs.items()}
         return self._given(func(*args, **kwargs))
 

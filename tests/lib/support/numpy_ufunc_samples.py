@@ -27,6 +27,19 @@ def _fraction(function: Any, *args: Any) -> Any:
     return function(*args[:-1], 0.1 + 0.4 * args[-1])
 
 
+def _turned(function: Any, a: Any, m: Any) -> Any:
+    """Beyond a quarter of a turn."""
+    return function(4.0 * a, m)
+
+
+def _share_first(function: Any, a: Any, *args: Any) -> Any:
+    return function(0.1 + 0.4 * a, *args)
+
+
+def _share_second(function: Any, a: Any, b: Any, *args: Any) -> Any:
+    return function(a, 0.1 + 0.1 * b, *args)
+
+
 def _negated(function: Any, a: Any) -> Any:
     return function(-a)
 
@@ -51,7 +64,7 @@ UFUNCS: dict[str, tuple[Call, ...]] = {
     ),
     **dict.fromkeys(("modf", "frexp"), _ONE),
     **dict.fromkeys(("add", "subtract", "multiply", "divide"), (*_TWO, Call(cx(3), cx(3)))),
-    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin", "copysign"), _TWO),
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin", "copysign", "nextafter"), _TWO),
     **dict.fromkeys(("hypot", "arctan2", "logaddexp", "logaddexp2", "heaviside"), _TWO),
     **dict.fromkeys(("remainder", "fmod", "divmod"), _TWO_POSITIVE),
     **dict.fromkeys(("power", "float_power"), _TWO_POSITIVE),
@@ -66,6 +79,7 @@ UFUNCS: dict[str, tuple[Call, ...]] = {
 _ORDERED = (Call(1.5, pos(2, 3)), Call(np.array([1.0, 2.0, 3.5]), pos(3)))
 _WHOLE = (Call(2, pos(2, 3)), Call(np.array([1, 2, 3]), pos(3)))
 _SHARE = (Call(1.5, pos(3), via=_fraction),)
+_KNOWN_SHARE = (Call(3, 4.0, pos(3), via=_fraction),)
 _SHARES = (Call(1.5, 2.0, pos(3), via=_fraction),)
 _BOTH = (Call(pos(2, 3), pos(3)), Call(pos(3), 1.5), Call(1.5, pos(3)))
 _DEGREE = (Call(3, unit(2, 3)), Call(np.array([0, 1, 4]), unit(3)))
@@ -101,9 +115,48 @@ SPECIAL: dict[str, tuple[Call, ...]] = {
     "binom": (Call(rising(3), 0.7), Call(5, pos(3))),
     "owens_t": (Call(x(3), x(3)),),
     "radian": (Call(x(3), x(3), x(3)),),
+    **dict.fromkeys(("wofz", "kelvin", "ber", "bei", "ker", "kei", "berp", "beip"), _POSITIVE[:1]),
+    **dict.fromkeys(("kerp", "keip", "airye", "itstruve0", "itmodstruve0"), _POSITIVE[:1]),
+    **dict.fromkeys(("it2struve0", "itj0y0", "it2j0y0", "iti0k0", "it2i0k0"), _POSITIVE[:1]),
+    "itairy": _ONE[:1],
+    "ellipkm1": (Call(pos(3), via=_fraction),),
+    **dict.fromkeys(("struve", "modstruve", "pbdv", "pbvv", "pbwa", "jve", "yve"), _ORDERED[:1]),
+    **dict.fromkeys(("hankel1", "hankel1e", "hankel2", "hankel2e"), _ORDERED[:1]),
+    "ellipkinc": (Call(x(3), unit(3)), Call(x(3), unit(), via=_turned)),
+    "ellipeinc": (Call(x(3), unit(3)), Call(x(3), unit(), via=_turned)),
+    "ellipj": (Call(x(3), pos(3), via=_fraction), Call(pos(3), pos(3), via=_fraction)),
+    "agm": _BOTH,
+    "tklmbda": (Call(x(3), pos(3)),),
+    "voigt_profile": (Call(x(3), pos(3), pos(3)),),
+    "chndtr": (Call(pos(3), 3.0, pos(3)),),
+    "chndtrix": (Call(pos(3), 3.0, pos(3), via=_share_first),),
+    **dict.fromkeys(("chdtri", "stdtrit", "pdtri"), _SHARE),
+    **dict.fromkeys(("bdtri", "fdtri", "nbdtr", "nbdtrc", "nbdtri"), _KNOWN_SHARE),
+    "gdtrix": (Call(pos(3), 2.0, pos(3), via=_fraction),),
+    "nrdtrimn": (Call(pos(3), pos(3), x(3), via=_share_first),),
+    "nrdtrisd": (Call(x(3), pos(), x(3), via=_share_second),),
+    "lpmv": (Call(1, 3.0, unit(3)),),
+    **dict.fromkeys(("hyperu", "wright_bessel", "log_wright_bessel"), (Call(1.5, 2.5, pos(3)),)),
+    "eval_gegenbauer": (Call(3, 1.5, unit(3)), Call(np.array([0, 1, 40]), 0.5, unit(3))),
+    "eval_genlaguerre": (Call(3, 1.5, pos(3)), Call(np.array([0, 1, 40]), 0.5, pos(3))),
+    "eval_jacobi": (Call(3, 1.5, 0.5, unit(3)), Call(np.array([0, 1, 40]), 0.5, 1.0, unit(3))),
+    "eval_sh_jacobi": (Call(3, 2.5, 1.5, pos(3), via=_fraction),),
+    **dict.fromkeys(("mathieu_a", "mathieu_b"), (Call(2, 1.5),)),
+    **dict.fromkeys(("mathieu_cem", "mathieu_sem"), (Call(2, 1.5, x(3)),)),
+    **dict.fromkeys(("mathieu_modcem1", "mathieu_modcem2"), (Call(2, 1.5, pos(3)),)),
+    **dict.fromkeys(("mathieu_modsem1", "mathieu_modsem2"), (Call(2, 1.5, pos(3)),)),
     **dict.fromkeys(
         (
-            *("eval_chebyt", "eval_chebyu", "eval_hermite", "eval_hermitenorm", "eval_laguerre"),
+            *(
+                "eval_chebyc",
+                "eval_chebys",
+                "eval_sh_legendre",
+                "eval_chebyt",
+                "eval_chebyu",
+                "eval_hermite",
+                "eval_hermitenorm",
+                "eval_laguerre",
+            ),
             *("eval_legendre", "eval_sh_chebyt", "eval_sh_chebyu"),
         ),
         _DEGREE,

@@ -115,7 +115,11 @@ def differentiable_args(prim: Primitive, arrays: list[Any]) -> list[int]:
     """The positions of the arguments that have a derivative, as `arrays` stand."""
     rules = prim.rules * len(arrays) if prim.variadic else prim.rules
     return [
-        i for i, array in enumerate(arrays) if rules[i] is not None and array.dtype.kind in "fc"
+        i
+        for i, array in enumerate(arrays)
+        if rules[i] is not None
+        and rules[i].call.__name__ != "missing"  # of `no_derivative`
+        and array.dtype.kind in "fc"
     ]
 
 

@@ -193,7 +193,7 @@ def issubdtype(arg1, arg2) -> bool:
         return arg2 in (prng_key, extended, np.generic)
     first = arg1 if isinstance(arg1, type) else _named(arg1)
     second = arg2 if isinstance(arg2, type) else _named(arg2)
-    if getattr(first, "name", "") == "bfloat16":
+    if "bfloat16" in (getattr(first, "name", ""), getattr(first, "__name__", "")):
         return second in (np.floating, np.inexact, np.number, np.generic) or first == second
     return bool(np.issubdtype(first, second))
 

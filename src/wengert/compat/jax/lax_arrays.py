@@ -341,9 +341,9 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     return jnp.stack(same_dtypes("stack", *operands), axis=axis)
 
 
-def unstack(x, axis: int = 0) -> list[Any]:
+def unstack(x, axis: int = 0) -> tuple[Any, ...]:
     """The parts of an array along an axis."""
-    return list(jnp.moveaxis(argument(x), axis, 0))
+    return tuple(jnp.moveaxis(argument(x), axis, 0))
 
 
 def index_take(src, idxs: Sequence[Any], axes: Sequence[int]) -> Any:

@@ -154,9 +154,9 @@ _ONE = """
     biu: bitwise_not
     """
 _TWO = """
-    biufc: add mul
+    biufc: add eq mul ne
     iufc: sub
-    biuf: max=maximum min=minimum
+    biuf: ge gt le lt max=maximum min=minimum
     f: atan2 nextafter igamma igammac zeta=special_zeta
     biu: bitwise_and bitwise_or bitwise_xor
     iu: shift_left=bitwise_left_shift shift_right_arithmetic=bitwise_right_shift
@@ -186,16 +186,6 @@ _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "rem": (lambda a, b: T.fmod(a, b), "iuf"),
     "shift_right_logical": (_logical_shift, "iu"),
 }
-_COMPARISONS = ("eq", "ge", "gt", "le", "lt", "ne")
-
-
-def _compared(name: str) -> Callable[..., Any]:
-    def function(x, y) -> Any:
-        a, b = same_dtypes(name, x, y)
-        _same_shapes(name, [a, b])
-        return made(getattr(T, name)(a, b))
-
-    return _documented(function, name, "x, y")
 
 
 def abs(x) -> Any:
@@ -365,7 +355,6 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     **functions_of(globals(), "same_dtypes"),
     **{name: _unary(name, rule, kinds) for name, (rule, kinds) in _UNARY.items()},
     **{name: _binary(name, rule, kinds) for name, (rule, kinds) in _BINARY.items()},
-    **{name: _compared(name) for name in _COMPARISONS},
 }
 
 fill_sections(globals())

@@ -145,10 +145,9 @@ class Listing:
     def __repr__(self) -> str:
         constants, inputs, ending = self._parts
         head = f"{{ lambda {constants}; {inputs}. let"
-        if len(self.eqns) < 2:
-            line = f"{head} {' '.join(self.eqns)} {ending} }}"
-            if len(line) <= 80:
-                return line
+        line = f"{head} {'; '.join(self.eqns)} {ending} }}"
+        if len(line) <= 80:
+            return line
         return "\n".join([head, *(f"    {line}" for line in self.eqns), f"  {ending} }}"])
 
 
@@ -175,10 +174,7 @@ def make_jaxpr(
     Examples
     --------
     >>> jax.make_jaxpr(lambda x: jax.numpy.sin(x) * 2.0)(1.0)
-    { lambda ; a:f32[]. let
-        b:f32[] = sin a
-        c:f32[] = mul b 2.0
-      in (c,) }
+    { lambda ; a:f32[]. let b:f32[] = sin a; c:f32[] = mul b 2.0 in (c,) }
     """
     check_callable(fun)
     statics = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)

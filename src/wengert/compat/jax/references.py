@@ -55,7 +55,7 @@ class Ref:
         return getattr(self._held(), name)
 
     def __repr__(self) -> str:
-        return f"Ref({self._value!r})"
+        return f"Ref({repr(self._value).removeprefix('Array').strip('()')})"
 
 
 def new_ref(init_val, *, memory_space=None, kind=None) -> Ref:

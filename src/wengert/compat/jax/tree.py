@@ -13,6 +13,7 @@ from wengert.compat.jax.tree_util import tree_reduce_associative as reduce_assoc
 from wengert.compat.jax.tree_util import tree_structure as structure
 from wengert.compat.jax.tree_util import tree_transpose as transpose
 from wengert.compat.jax.tree_util import tree_unflatten as unflatten
+from wengert.compat.jax.trees import static_field as static
 
 __all__ = [
     "all",
@@ -25,6 +26,7 @@ __all__ = [
     "map_with_path",
     "reduce",
     "reduce_associative",
+    "static",
     "structure",
     "transpose",
     "unflatten",

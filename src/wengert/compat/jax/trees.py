@@ -10,6 +10,7 @@ children.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -497,6 +498,11 @@ def leaves_with_paths(
         return PyTreeDef(value.__class__, kind, data, tuple(parts))
 
     return found, walk(tree, ())
+
+
+def static_field(*, metadata: dict[str, Any] | None = None, **kwargs) -> Any:
+    """A field of a dataclass that is metadata (see `jax.tree_util.register_dataclass`)."""
+    return dataclasses.field(metadata={**(metadata or {}), "static": True}, **kwargs)
 
 
 fill_sections(globals())

@@ -4,18 +4,21 @@ NOTE [functions of rows]
 Functions of a family differ in a few words: which operation they call, which dtypes they take, a
 line of documentation, an example. Each is a row, ``path | argument | argument ...``, of what the
 maker of the family takes. A cell is text, but for ``=wg.cos``, which begins with a name of the
-module or with `wg`. A line that begins with ``|`` goes on with the row above it. The maker has a
-function with the docstring of them all, and `shaped` gives each its name, parameters and words.
+module or with `wg`. A line that begins with ``|``, or further in, goes on with the row above it.
+The maker has a function with the docstring of them all, and `shaped` gives each its name,
+parameters and words.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
 import wengert as wg
+from wengert.compat.kit.signatures import arguments_of, signature_of
 
 __all__ = ["of_rows", "options", "shaped", "told"]
 
@@ -37,7 +40,7 @@ def of_rows(
         What else cells name.
     """
     known = {"wg": wg} | make.__globals__ | namespace | values
-    joined = text.strip().replace("\n    |", " |").replace("\n        |", " |")
+    joined = re.sub(r"\n(?=\|)|\n +", " ", inspect.cleandoc(text))
     names = []
     for line in joined.splitlines():
         made = make(*(_value(cell.strip(), known) for cell in line.split(" | ")))
@@ -56,8 +59,7 @@ def _value(cell: str, known: dict[str, Any]) -> Any:
 
 def options(text: str) -> dict[str, Any]:
     """The arguments that a cell gives defaults of: ``axis=-1, from_logits=False``."""
-    found: dict[str, Any] = eval(f"dict({text})")
-    return found
+    return {name: one.default for name, one in signature_of(text).parameters.items()}
 
 
 def told(template: Any, *names: str, **words: Any) -> str:
@@ -81,15 +83,40 @@ def shaped(function: Any, path: str, **words: Any) -> Any:
         What stands for ``{word}`` in the docstring.
     """
     path, _, parameters = path.partition("(")
-    inner = getattr(function, "__wrapped__", function)
+    name = path.rpartition(".")[2]
+    given = list(inspect.signature(function).parameters.values())
     if parameters:
-        pattern = eval(f"lambda {parameters[:-1]}: None")
-        first, code = pattern.__code__.co_varnames, inner.__code__
-        inner.__code__ = code.replace(co_varnames=(*first, *code.co_varnames[len(first) :]))
-        inner.__defaults__ = pattern.__defaults__ or inner.__defaults__
-    name, given = path.rpartition(".")[2], inner.__code__.co_varnames
-    doc = told(inner, *given, path=path, name=name, **words)
-    for one in (inner, function):
+        first = list(signature_of(parameters[:-1]).parameters.values())
+        if all(one.default is one.empty for one in first):
+            pairs = zip(first, given, strict=False)
+            first = [one.replace(default=before.default) for one, before in pairs]
+        function = _renamed(function, given, first + given[len(first) :])
+        given = list(inspect.signature(function).parameters.values())
+    doc = told(function, *[one.name for one in given], path=path, name=name, **words)
+    for one in (function, getattr(function, "__wrapped__", function)):
         one.__name__ = one.__qualname__ = name
         one.__doc__ = doc
     return function
+
+
+def _renamed(function: Any, before: list[inspect.Parameter], now: list[inspect.Parameter]) -> Any:
+    """A function under other names of its parameters, and with their defaults."""
+    result = inspect.signature(function).return_annotation
+    signature = inspect.Signature(now, return_annotation=result)
+    arguments = arguments_of(signature)
+    named = {
+        one.name: old.name
+        for one, old in zip(now, before, strict=True)
+        if one.kind is one.KEYWORD_ONLY
+    }
+    places = [one.name for one in now if one.name not in named]
+
+    @functools.wraps(function)
+    def called(*args, **kwargs) -> Any:
+        given = arguments(args, kwargs)
+        options = {old: given[name] for name, old in named.items()}
+        return function(*[given[name] for name in places], **options)
+
+    made: Any = called
+    made.__signature__ = signature
+    return made

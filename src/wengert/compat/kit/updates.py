@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["adadelta", "adagrad", "adam", "adamax", "kept", "momentum", "rmsprop"]
+__all__ = ["adadelta", "adagrad", "adam", "adamax", "kept", "moments", "momentum", "rmsprop"]
 
 
 def kept(weight, *names: str, value: float = 0.0) -> dict[str, Any]:
@@ -37,12 +37,16 @@ def momentum(g, state: dict[str, Any], lr, share: float, nesterov: bool) -> Any:
     return lr * g - m * kind(share) if nesterov else -m
 
 
+def moments(g, state: dict[str, Any], beta1: float, beta2: float) -> tuple[Any, Any]:
+    """Running means of gradients and of their squares."""
+    return _mean(state, "momentum", g, beta1), _mean(state, "velocity", np.square(g), beta2)
+
+
 def adam(
     g, state: dict[str, Any], lr, beta1: float, beta2: float, epsilon: float, amsgrad: bool = False
 ) -> Any:
     """Kingma and Ba (2014); `lr` is corrected for the first steps by who calls."""
-    m = _mean(state, "momentum", g, beta1)
-    v = _mean(state, "velocity", np.square(g), beta2)
+    m, v = moments(g, state, beta1, beta2)
     if amsgrad:
         v = state["velocity_hat"] = np.maximum(state["velocity_hat"], v)
     return m * lr / (np.sqrt(v) + g.dtype.type(epsilon))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.arguments import arguments, lines_of
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import absence
 from wengert.numpy import random as _random
@@ -57,7 +58,8 @@ class Initializer:
         self._kwargs = kwargs
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self._kwargs.items())
+        held = {line: getattr(self, line) for line in lines_of(type(self))} | self._kwargs
+        given = ", ".join(f"{name}={value!r}" for name, value in held.items())
         return f"{type(self).__name__}({given})"
 
     def __call__(self, desc: str, arr) -> None:
@@ -84,9 +86,6 @@ class Initializer:
 class Zero(Initializer):
     """Zeros."""
 
-    def __init__(self) -> None:
-        super().__init__()
-
     def _init_weight(self, name: str, arr) -> None:
         arr[:] = 0.0
 
@@ -95,14 +94,12 @@ class Zero(Initializer):
 class One(Initializer):
     """Ones."""
 
-    def __init__(self) -> None:
-        super().__init__()
-
     def _init_weight(self, name: str, arr) -> None:
         arr[:] = 1.0
 
 
 @register
+@arguments
 class Constant(Initializer):
     """One value, or the values of an array.
 
@@ -111,15 +108,14 @@ class Constant(Initializer):
     value : float or array_like
     """
 
-    def __init__(self, value=0.0) -> None:
-        super().__init__(value=value)
-        self.value = value
+    value: Any = 0.0
 
     def _init_weight(self, name: str, arr) -> None:
         arr[:] = self.value
 
 
 @register
+@arguments
 class Uniform(Initializer):
     """Uniform between ``-scale`` and `scale`.
 
@@ -128,15 +124,14 @@ class Uniform(Initializer):
     scale : float
     """
 
-    def __init__(self, scale: float = 0.07) -> None:
-        super().__init__(scale=scale)
-        self.scale = scale
+    scale: float = 0.07
 
     def _init_weight(self, name: str, arr) -> None:
         arr[:] = _drawn("uniform", -self.scale, self.scale, arr.shape)
 
 
 @register
+@arguments
 class Normal(Initializer):
     """Normal with mean 0.
 
@@ -145,15 +140,14 @@ class Normal(Initializer):
     sigma : float. The standard deviation.
     """
 
-    def __init__(self, sigma: float = 0.01) -> None:
-        super().__init__(sigma=sigma)
-        self.sigma = sigma
+    sigma: float = 0.01
 
     def _init_weight(self, name: str, arr) -> None:
         arr[:] = _drawn("normal", 0.0, self.sigma, arr.shape)
 
 
 @register
+@arguments
 class Xavier(Initializer):
     """Numbers whose size keeps that of signals (Glorot and Bengio 2010).
 
@@ -165,13 +159,9 @@ class Xavier(Initializer):
     magnitude : float
     """
 
-    def __init__(
-        self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3
-    ) -> None:
-        super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
-        self.rnd_type = rnd_type
-        self.factor_type = factor_type
-        self.magnitude = float(magnitude)
+    rnd_type: str = "uniform"
+    factor_type: str = "avg"
+    magnitude: float = 3
 
     def _init_weight(self, name: str, arr) -> None:
         shape = arr.shape
@@ -194,21 +184,25 @@ class Xavier(Initializer):
 
 
 @register
+@arguments
 class MSRAPrelu(Xavier):
     """Xavier for rectifiers whose slope below 0 is `slope` (He and others 2015)."""
 
-    def __init__(self, factor_type: str = "avg", slope: float = 0.25) -> None:
-        super().__init__("gaussian", factor_type, 2.0 / (1 + slope**2))
-        self._kwargs = {"factor_type": factor_type, "slope": slope}
+    factor_type: str = "avg"
+    slope: float = 0.25
+    without = ("rnd_type", "magnitude")
+
+    def _prepare(self) -> None:
+        self.rnd_type, self.magnitude = "gaussian", 2.0 / (1 + self.slope**2)
 
 
 @register
+@arguments
 class Orthogonal(Initializer):
     """A matrix of orthogonal rows or columns (Saxe and others 2013)."""
 
-    def __init__(self, scale: float = 1.414, rand_type: str = "uniform") -> None:
-        super().__init__(scale=scale, rand_type=rand_type)
-        self.scale, self.rand_type = scale, rand_type
+    scale: float = 1.414
+    rand_type: str = "uniform"
 
     def _init_weight(self, name: str, arr) -> None:
         rows, columns = arr.shape[0], math.prod(arr.shape[1:])

@@ -9,12 +9,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from typing import Any
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import defined
 
 
+@arguments
 class LRScheduler:
     """A learning rate by the number of updates; a subclass defines `after`.
 
@@ -25,18 +27,14 @@ class LRScheduler:
     warmup_mode : {'linear', 'constant'}
     """
 
-    def __init__(
-        self,
-        base_lr: float = 0.01,
-        warmup_steps: int = 0,
-        warmup_begin_lr: float = 0.0,
-        warmup_mode: str = "linear",
-    ) -> None:
-        if warmup_mode not in ("linear", "constant"):
+    base_lr: float = 0.01
+    warmup_steps: int = 0
+    warmup_begin_lr: float = 0.0
+    warmup_mode: str = "linear"
+
+    def _prepare(self) -> None:
+        if self.warmup_mode not in ("linear", "constant"):
             raise ValueError("Supports only linear and constant modes of warmup")
-        self.base_lr = base_lr
-        self.warmup_steps, self.warmup_begin_lr = warmup_steps, warmup_begin_lr
-        self.warmup_mode = warmup_mode
 
     def __call__(self, num_update: int) -> float:
         """The learning rate of update number `num_update`."""
@@ -52,65 +50,62 @@ class LRScheduler:
         raise NotImplementedError
 
 
+@arguments
 class FactorScheduler(LRScheduler):
     """Multiplied by `factor` after each `step` updates."""
 
-    def __init__(
-        self, step: int, factor: float = 1.0, stop_factor_lr: float = 1e-8, **kwargs: float
-    ) -> None:
-        super().__init__(**kwargs)  # type: ignore[arg-type]
-        if step < 1:
+    step: int
+    factor: float = 1.0
+    stop_factor_lr: float = 1e-8
+
+    def _prepare(self) -> None:
+        if self.step < 1:
             raise ValueError("Schedule step must be greater or equal than 1 round")
-        if factor > 1.0:
+        if self.factor > 1.0:
             raise ValueError("Factor must be no more than 1 to make lr reduce")
-        self.step, self.factor, self.stop_factor_lr = step, factor, stop_factor_lr
 
     def after(self, num_update: int) -> float:
         times = max(0, math.ceil(num_update / self.step) - 1)
         return max(self.base_lr * self.factor**times, self.stop_factor_lr)
 
 
+@arguments
 class MultiFactorScheduler(LRScheduler):
     """Multiplied by `factor` after each of the numbers of updates in `step`."""
 
-    def __init__(self, step: Sequence[int], factor: float = 1.0, **kwargs: float) -> None:
-        super().__init__(**kwargs)  # type: ignore[arg-type]
-        self.step, self.factor = list(step), factor
+    step: Any
+    factor: float = 1.0
 
     def after(self, num_update: int) -> float:
         rate: float = self.base_lr * self.factor ** sum(num_update > at for at in self.step)
         return rate
 
 
+@arguments
 class PolyScheduler(LRScheduler):
     """A power of what is left until `max_update`."""
 
-    def __init__(
-        self,
-        max_update: int,
-        base_lr: float = 0.01,
-        pwr: float = 2,
-        final_lr: float = 0.0,
-        **kwargs: float,
-    ) -> None:
-        super().__init__(base_lr, **kwargs)  # type: ignore[arg-type]
-        self.max_update, self.power, self.final_lr = max_update, pwr, final_lr
+    max_update: int
+    base_lr: float = 0.01
+    pwr: float = 2
+    final_lr: float = 0.0
 
     def _left(self, share: float) -> float:
-        return float((1 - share) ** self.power)
+        return float((1 - share) ** self.pwr)
 
     def after(self, num_update: int) -> float:
         share = (num_update - self.warmup_steps) / (self.max_update - self.warmup_steps)
         return self.final_lr + (self.base_lr - self.final_lr) * self._left(min(share, 1.0))
 
 
+@arguments
 class CosineScheduler(PolyScheduler):
     """Half a period of the cosine until `max_update`."""
 
-    def __init__(
-        self, max_update: int, base_lr: float = 0.01, final_lr: float = 0.0, **kwargs: float
-    ) -> None:
-        super().__init__(max_update, base_lr, 1, final_lr, **kwargs)
+    max_update: int
+    base_lr: float = 0.01
+    final_lr: float = 0.0
+    without = ("pwr",)
 
     def _left(self, share: float) -> float:
         return (1 + math.cos(math.pi * share)) / 2

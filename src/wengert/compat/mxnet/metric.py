@@ -8,14 +8,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined, functions_of
 from wengert.compat.mxnet.base import absence
-
-__all__ = ["MAE", "MSE", "Accuracy", "EvalMetric", "Loss"]
 
 
 def _listed(value) -> list[Any]:
@@ -29,8 +29,8 @@ def _plain(value) -> Any:
 class EvalMetric:
     """A mean over all that `update` was given since `reset`."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str | None = None) -> None:
+        self.name = name or type(self).__name__.lower()
         self.reset()
 
     def reset(self) -> None:
@@ -67,31 +67,85 @@ class Accuracy(EvalMetric):
         return same.sum(), same.size
 
 
-class MSE(EvalMetric):
-    """The mean of the squares of errors, for each batch."""
+class TopKAccuracy(EvalMetric):
+    """How many labels are among the `top_k` largest predictions."""
 
-    def __init__(self, name: str = "mse") -> None:
+    def __init__(self, top_k: int = 1, name: str = "top_k_accuracy") -> None:
+        self.top_k = top_k
+        super().__init__(f"{name}_{top_k}")
+
+    def _measure(self, label, pred) -> tuple[Any, int]:
+        largest = np.argsort(pred, -1)[:, -self.top_k :]
+        return (largest == label.astype(np.int64).reshape(-1, 1)).sum(), len(pred)
+
+
+class F1(EvalMetric):
+    """The harmonic mean of precision and recall, of two classes."""
+
+    def reset(self) -> None:
+        """Forget what was given."""
+        super().reset()
+        self._counts = np.zeros(3)
+
+    def _measure(self, label, pred) -> tuple[Any, int]:
+        said = pred.argmax(1) if pred.ndim > 1 else pred > 0.5
+        right, said = label.ravel().astype(bool), said.astype(bool)
+        self._counts += [(right & said).sum(), said.sum(), right.sum()]
+        return 0, len(right)
+
+    def get(self) -> tuple[str, float]:
+        """The name, and the mean (NaN if there is nothing)."""
+        both, *each = self._counts
+        return self.name, float(2 * both / sum(each)) if sum(each) else float("nan")
+
+
+def _error(kind: str, words: str, measure: Callable[[Any, Any], Any]) -> Any:
+    """A mean of errors, for each batch."""
+    body = {
+        "__doc__": f"The {words} of errors, for each batch.",
+        "_measure": lambda self, label, pred: (measure(label.reshape(pred.shape), pred), 1),
+        "__module__": __name__,
+    }
+    return type(kind, (EvalMetric,), body)
+
+
+MSE = _error("MSE", "mean of the squares", lambda y, p: ((y - p) ** 2).mean())
+MAE = _error("MAE", "mean size", lambda y, p: np.abs(y - p).mean())
+RMSE = _error("RMSE", "root of the mean of the squares", lambda y, p: ((y - p) ** 2).mean() ** 0.5)
+
+
+class CrossEntropy(EvalMetric):
+    """Minus the mean logarithm of the predictions for the labels."""
+
+    def __init__(self, eps: float = 1e-12, name: str = "cross-entropy") -> None:
+        self.eps = eps
         super().__init__(name)
 
     def _measure(self, label, pred) -> tuple[Any, int]:
-        return ((label.reshape(pred.shape) - pred) ** 2).mean(), 1
+        rows = pred.reshape(-1, pred.shape[-1])
+        own = rows[np.arange(len(rows)), label.ravel().astype(np.int64)]
+        return -np.log(own + self.eps).sum(), len(rows)
 
 
-class MAE(EvalMetric):
-    """The mean size of errors, for each batch."""
+class Perplexity(CrossEntropy):
+    """The exponential of the cross entropy, without the label `ignore_label`."""
 
-    def __init__(self, name: str = "mae") -> None:
-        super().__init__(name)
+    def __init__(self, ignore_label: int | None = None, name: str = "perplexity") -> None:
+        self.ignore_label = ignore_label
+        super().__init__(1e-10, name)
 
     def _measure(self, label, pred) -> tuple[Any, int]:
-        return np.abs(label.reshape(pred.shape) - pred).mean(), 1
+        kept = label.ravel() != self.ignore_label
+        return super()._measure(label.ravel()[kept], pred.reshape(-1, pred.shape[-1])[kept])
+
+    def get(self) -> tuple[str, float]:
+        """The name, and the exponential of the mean."""
+        name, value = super().get()
+        return name, float(np.exp(value))
 
 
 class Loss(EvalMetric):
     """The mean of losses; labels are ignored."""
-
-    def __init__(self, name: str = "loss") -> None:
-        super().__init__(name)
 
     def update(self, labels, preds) -> None:
         """Take a batch of losses into account."""
@@ -100,7 +154,57 @@ class Loss(EvalMetric):
             self.num_inst += pred.size
 
 
+class CompositeEvalMetric(EvalMetric):
+    """Several metrics of the same batches."""
+
+    def __init__(self, metrics=(), name: str = "composite") -> None:
+        self.metrics = [create(metric) for metric in metrics]
+        super().__init__(name)
+
+    def add(self, metric) -> None:
+        """Put a metric at the end."""
+        self.metrics.append(create(metric))
+
+    def reset(self) -> None:
+        """Forget what was given."""
+        for metric in self.metrics:
+            metric.reset()
+
+    def update(self, labels, preds) -> None:
+        """Take a batch into account."""
+        for metric in self.metrics:
+            metric.update(labels, preds)
+
+    def get(self) -> Any:
+        """The names, and the means."""
+        names, values = zip(*[metric.get() for metric in self.metrics], strict=True)
+        return list(names), list(values)
+
+
+_SHORT = {"acc": "accuracy", "ce": "crossentropy", "top_k_acc": "topkaccuracy"}
+
+
+def create(metric, *args, **kwargs) -> Any:
+    """A metric from its name, a list of them, or itself.
+
+    Raises
+    ------
+    ValueError: If there is none of this name.
+    """
+    if isinstance(metric, list):
+        return CompositeEvalMetric(metric)
+    if isinstance(metric, EvalMetric):
+        return metric
+    kinds = {name.lower(): kind for name, kind in functions_of(globals(), "create").items()}
+    name = str(metric).lower().replace("_", "").replace("-", "")
+    found = kinds.get(_SHORT.get(str(metric).lower(), name))
+    if found is None:
+        raise ValueError(f"Cannot find metric {metric}: there are {', '.join(sorted(kinds))}")
+    return found(*args, **kwargs)
+
+
 __getattr__ = absence("wengert.compat.mxnet.metric")
 
 
+__all__ = defined(globals())
 fill_sections(globals())

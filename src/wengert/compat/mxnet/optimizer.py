@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit import updates
+from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import absence
 
@@ -42,6 +43,7 @@ class Optimizer:
 
     kept: ClassVar[tuple[str, ...]] = ()
     """The names of the arrays that are kept for each weight."""
+    ignored: ClassVar[tuple[str, ...]] = ("lazy_update",)
 
     def __init__(
         self,
@@ -87,11 +89,12 @@ class Optimizer:
         """What an update needs to remember of earlier ones: arrays of NumPy's, by name."""
         return updates.kept(np.asarray(weight._payload), *self.kept)
 
-    def _scaled(self, grad, clip: bool = True) -> Any:
-        g = grad * self.rescale_grad
-        if clip and self.clip_gradient is not None:
-            g = g.clip(-self.clip_gradient, self.clip_gradient)
-        return g
+    def _scaled(self, grad) -> Any:
+        return self._clipped(grad * self.rescale_grad)
+
+    def _clipped(self, g) -> Any:
+        limit = self.clip_gradient
+        return g if limit is None else g.clip(-limit, limit)
 
     def update(
         self, index, weight, grad, state, lr_mult: float = 1.0, wd_mult: float = 1.0
@@ -109,14 +112,12 @@ class Optimizer:
 
 
 @register
+@arguments
 class SGD(Optimizer):
     """Gradient descent: the velocity is ``momentum * velocity - lr * gradient``."""
 
-    def __init__(self, learning_rate: float = 0.01, momentum: float = 0.0, **kwargs) -> None:
-        kwargs.pop("lazy_update", None)
-        super().__init__(learning_rate=learning_rate, **kwargs)
-        self.momentum = momentum
-
+    learning_rate: Any = 0.01
+    momentum: float = 0.0
     kept, nesterov = ("momentum",), False
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
@@ -132,57 +133,49 @@ class NAG(SGD):
 
 
 @register
+@arguments
 class Adam(Optimizer):
     """Adam (Kingma and Ba 2014)."""
 
-    def __init__(
-        self,
-        learning_rate: float = 0.001,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-8,
-        **kwargs,
-    ) -> None:
-        kwargs.pop("lazy_update", None)
-        super().__init__(learning_rate=learning_rate, **kwargs)
-        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
-
+    learning_rate: Any = 0.001
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
     kept = ("momentum", "velocity")
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
         lr *= math.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
-        g = self._scaled(g, clip=False) + wd * w
-        if self.clip_gradient is not None:
-            g = g.clip(-self.clip_gradient, self.clip_gradient)
+        g = self._clipped(g * self.rescale_grad + wd * w)
         return w - updates.adam(g, state, lr, self.beta1, self.beta2, self.epsilon)
 
 
 @register
+@arguments
 class AdaGrad(Optimizer):
     """AdaGrad (Duchi and others 2011)."""
 
-    def __init__(self, eps: float = 1e-7, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self.float_stable_eps = eps
-
+    eps: float = 1e-7
     kept = ("accumulator",)
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
-        change = updates.adagrad(self._scaled(g), state, lr, self.float_stable_eps)
+        change = updates.adagrad(self._scaled(g), state, lr, self.eps)
         return w - change - lr * wd * w
 
 
 @register
+@arguments
 class RMSProp(Optimizer):
     """RMSProp (Tieleman and Hinton 2012)."""
 
-    def __init__(
-        self, learning_rate: float = 0.001, gamma1: float = 0.9, epsilon: float = 1e-8, **kw
-    ) -> None:
-        if kw.pop("centered", False):
+    learning_rate: Any = 0.001
+    gamma1: float = 0.9
+    gamma2: float = 0.9
+    epsilon: float = 1e-8
+    centered: bool = False
+
+    def _prepare(self) -> None:
+        if self.centered:
             raise NotImplementedError("RMSProp(centered=True): use Adam")
-        super().__init__(learning_rate=learning_rate, **kw)
-        self.gamma1, self.epsilon = gamma1, epsilon
 
     kept = ("velocity",)
 
@@ -192,13 +185,12 @@ class RMSProp(Optimizer):
 
 
 @register
+@arguments
 class AdaDelta(Optimizer):
     """AdaDelta (Zeiler 2012), which needs no learning rate."""
 
-    def __init__(self, rho: float = 0.9, epsilon: float = 1e-5, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self.rho, self.epsilon = rho, epsilon
-
+    rho: float = 0.9
+    epsilon: float = 1e-5
     kept = ("accumulated_grad", "accumulated_delta_var")
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:

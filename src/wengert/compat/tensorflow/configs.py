@@ -235,6 +235,11 @@ def serialize_keras_object(obj) -> Any:
         name = "__numpy__" if isinstance(obj, np.ndarray) else "__tensor__"
         held = {"value": array.tolist(), "dtype": array.dtype.name}
         return {"class_name": name, "config": held}
+    if isinstance(obj, slice):
+        ends = [serialize_keras_object(end) for end in (obj.start, obj.stop, obj.step)]
+        return {"class_name": "__slice__", "config": ends}
+    if obj is Ellipsis:
+        return {"class_name": "__ellipsis__", "config": []}
     if hasattr(obj, "get_config"):
         return _of_object(obj)
     if inspect.isfunction(obj) or inspect.isclass(obj):
@@ -296,6 +301,8 @@ def deserialize_keras_object(config, custom_objects=None, safe_mode: bool = True
     if name is None or "config" not in config:
         return {key: deserialize_keras_object(value) for key, value in config.items()}
     inner = config["config"]
+    if name in ("__slice__", "__ellipsis__"):
+        return slice(*map(deserialize_keras_object, inner)) if inner else Ellipsis
     if name in ("__numpy__", "__tensor__"):
         array = np.asarray(inner["value"], inner["dtype"])
         return array if name == "__numpy__" else constant_of(array)

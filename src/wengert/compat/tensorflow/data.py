@@ -12,8 +12,10 @@ graphs: functions that are mapped run as Python.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,46 +23,34 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow.conversion import TensorSpec
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
-from wengert.compat.tensorflow.errors import OutOfRangeError
+from wengert.compat.tensorflow.elements import (
+    array_of,
+    called,
+    for_leaves,
+    joined,
+    leaves,
+    mapped,
+    next_of,
+    padded,
+    part_at,
+    positive,
+    stacked,
+    tensor,
+    whole_of,
+)
+from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
-from wengert.compat.tensorflow.functions.joining import stack
 from wengert.compat.tensorflow.refusal import refusal
 
-__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "TextLineDataset"]
-
-
-def mapped(function: Callable[[Any], Any], value) -> Any:
-    """A structure with `function` applied to each of its leaves."""
-    if isinstance(value, dict):
-        return {key: mapped(function, part) for key, part in value.items()}
-    if isinstance(value, tuple):
-        parts = [mapped(function, part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return function(value)
-
-
-def leaves(value) -> Iterator[Any]:
-    """The leaves of a structure, in order."""
-    if isinstance(value, dict):
-        for part in value.values():
-            yield from leaves(part)
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from leaves(part)
-    else:
-        yield value
-
-
-def joined(function: Callable[[list[Any]], Any], values: list[Any]) -> Any:
-    """Structures of one form as one, with `function` applied to the leaves of each place."""
-    first = values[0]
-    if isinstance(first, dict):
-        return {key: joined(function, [value[key] for value in values]) for key in first}
-    if isinstance(first, tuple):
-        parts = [joined(function, list(column)) for column in zip(*values, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
-    return function(values)
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "Options",
+    "TextLineDataset",
+]
 
 
 AUTOTUNE = -1
@@ -69,34 +59,53 @@ INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 
 
-def _tensor(value) -> Any:
-    if is_text(value):
-        return labels_of(value)
-    return value if hasattr(value, "_payload") else V.made(V.tensor_of(value))
+def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
+    """Decorate a generator of elements: the method gives a dataset of what it yields.
+
+    `count` checks the arguments, and gives the number of elements, from that of the dataset.
+    """
+
+    def decorate(elements) -> Any:
+        @functools.wraps(elements)
+        def method(self, *args, **kwargs) -> Any:
+            known = count(self._count, *args, **kwargs)
+            return Dataset(lambda: elements(self, *args, **kwargs), known)
+
+        return method
+
+    return decorate
 
 
-def _part(place: int) -> Callable[[Any], Any]:
-    return lambda array: _of_array(array[place])
+def _same(count: int | None, *args, **kwargs) -> int | None:
+    return count
 
 
-def _of_array(part) -> Any:
-    return labels_of(part) if is_text(part) else V.constant_of(part)
+def _unknown(count: int | None, *args, **kwargs) -> int | None:
+    return None
 
 
-def _stacked(parts: list[Any]) -> Any:
-    return labels_of(parts) if is_text(parts) else stack(parts)
+def _in_batches(count, batch_size, drop_remainder: bool = False, *args, **kwargs) -> int | None:
+    size = positive(batch_size, "BatchDatasetV2", "Batch size")
+    if count is None or count < 0:
+        return None if count is None else -1
+    whole: int = count // size if drop_remainder else -(-count // size)
+    return whole
 
 
-def _array_of(tensor) -> Any:
-    return tensor._payload if is_text(tensor) else V.numbers_of(tensor)
+def _in_windows(count, size, shift=None, stride=1, drop_remainder: bool = False, name=None) -> Any:
+    if count is None or count < 0:
+        return count
+    step = size if shift is None else shift
+    wide = (size - 1) * stride + 1
+    return max(0, (count - wide) // step + 1) if drop_remainder else -(-count // step)
 
 
-def _next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
-    return lambda _: next(values)
+class Options:
+    """Options of datasets, none of which has an effect here."""
 
-
-def _number(value, what: str) -> int:
-    return V.integers(value, what)[0]
+    def __init__(self) -> None:
+        self.autotune = self.threading = self.experimental_optimization = SimpleNamespace()
+        self.experimental_distribute = SimpleNamespace()
 
 
 class Dataset:
@@ -132,7 +141,7 @@ class Dataset:
         >>> [x.numpy().tolist() for x in tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]])]
         [[1, 2], [3, 4]]
         """
-        arrays = mapped(_tensor, tensors)
+        arrays = mapped(tensor, tensors)
         sizes = []
         for leaf in leaves(arrays):
             if not leaf._payload.ndim:
@@ -142,9 +151,9 @@ class Dataset:
             raise ValueError(f"Dimensions {sizes[0]} and {sizes[1]} are not compatible")
 
         def begin() -> Iterator[Any]:
-            held = mapped(_array_of, arrays)
+            held = mapped(array_of, arrays)
             for place in range(sizes[0]):
-                yield mapped(_part(place), held)
+                yield mapped(part_at(place), held)
 
         return Dataset(begin, sizes[0])
 
@@ -157,7 +166,7 @@ class Dataset:
         >>> len(tf.data.Dataset.from_tensors([1, 2, 3]))
         1
         """
-        element = mapped(_tensor, tensors)
+        element = mapped(tensor, tensors)
         return Dataset(lambda: iter([element]), 1)
 
     @staticmethod
@@ -184,7 +193,7 @@ class Dataset:
         def begin() -> Iterator[Any]:
             for value in generator(*(args or ())):
                 if types is None:
-                    yield mapped(_tensor, value)
+                    yield mapped(tensor, value)
                 else:
                     yield joined(lambda pair: V.made(V.tensor_of(pair[0], pair[1])), [value, types])
 
@@ -199,7 +208,7 @@ class Dataset:
         >>> [int(x) for x in tf.data.Dataset.range(1, 6, 2)]
         [1, 3, 5]
         """
-        numbers = range(*(_number(arg, "range") for arg in args))
+        numbers = range(*(whole_of(arg, "range") for arg in args))
         kind = np.dtype(np.int64 if output_type is None else output_type.as_numpy_dtype)
         return Dataset(lambda: (V.constant_of(kind.type(n)) for n in numbers), len(numbers))
 
@@ -218,7 +227,7 @@ class Dataset:
 
         def begin() -> Iterator[Any]:
             for values in zip(*inner, strict=False):
-                yield mapped(_next_of(iter(values)), parts)
+                yield mapped(next_of(iter(values)), parts)
 
         counts = [dataset._count for dataset in inner]
         if None in counts:
@@ -226,8 +235,66 @@ class Dataset:
         finite = [count for count in counts if count is not None and count >= 0]
         return Dataset(begin, min(finite) if finite else -1)
 
+    @staticmethod
+    def random(seed=None, rerandomize_each_iteration=None, name=None) -> Dataset:
+        """Whole numbers below 2**32 at random, without end."""
+        start = int(stream_of(seed).integers(1 << 62))
+
+        def begin() -> Iterator[Any]:
+            rng = np.random.default_rng(start)
+            while True:
+                yield V.constant_of(rng.integers(1 << 32, dtype=np.int64))
+
+        return Dataset(begin, -1)
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets, choice_dataset, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
+        """The next element, each time, of the dataset whose number comes."""
+
+        def begin() -> Iterator[Any]:
+            streams = [iter(dataset) for dataset in datasets]
+            for place in choice_dataset:
+                for element in streams[int(place)]:
+                    yield element
+                    break
+                else:
+                    if stop_on_empty_dataset:
+                        return
+
+        return Dataset(begin)
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets,
+        weights=None,
+        seed=None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration=None,
+    ) -> Dataset:
+        """The next element, each time, of a dataset that is drawn by its weight."""
+        start = int(stream_of(seed).integers(1 << 62))
+        chances = np.ones(len(datasets)) if weights is None else np.array(V.numbers_of(weights))
+
+        def begin() -> Iterator[Any]:
+            rng, left = np.random.default_rng(start), np.array(chances, np.float64)
+            streams = [iter(dataset) for dataset in datasets]
+            while left.any():
+                place = int(rng.choice(len(left), p=left / left.sum()))
+                for element in streams[place]:
+                    yield element
+                    break
+                else:
+                    if stop_on_empty_dataset:
+                        return
+                    left[place] = 0
+
+        return Dataset(begin)
+
     # -- one from another -------------------------------------------------------------------------
 
+    @_stage(_same)
     def map(
         self,
         map_func: Callable[..., Any],
@@ -235,35 +302,140 @@ class Dataset:
         deterministic=None,
         name=None,
         **kwargs,
-    ) -> Dataset:
+    ) -> Any:
         """A function of each element; the parts of a tuple are its arguments."""
+        for element in self:
+            result = called(map_func, element)
+            yield mapped(tensor, tuple(result) if isinstance(result, list) else result)
 
-        def begin() -> Iterator[Any]:
-            for element in self:
-                result = map_func(*element) if isinstance(element, tuple) else map_func(element)
-                yield mapped(_tensor, tuple(result) if isinstance(result, list) else result)
-
-        return Dataset(begin, self._count)
-
-    def filter(self, predicate: Callable[..., Any], name=None) -> Dataset:
+    @_stage(_unknown)
+    def filter(self, predicate: Callable[..., Any], name=None) -> Any:
         """The elements for which a function is true."""
+        return (element for element in self if called(predicate, element))
 
-        def begin() -> Iterator[Any]:
-            for element in self:
-                if predicate(*element) if isinstance(element, tuple) else predicate(element):
-                    yield element
+    @_stage(_unknown)
+    def take_while(self, predicate: Callable[..., Any], name=None) -> Any:
+        """The elements up to the first for which a function is false."""
+        return itertools.takewhile(lambda element: called(predicate, element), self)
 
-        return Dataset(begin)
-
-    def flat_map(self, map_func: Callable[..., Any], name=None) -> Dataset:
+    @_stage(_unknown)
+    def flat_map(self, map_func: Callable[..., Any], name=None) -> Any:
         """The elements of the datasets that a function makes of each element."""
+        for element in self:
+            yield from called(map_func, element)
 
-        def begin() -> Iterator[Any]:
-            for element in self:
-                yield from map_func(*element) if isinstance(element, tuple) else map_func(element)
+    @_stage(_unknown)
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length=None,
+        block_length=None,
+        num_parallel_calls=None,
+        deterministic=None,
+        name=None,
+    ) -> Any:
+        """The elements of the datasets that a function makes, of `cycle_length` of them by turns.
 
-        return Dataset(begin)
+        Examples
+        --------
+        >>> dataset = tf.data.Dataset.range(2).interleave(
+        ...     lambda x: tf.data.Dataset.from_tensors(x).repeat(2), cycle_length=2)
+        >>> [int(x) for x in dataset]
+        [0, 1, 0, 1]
+        """
+        sources = iter(self)
+        many = 10 if cycle_length in (None, AUTOTUNE) else whole_of(cycle_length, "cycle_length")
+        block = 1 if block_length is None else whole_of(block_length, "block_length")
+        turns: list[Any] = [None] * many
+        while True:
+            for place in range(many):
+                if turns[place] is None:
+                    turns[place] = next((iter(called(map_func, one)) for one in sources), None)
+                for _ in range(block if turns[place] is not None else 0):
+                    found = list(itertools.islice(turns[place], 1))
+                    if not found:
+                        turns[place] = None
+                        break
+                    yield from found
+            if all(turn is None for turn in turns):
+                sources, rest = itertools.tee(sources)
+                if next(rest, None) is None:
+                    return
 
+    @_stage(_in_windows)
+    def window(self, size, shift=None, stride=1, drop_remainder: bool = False, name=None) -> Any:
+        """Datasets of `size` elements each, which begin `shift` elements apart.
+
+        Examples
+        --------
+        >>> for part in tf.data.Dataset.range(5).window(3, shift=1, drop_remainder=True):
+        ...     print([int(x) for x in part])
+        [0, 1, 2]
+        [1, 2, 3]
+        [2, 3, 4]
+        """
+        many, gap = whole_of(size, "size"), whole_of(stride, "stride")
+        step = many if shift is None else whole_of(shift, "shift")
+        held: list[Any] = []
+        elements = iter(self)
+        wide = (many - 1) * gap + 1
+        while True:
+            held += itertools.islice(elements, wide - len(held))
+            if not held or (drop_remainder and len(held) < wide):
+                return
+            yield _of_windows(held[:wide:gap])
+            if step > len(held):
+                list(itertools.islice(elements, step - len(held)))
+            held = held[step:]
+
+    @_stage(_same)
+    def scan(self, initial_state, scan_func: Callable[..., Any], name=None) -> Any:
+        """What a function gives of a state and each element, beside the next state."""
+        state = mapped(tensor, initial_state)
+        for element in self:
+            state, found = scan_func(state, element)
+            state = mapped(tensor, state)
+            yield mapped(tensor, found)
+
+    @_stage(_unknown)
+    def unique(self, name=None) -> Any:
+        """Each element once, where it comes first."""
+        seen: set[Any] = set()
+        for element in self:
+            key = element.numpy().tobytes() if not is_text(element) else element._payload[()]
+            if key not in seen:
+                seen.add(key)
+                yield element
+
+    @_stage(_unknown)
+    def group_by_window(
+        self, key_func, reduce_func, window_size=None, window_size_func=None, name=None
+    ) -> Any:
+        """What a function makes of the elements of one key, `window_size` of them at a time."""
+        groups: dict[int, list[Any]] = {}
+        for element in self:
+            key = int(called(key_func, element))
+            found = groups.setdefault(key, [])
+            found.append(element)
+            size = window_size if window_size_func is None else int(window_size_func(key))
+            if len(found) == size:
+                yield from reduce_func(V.constant_of(np.int64(key)), _of_windows(groups.pop(key)))
+        for key, found in groups.items():
+            yield from reduce_func(V.constant_of(np.int64(key)), _of_windows(found))
+
+    @_stage(_unknown)
+    def ignore_errors(self, log_warning: bool = False, name=None) -> Any:
+        """The elements that are made without an error of TensorFlow's."""
+        elements = iter(self)
+        while True:
+            try:
+                yield next(elements)
+            except StopIteration:
+                return
+            except OpError:
+                continue
+
+    @_stage(_in_batches)
     def batch(
         self,
         batch_size,
@@ -271,36 +443,56 @@ class Dataset:
         num_parallel_calls=None,
         deterministic=None,
         name=None,
-    ) -> Dataset:
+    ) -> Any:
         """Several elements as one, along a new first dimension.
 
         Raises
         ------
         InvalidArgumentError: If their shapes differ, or the size is not positive.
         """
-        size = _number(batch_size, "batch_size")
-        if size <= 0:
-            raise V.invalid("BatchDatasetV2", "Batch size must be greater than zero.")
+        size, elements = whole_of(batch_size, "batch_size"), iter(self)
+        while chosen := list(itertools.islice(elements, size)):
+            if len(chosen) == size or not drop_remainder:
+                yield joined(stacked, chosen)
 
-        def begin() -> Iterator[Any]:
-            elements = iter(self)
-            while chosen := list(itertools.islice(elements, size)):
-                if len(chosen) == size or not drop_remainder:
-                    yield joined(_stacked, chosen)
+    @_stage(lambda count, batch_size, *args, **kwargs: _in_batches(count, batch_size))
+    def padded_batch(
+        self,
+        batch_size,
+        padded_shapes=None,
+        padding_values=None,
+        drop_remainder: bool = False,
+        name=None,
+    ) -> Any:
+        """Several elements as one, each filled up to one shape.
 
-        count = self._count
-        if count is not None and count >= 0:
-            count = count // size if drop_remainder else -(-count // size)
-        return Dataset(begin, count)
+        Examples
+        --------
+        >>> dataset = tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n)).padded_batch(2)
+        >>> print(next(iter(dataset)).numpy())
+        [[1 0]
+         [2 2]]
+        """
+        size, elements = whole_of(batch_size, "batch_size"), iter(self)
+        while chosen := list(itertools.islice(elements, size)):
+            if len(chosen) < size and drop_remainder:
+                return
+            columns = [list(leaves(element)) for element in chosen]
+            many = len(columns[0])
+            shapes, values = (for_leaves(given, many) for given in (padded_shapes, padding_values))
+            made = map(padded, shapes, values, map(list, zip(*columns, strict=True)))
+            yield mapped(next_of(made), chosen[0])
 
-    def unbatch(self, name=None) -> Dataset:
+    @_stage(lambda count, batch_size, *args, **kwargs: None)
+    def rebatch(self, batch_size, drop_remainder: bool = False, name=None) -> Any:
+        """The examples of batches in batches of another size."""
+        return iter(self.unbatch().batch(batch_size, drop_remainder))
+
+    @_stage(_unknown)
+    def unbatch(self, name=None) -> Any:
         """The parts of each element along its first dimension."""
-
-        def begin() -> Iterator[Any]:
-            for element in self:
-                yield from Dataset.from_tensor_slices(element)
-
-        return Dataset(begin)
+        for element in self:
+            yield from Dataset.from_tensor_slices(element)
 
     def shuffle(
         self, buffer_size, seed=None, reshuffle_each_iteration: bool = True, name=None
@@ -311,9 +503,7 @@ class Dataset:
         ------
         InvalidArgumentError: If `buffer_size` is not positive.
         """
-        size = _number(buffer_size, "buffer_size")
-        if size <= 0:
-            raise V.invalid("ShuffleDatasetV3", "buffer_size must be greater than zero.")
+        size = positive(buffer_size, "ShuffleDatasetV3", "buffer_size")
         start = int(stream_of(seed).integers(1 << 62))
         turns = itertools.count()
 
@@ -333,7 +523,7 @@ class Dataset:
 
     def repeat(self, count=None, name=None) -> Dataset:
         """The elements again and again, `count` times, or without end."""
-        times = -1 if count is None else _number(count, "count")
+        times = -1 if count is None else whole_of(count, "count")
 
         def begin() -> Iterator[Any]:
             for _ in itertools.count() if times < 0 else range(times):
@@ -351,7 +541,7 @@ class Dataset:
 
     def take(self, count, name=None) -> Dataset:
         """The first `count` elements; all of them for -1."""
-        number = _number(count, "count")
+        number = whole_of(count, "count")
         if number < 0:
             return self
         many = self._count
@@ -360,17 +550,18 @@ class Dataset:
 
     def skip(self, count, name=None) -> Dataset:
         """The elements without the first `count`."""
-        number = _number(count, "count")
+        number = whole_of(count, "count")
         many = self._count
         known = many if many is None or many < 0 else max(many - number, 0)
         return Dataset(lambda: itertools.islice(iter(self), number, None), known)
 
     def shard(self, num_shards, index, name=None) -> Dataset:
         """Each `num_shards`-th element, beginning with the one at `index`."""
-        step, place = _number(num_shards, "num_shards"), _number(index, "index")
+        step, place = whole_of(num_shards, "num_shards"), whole_of(index, "index")
         return Dataset(lambda: itertools.islice(iter(self), place, None, step))
 
-    def enumerate(self, start=0, name=None) -> Dataset:
+    @_stage(_same)
+    def enumerate(self, start=0, name=None) -> Any:
         """The elements with their numbers, as int64.
 
         Examples
@@ -378,13 +569,8 @@ class Dataset:
         >>> [(int(i), int(x)) for i, x in tf.data.Dataset.range(5, 7).enumerate()]
         [(0, 5), (1, 6)]
         """
-        first = _number(start, "start")
-
-        def begin() -> Iterator[Any]:
-            for number, element in enumerate(self, first):
-                yield V.constant_of(np.int64(number)), element
-
-        return Dataset(begin, self._count)
+        for number, element in enumerate(self, whole_of(start, "start")):
+            yield V.constant_of(np.int64(number)), element
 
     def concatenate(self, dataset: Dataset, name=None) -> Dataset:
         """The elements, and then those of another dataset."""
@@ -429,9 +615,9 @@ class Dataset:
         >>> print(tf.data.Dataset.range(5).reduce(start, lambda a, b: a + b).numpy())
         10
         """
-        state = mapped(_tensor, initial_state)
+        state = mapped(tensor, initial_state)
         for element in self:
-            state = mapped(_tensor, reduce_func(state, element))
+            state = mapped(tensor, reduce_func(state, element))
         return state
 
     # -- taking elements --------------------------------------------------------------------------
@@ -486,6 +672,15 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"<_Dataset element_spec={self.element_spec}>"
+
+
+def _of_windows(elements: list[Any]) -> Any:
+    """The elements as a dataset, or a dataset for each of their parts."""
+    first = elements[0]
+    if not isinstance(first, tuple | dict):
+        return Dataset(lambda: iter(elements), len(elements))
+    columns = zip(*[leaves(element) for element in elements], strict=True)
+    return mapped(next_of(iter([_of_windows(list(column)) for column in columns])), first)
 
 
 class TextLineDataset(Dataset):

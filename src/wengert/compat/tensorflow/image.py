@@ -15,7 +15,7 @@ import numpy as np
 import wengert as wg
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow import operations
+from wengert.compat.tensorflow import math, operations
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.refusal import refusing
@@ -330,6 +330,101 @@ def total_variation(images, name=None) -> Any:
     down = operations.abs(x[..., 1:, :, :] - x[..., :-1, :, :])
     right = operations.abs(x[..., :, 1:, :] - x[..., :, :-1, :])
     return sum(operations.reduce_sum(part, axis=[-3, -2, -1]) for part in (down, right))
+
+
+# -- colours ---------------------------------------------------------------------------------------
+
+
+def rgb_to_hsv(images, name=None) -> Any:
+    """Hue, saturation and value of red, green and blue, all between 0 and 1.
+
+    Examples
+    --------
+    >>> print(tf.image.rgb_to_hsv([[[1.0, 0.5, 0.5]]]).numpy())
+    [[[0.  0.5 1. ]]]
+    """
+    x = V.made(V.tensor_of(images))
+    r, g, b = (x[..., i] for i in range(3))
+    most, least = operations.reduce_max(x, axis=-1), operations.reduce_min(x, axis=-1)
+    width = most - least
+    grey = operations.equal(width, 0.0)
+    safe = operations.where(grey, operations.ones_like(width), width)
+    of_red = ((g - b) / safe) % 6.0
+    others = operations.where(most == g, (b - r) / safe + 2.0, (r - g) / safe + 4.0)
+    hue = operations.where(most == r, of_red, others) / 6.0
+    zero = operations.zeros_like(hue)
+    some = operations.where(most > 0.0, most, operations.ones_like(most))
+    share = operations.where(most > 0.0, width / some, zero)
+    return operations.stack([operations.where(grey, zero, hue), share, most], axis=-1)
+
+
+def hsv_to_rgb(images, name=None) -> Any:
+    """Red, green and blue of hue, saturation and value.
+
+    Examples
+    --------
+    >>> print(tf.image.hsv_to_rgb([[[0.0, 0.5, 1.0]]]).numpy())
+    [[[1.  0.5 0.5]]]
+    """
+    x = V.made(V.tensor_of(images))
+    hue, share, value = (x[..., i] for i in range(3))
+    parts = []
+    for start in (5.0, 3.0, 1.0):
+        place = (hue * 6.0 + start) % 6.0
+        near = operations.minimum(operations.minimum(place, 4.0 - place), 1.0)
+        parts.append(value - value * share * operations.maximum(near, 0.0))
+    return operations.stack(parts, axis=-1)
+
+
+def _recoloured(image, hue: float, factor: float) -> Any:
+    def changed(x) -> Any:
+        h, s, v = operations.unstack(rgb_to_hsv(x), axis=-1)
+        s = operations.clip_by_value(s * factor, 0.0, 1.0)
+        return hsv_to_rgb(operations.stack([(h + hue) % 1.0, s, v], axis=-1))
+
+    return _scaled(image, changed)
+
+
+def adjust_hue(image, delta, name=None) -> Any:
+    """Colours turned by `delta` around the circle of hues."""
+    return _recoloured(image, float(delta), 1.0)
+
+
+def adjust_saturation(image, saturation_factor, name=None) -> Any:
+    """Colours that are more, or less, unlike grey."""
+    return _recoloured(image, 0.0, float(saturation_factor))
+
+
+def adjust_gamma(image, gamma=1, gain=1) -> Any:
+    """``gain * image ** gamma``."""
+    return _scaled(image, lambda x: x ** float(gamma) * float(gain))
+
+
+def random_hue(image, max_delta: float, seed=None) -> Any:
+    """Colours turned by a random number between ``-max_delta`` and `max_delta`."""
+    if not 0 <= max_delta <= 0.5:
+        raise ValueError("max_delta must be between 0 and 0.5.")
+    return adjust_hue(image, stream_of(seed).uniform(-max_delta, max_delta))
+
+
+def random_saturation(image, lower: float, upper: float, seed=None) -> Any:
+    """`adjust_saturation` with a factor between `lower` and `upper`."""
+    if not 0 <= lower < upper:
+        raise ValueError("upper must be > lower, and lower must be non-negative.")
+    return adjust_saturation(image, stream_of(seed).uniform(lower, upper))
+
+
+def psnr(a, b, max_val, name=None) -> Any:
+    """The ratio of the greatest signal to the noise, in decibels, for each picture.
+
+    Examples
+    --------
+    >>> print(tf.image.psnr(tf.zeros([2, 2, 1]), tf.ones([2, 2, 1]), 10.0).numpy())
+    20.0
+    """
+    top, x, y = float(max_val), _floats(a), _floats(b)
+    error = operations.reduce_mean((x - y) ** 2, axis=[-3, -2, -1])
+    return 20.0 * np.log10(top).item() - math.log(error) * (10.0 / float(np.log(10.0)))
 
 
 __getattr__ = refusing("image")

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow.configs import Configured, getter
+from wengert.compat.kit.arguments import arguments
+from wengert.compat.kit.namespaces import defined, functions_of
+from wengert.compat.kit.rows import of_rows
+from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import drawing
 from wengert.compat.tensorflow.functions.drawing import stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
@@ -28,6 +30,7 @@ class Initializer(Configured):
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
 
+@arguments
 class Constant(Initializer):
     """One number everywhere, or a given array.
 
@@ -37,8 +40,7 @@ class Constant(Initializer):
     [3. 3.]
     """
 
-    def __init__(self, value=0.0) -> None:
-        self.value = value
+    value: Any = 0.0
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of("Fill", shape)
@@ -74,6 +76,7 @@ class Ones(Initializer):
         return constant_of(np.ones(shape_of("Fill", shape), dtype_of(dtype, _FLOAT32)))
 
 
+@arguments
 class Identity(Initializer):
     """A matrix with one number on its diagonal.
 
@@ -84,8 +87,7 @@ class Identity(Initializer):
      [0. 2.]]
     """
 
-    def __init__(self, gain: float = 1.0) -> None:
-        self.gain = gain
+    gain: float = 1.0
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of("Fill", shape)
@@ -97,13 +99,13 @@ class Identity(Initializer):
         return constant_of(self.gain * np.eye(*sizes, dtype=dtype_of(dtype, _FLOAT32)))
 
 
+@arguments
 class RandomNormal(Initializer):
     """Normal random numbers."""
 
-    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed=None) -> None:
-        self.mean = mean
-        self.stddev = stddev
-        self.seed = seed
+    mean: float = 0.0
+    stddev: float = 0.05
+    seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         return drawing.normals(stream_of(self.seed), shape, self.mean, self.stddev, dtype)
@@ -117,24 +119,24 @@ class TruncatedNormal(RandomNormal):
         return drawing.truncated_normals(stream, shape, self.mean, self.stddev, dtype)
 
 
+@arguments
 class RandomUniform(Initializer):
     """Uniform random numbers."""
 
-    def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed=None) -> None:
-        self.minval = minval
-        self.maxval = maxval
-        self.seed = seed
+    minval: float = -0.05
+    maxval: float = 0.05
+    seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         return drawing.uniforms(stream_of(self.seed), shape, self.minval, self.maxval, dtype)
 
 
+@arguments
 class Orthogonal(Initializer):
     """A random orthogonal matrix; for more dimensions, one of that many columns."""
 
-    def __init__(self, gain: float = 1.0, seed=None) -> None:
-        self.gain = gain
-        self.seed = seed
+    gain: float = 1.0
+    seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         sizes = shape_of("Fill", shape)
@@ -151,6 +153,7 @@ class Orthogonal(Initializer):
         return constant_of((self.gain * q.reshape(sizes)).astype(dtype_of(dtype, _FLOAT32)))
 
 
+@arguments
 class VarianceScaling(Initializer):
     """Random numbers whose variance is `scale` divided by the number of inputs, outputs, or both.
 
@@ -166,26 +169,22 @@ class VarianceScaling(Initializer):
     ValueError: If an argument is another one.
     """
 
-    def __init__(
-        self,
-        scale: float = 1.0,
-        mode: str = "fan_in",
-        distribution: str = "truncated_normal",
-        seed=None,
-        **kwargs,
-    ) -> None:
-        if scale <= 0:
-            raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
-        if mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise ValueError(f"Invalid `mode` argument: {mode}")
-        if distribution == "normal":
-            distribution = "truncated_normal"
-        if distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
-            raise ValueError(f"Invalid `distribution` argument: {distribution}")
-        self.scale = scale
-        self.mode = mode
-        self.distribution = distribution
-        self.seed = seed
+    scale: float = 1.0
+    mode: str = "fan_in"
+    distribution: str = "truncated_normal"
+    seed: Any = None
+
+    def _prepare(self) -> None:
+        if self.scale <= 0:
+            raise ValueError(
+                f"Argument `scale` must be positive float. Received: scale={self.scale}"
+            )
+        if self.mode not in ("fan_in", "fan_out", "fan_avg"):
+            raise ValueError(f"Invalid `mode` argument: {self.mode}")
+        if self.distribution == "normal":
+            self.distribution = "truncated_normal"
+        if self.distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
+            raise ValueError(f"Invalid `distribution` argument: {self.distribution}")
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         fan_in, fan_out = _fans(shape_of("Fill", shape))
@@ -211,39 +210,42 @@ def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
     return shape[-2] * field, shape[-1] * field
 
 
-def _scaled(name: str, scale: float, mode: str, distribution: str) -> Any:
+def _scaled(name: str, scale: str, mode: str, distribution: str) -> Any:
     """A class of `VarianceScaling` with these arguments."""
-
-    def __init__(self, seed=None, **kwargs) -> None:
-        VarianceScaling.__init__(self, scale, mode, distribution, seed)
-
-    def get_config(self) -> dict[str, Any]:
-        return {"seed": self.seed}
-
     kind = {"uniform": "Uniform", "truncated_normal": "Truncated normal"}[distribution]
-    doc = f"{kind} random numbers: `VarianceScaling` with scale {scale} and mode ``{mode!r}``."
+
+    def _prepare(self) -> None:
+        self.scale, self.mode, self.distribution = float(scale), mode, distribution
+
     body = {
-        "__init__": __init__,
-        "get_config": get_config,
-        "__doc__": doc,
-        "__module__": __name__,
+        "__annotations__": {"seed": Any},
+        "__doc__": f"{kind} random numbers: `VarianceScaling` with scale {scale} and mode "
+        f"``{mode!r}``.",
+        "_prepare": _prepare,
+        "seed": None,
+        "without": ("scale", "mode", "distribution"),
     }
-    return type(name, (VarianceScaling,), body)
+    return arguments(type(name, (VarianceScaling,), body))
 
 
-GlorotUniform = _scaled("GlorotUniform", 1.0, "fan_avg", "uniform")
-GlorotNormal = _scaled("GlorotNormal", 1.0, "fan_avg", "truncated_normal")
-HeUniform = _scaled("HeUniform", 2.0, "fan_in", "uniform")
-HeNormal = _scaled("HeNormal", 2.0, "fan_in", "truncated_normal")
-LecunUniform = _scaled("LecunUniform", 1.0, "fan_in", "uniform")
-LecunNormal = _scaled("LecunNormal", 1.0, "fan_in", "truncated_normal")
+of_rows(
+    globals(),
+    _scaled,
+    """
+    GlorotUniform | 1.0 | fan_avg | uniform
+    GlorotNormal | 1.0 | fan_avg | truncated_normal
+    HeUniform | 2.0 | fan_in | uniform
+    HeNormal | 2.0 | fan_in | truncated_normal
+    LecunUniform | 1.0 | fan_in | uniform
+    LecunNormal | 1.0 | fan_in | truncated_normal
+    """,
+)
 
-constant, zeros, ones, identity = Constant, Zeros, Ones, Identity
-random_normal, random_uniform, truncated_normal = RandomNormal, RandomUniform, TruncatedNormal
-glorot_uniform, glorot_normal = GlorotUniform, GlorotNormal
-he_uniform, he_normal = HeUniform, HeNormal
-lecun_uniform, lecun_normal = LecunUniform, LecunNormal
-orthogonal, variance_scaling = Orthogonal, VarianceScaling
+for _name, _kind in functions_of(
+    globals(), "Initializer"
+).items():  # as functions, in small letters
+    if isinstance(_kind, type):
+        globals()[snake_case(_name)] = _kind
 
 # as TensorFlow's package itself names some of them
 constant_initializer, zeros_initializer, ones_initializer = Constant, Zeros, Ones

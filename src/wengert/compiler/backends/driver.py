@@ -47,6 +47,21 @@ _KEPT = 1 << 20
 ENDED, MISSING, TROUBLE, PAUSED = range(4)
 
 
+class _Memory(NamedTuple):
+    """What a run computes in.
+
+    Attributes
+    ----------
+    memory: All of it.
+    head: Where to begin, how many times to go round, and how it ended.
+    results: What lies where each block ends.
+    """
+
+    memory: np.ndarray[Any, Any]
+    head: np.ndarray[Any, Any]
+    results: list[list[tuple[Value, np.ndarray[Any, Any]]]]
+
+
 class Driver:
     """Runs blocks from the first one to an end.
 
@@ -73,7 +88,7 @@ class Driver:
             ]
             for i, station in enumerate(stations)
         ]
-        self._idle: list[np.ndarray[Any, Any]] = []
+        self._idle: list[_Memory] = []
 
     def run(self, arrays: Sequence[Any]) -> tuple[int, dict[Value, Any] | None] | None:
         """Compute.
@@ -86,34 +101,31 @@ class Driver:
             something in a block would raise an error.
         """
         try:
-            memory = self._idle.pop()
+            room = self._idle.pop()
         except IndexError:
-            memory = self._fresh()
-        head = memory[:24].view(np.int64)
-        head[0] = 0
-        while True:
+            room = self._fresh()
+        memory, head, results = room
+        head[0], code = 0, PAUSED
+        while code == PAUSED:
             head[1] = _TURNS
             # signals are seen to before and after
             self._call(memory, *arrays)
-            code, station = int(head[2]), int(head[0])
-            if code != PAUSED:
-                break
-        found: dict[Value, Any] | None = None
-        if code == ENDED:
-            found = {
-                value: np.ndarray(value.shape, value.dtype, memory, offset).copy()
-                for value, offset in self._results[station]
-            }
-        self._idle.append(memory)
+            station, _, code = head.tolist()
+        found = {v: shown.copy() for v, shown in results[station]} if code == ENDED else None
+        self._idle.append(room)
         return None if code == TROUBLE else (station, found)
 
-    def _fresh(self) -> np.ndarray[Any, Any]:
+    def _fresh(self) -> _Memory:
         """Memory as it is before a run, from the beginning of a line of the cache on."""
         room = np.empty(self._image.size + _LINE, np.uint8)
         start = -room.ctypes.data % _LINE
         memory = room[start : start + self._image.size]
         np.copyto(memory, self._image)
-        return memory
+        results = [
+            [(v, np.ndarray(v.shape, v.dtype, memory, offset)) for v, offset in places]
+            for places in self._results
+        ]
+        return _Memory(memory, memory[:24].view(np.int64), results)
 
 
 def drive(stations: Sequence[Station], inputs: Sequence[Value], *, fastmath: bool) -> Driver | None:

@@ -18,6 +18,7 @@ from wengert.compiler.backends.sharing import (
     SHARE,
     addresses_of,
     is_wide,
+    own_of,
     piece_of,
     register_sharing,
 )
@@ -111,6 +112,9 @@ class Emission(Strips):
             inner._pointers[value] = inner.code.entry("%table", k)
         troubled = inner.code.entry("%table", len(values))
         inner.code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
+        for value in own_of(tree, self.storage):
+            slot = self.storage.slots[value]._replace(kind="stack")
+            inner._pointers[value] = inner._address(slot, value)
         inner._once, inner._range = self._once, ("%start", "%stop")
         merged = inner._merged(tree)
         inner._item(tree)
@@ -122,7 +126,9 @@ class Emission(Strips):
         module.declare(name, inner.code.function(head))
         module.declare(SHARE, f"declare i8 @{SHARE}(ptr, ptr, i64, i64)")
         extent = math.prod([each.counter.extent for each in merged])
-        given = f"ptr @{name}, ptr {table}, i64 {extent}, i64 {piece_of(tree, extent)}"
+        strip = inner._strip_of(merged, extent)
+        piece = piece_of(tree, extent, 1 if strip is None else strip.width * strip.apart)
+        given = f"ptr @{name}, ptr {table}, i64 {extent}, i64 {piece}"
         failed = code.let(f"call i8 @{SHARE}({given})")
         code.trouble(code.let(f"icmp ne i8 {failed}, 0"))
 

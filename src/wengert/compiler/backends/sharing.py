@@ -4,8 +4,9 @@ NOTE [shared loops]
 A long loop whose repetitions write to different places is a function of its own, of an environment
 (a table of addresses), a start and a stop. Native code asks the library's threads (NOTE [threads]
 in `wengert.base.threads`) to run it in pieces, by a call back into Python: some microseconds, so
-that only loops of much work are shared. Sums over all repetitions stay with one thread, hence no
-result depends on the number of threads.
+that only loops of much work are shared. Sums over all repetitions stay with one thread, and pieces
+begin where vectors do, hence no result depends on the number of threads. What each repetition
+writes for itself alone, such as a row of exponentials, lies on the stack of the thread.
 """
 
 from __future__ import annotations
@@ -22,15 +23,26 @@ from wengert.compiler.backends.affine import Counter, Index
 from wengert.compiler.backends.loops import LoopTree, Product, statements_of
 from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.trees import work
+from wengert.compiler.ir.programs import Value, open_ended
 
-__all__ = ["SHARE", "addresses_of", "interruption", "is_wide", "piece_of", "register_sharing"]
+__all__ = [
+    "SHARE",
+    "addresses_of",
+    "interruption",
+    "is_wide",
+    "own_of",
+    "piece_of",
+    "register_sharing",
+]
 
 SHARE = "wengert.share"
 """The symbol of the function that native code calls: function, environment, size, piece."""
 
 # rough cycles of a loop that is worth it, and of a piece
-_WIDE = 1_000_000
-_PIECE = 200_000
+_WIDE = 400_000
+_PIECE = 100_000
+# bytes on a thread's stack, of which there are 512 kB at least
+_OWN = 64 << 10
 
 _Work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 _Share = ctypes.CFUNCTYPE(
@@ -64,9 +76,10 @@ def interruption() -> BaseException | None:
     return _interrupted.pop(get_ident(), None)
 
 
-def piece_of(tree: LoopTree, extent: int) -> int:
-    """How many of so many repetitions are a piece."""
-    return max(1, extent * _PIECE // work(tree))
+def piece_of(tree: LoopTree, extent: int, step: int) -> int:
+    """How many of so many repetitions are a piece, where `step` at a time are done in vectors."""
+    count = max(1, extent * _PIECE // work(tree))
+    return -(-count // step) * step
 
 
 def is_wide(tree: LoopTree, storage: Storage) -> bool:
@@ -76,11 +89,21 @@ def is_wide(tree: LoopTree, storage: Storage) -> bool:
     for item in statements_of(tree):
         if isinstance(item, Product) or not any(_is_of(i, tree.counter) for i in item.place):
             return False
+    own = own_of(tree, storage)
+    sizes = [storage.slots[value].size for value in own]
+    return all(own.values()) and not any(map(open_ended, sizes)) and sum(sizes) <= _OWN
+
+
+def own_of(tree: LoopTree, storage: Storage) -> dict[Value, bool]:
+    """What nobody needs outside of a loop, and whether each repetition writes it for itself."""
+    own: dict[Value, bool] = {}
+    for item in statements_of(tree):
         slot = storage.slots[item.value]
-        if item.value in storage.private and slot.kind != "stack":
-            # each thread would need it for itself
-            return False
-    return True
+        if item.value in storage.private and slot.kind == "arena":
+            places = zip(item.place, slot.strides, strict=True)
+            within = any(i.is_counter(tree.counter) and not stride for i, stride in places)
+            own[item.value] = own.get(item.value, True) and within
+    return own
 
 
 def _is_of(index: Index, counter: Counter) -> bool:

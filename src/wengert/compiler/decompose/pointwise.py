@@ -220,6 +220,14 @@ def _silu(F: Any, self: Any) -> Any:
     return self / (F.exp(-self) + 1)
 
 
+@rule(records.glu, kinds=REAL)
+def _glu(F: Any, self: Any, dim: int) -> Any:
+    size = self.shape[dim]
+    first = F.slice(self, dim=dim, start=0, end=size // 2, step=1)
+    second = F.slice(self, dim=dim, start=size // 2, end=size, step=1)
+    return first / (F.exp(-second) + 1)
+
+
 def _decay(F: Any, self: Any) -> Any:
     """log(1 + exp(-\\|self\\|)), which never overflows."""
     return F.log1p(F.exp(-F.abs(self)))

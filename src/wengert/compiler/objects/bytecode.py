@@ -1,4 +1,13 @@
-"""Layer 8 · compiler: what becomes of a value on the interpreter's stack, read off the bytecode."""
+"""Layer 8 · compiler: what becomes of values on the interpreter's stack, read off the bytecode.
+
+NOTE [flow of values]
+Nothing in Python shows what lies on the interpreter's stack, but the bytecode does: `Flow` goes
+along all ways through a function, with what each entry of the stack may have been put there by, and
+so knows for each instruction which others take what it leaves. Whether a value is only returned
+(`is_returned`), only printed (`wengert.compiler.objects.flows`), or only given to operations of
+ours (`wengert.compiler.objects.straight`), and whether anything computed lies on the stack
+(`is_bare`), are questions to it. An instruction that it does not know may look at all of the stack.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +16,45 @@ import functools
 import re
 import sys
 from bisect import bisect
-from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
 from wengert.tape.sites import OURS
 
-__all__ = ["QUIET", "SPEC", "consumer", "instructions_of", "onwards", "place_of", "user_frame"]
+__all__ = [
+    *("QUIET", "SPEC", "Flow", "flow_of", "instructions_of", "is_bare"),
+    *("is_returned", "loops_of", "place_at", "place_of", "user_frame"),
+]
 
-QUIET = frozenset({"CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG", "NOT_TAKEN"})
-_PUSHES = {
-    **dict.fromkeys(
-        ("LOAD_FAST", "LOAD_CONST", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLOSURE", "PUSH_NULL"), 1
-    ),
-    **dict.fromkeys(("LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_SMALL_INT"), 1),
-}
-_TAKES = {
-    **dict.fromkeys(("BINARY_OP", "BINARY_SUBSCR", "COMPARE_OP", "IS_OP", "CONTAINS_OP"), 2),
-    **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "TO_BOOL"), 1),
-    **dict.fromkeys(("FORMAT_SIMPLE", "CONVERT_VALUE"), 1),
-    "FORMAT_WITH_SPEC": 2,
-}
-"""How many values instructions take that give one."""
+QUIET = frozenset(
+    {
+        *("CACHE", "NOP", "PRECALL", "KW_NAMES", "RESUME", "EXTENDED_ARG", "NOT_TAKEN"),
+        *("MAKE_CELL", "COPY_FREE_VARS", "JUMP_FORWARD", "JUMP_BACKWARD", "RETURN_CONST"),
+        "JUMP_BACKWARD_NO_INTERRUPT",
+    }
+)
+"""Instructions that leave the stack alone."""
 SPEC = 4
 """The part of the argument of ``FORMAT_VALUE`` that says that there is a format."""
+_PUSHES = (
+    *("LOAD_FAST", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLOSURE"),
+    *("LOAD_GLOBAL", "PUSH_NULL"),
+)
+_GIVES_ONE = (
+    *("BINARY_", "UNARY_", "COMPARE_OP", "IS_OP", "CONTAINS_OP", "TO_BOOL", "BUILD_", "FORMAT_"),
+    *("CONVERT_VALUE", "CALL_FUNCTION_EX"),
+)
+_GIVES_NONE = ("STORE_", "DELETE_", "POP_TOP", "POP_JUMP")
+"""How the names of instructions begin that take nothing, give one value, or give none."""
+_LOOKS_UP = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_STILL = frozenset({"LOAD_GLOBAL", "LOAD_CONST", "LOAD_SMALL_INT", "PUSH_NULL"})
+"""Those that put something on the stack that nothing computes."""
+_ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
+_ALWAYS = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
+"""Those behind which no other one follows, and that always jump."""
+_READS = frozenset({"numpy", "item", "__float__", "__array__"})
+"""What gives the values of a tensor themselves; other functions compute with them."""
+_CONTAINERS = frozenset({"BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP"})
 _OF_TWO = re.compile("((?:LOAD|STORE)_FAST(?:_BORROW)?)_((?:LOAD|STORE)_FAST(?:_BORROW)?)")
 
 
@@ -61,12 +85,37 @@ def user_frame(frame: Any) -> Any:
     return frame
 
 
+def place_at(code: CodeType, offset: int) -> int:
+    """The index of the instruction that runs where a frame is at an offset."""
+    steps, offsets = instructions_of(code)
+    # a call is left at its own offset or at that of the caches behind it
+    k = bisect(offsets, offset) - 1
+    while steps[k].opname == "CACHE":
+        k -= 1
+    # where the interpreter has specialised a call, it stays at what prepares it
+    return k + 1 if steps[k].opname == "PRECALL" else k
+
+
 def place_of(frame: Any) -> int:
     """The index of the instruction that is running."""
-    steps, offsets = instructions_of(frame.f_code)
-    # a call is left at its own offset or at that of the caches behind it
-    k = bisect(offsets, frame.f_lasti) - 1
-    return k + 1 if steps[k].opname == "PRECALL" else k
+    return place_at(frame.f_code, frame.f_lasti)
+
+
+@functools.lru_cache(512)
+def loops_of(code: CodeType) -> list[tuple[int, int]]:
+    """From which offset to which loops reach."""
+    return [
+        (step.argval, step.offset)
+        for step in instructions_of(code)[0]
+        if "JUMP" in step.opname and isinstance(step.argval, int) and step.argval <= step.offset
+    ]
+
+
+# -- the flow of values ----------------------------------------------------------------------------
+
+_Stack = tuple[frozenset[int], ...]
+_OUTSIDE = frozenset({-1})
+"""What is put there by no instruction that is known: an exception, and what was there before."""
 
 
 def _effect(step: Any) -> tuple[int, int] | None:
@@ -74,65 +123,159 @@ def _effect(step: Any) -> tuple[int, int] | None:
     what, arg = step.opname, step.arg or 0
     if what in QUIET:
         return 0, 0
-    if what in _PUSHES:
-        return 0, _PUSHES[what]
-    if what in _TAKES:
-        return _TAKES[what], 1
-    if what == "LOAD_GLOBAL":
-        return 0, 1 + (arg & 1)
-    if what in ("LOAD_ATTR", "LOAD_METHOD"):
-        method = what == "LOAD_METHOD" or (sys.version_info >= (3, 12) and bool(arg & 1))
-        return 1, 1 + method
-    if what == "FORMAT_VALUE":
-        return 1 + bool(arg & SPEC), 1
-    if what in ("BUILD_STRING", "BUILD_TUPLE", "BUILD_LIST", "BUILD_SLICE"):
-        return arg, 1
-    if what in ("BUILD_CONST_KEY_MAP", "BUILD_MAP"):
-        return (arg + 1 if what != "BUILD_MAP" else 2 * arg), 1
+    if what == "RETURN_VALUE":
+        return 1, 0
     if what in ("CALL", "CALL_KW"):
         return arg + 2 + (what == "CALL_KW"), 1
-    if what.startswith("POP_JUMP") or what == "RETURN_VALUE":
-        return 1, 0
-    return (0, 0) if what == "JUMP_FORWARD" else None
+    net = dis.stack_effect(step.opcode, step.arg)
+    if what.startswith(_PUSHES):
+        return 0, net
+    if what in _LOOKS_UP:
+        return 1, 1 + net
+    if what.startswith(_GIVES_ONE):
+        return 1 - net, 1
+    return (-net, 0) if what.startswith(_GIVES_NONE) else None
 
 
-def onwards(
-    steps: list[Any], k: int, above: int = 0, jumps: bool = True
-) -> Iterator[tuple[int, Any, int, int]]:
-    """What follows instruction `k`, with how much each takes of what lies above its result.
+class Flow:
+    """What lies on the stack before each instruction, and who takes it from there.
 
-    Gives the index, the instruction, how many values lie above, and how many it takes, as long as
-    that is known; choices within an expression are followed if `jumps`.
+    Attributes
+    ----------
+    steps: The instructions.
+    before
+        By the index of an instruction that some way leads to, for each entry of the stack the
+        indices of the instructions that may have put it there. Empty if that is not known.
     """
-    joins = dict[int, int]()
-    jumped = False
-    for i in range(k + 1, len(steps)):
-        step = steps[i]
-        if step.offset in joins:
-            above, jumped = joins[step.offset], False
-        if jumped:
-            return
+
+    def __init__(self, code: CodeType) -> None:
+        self.steps = instructions_of(code)[0]
+        self.before: dict[int, _Stack] = {}
+        self._taken: dict[int, list[tuple[int, int | None]]] = {}
+        try:
+            self._follow(code)
+        except (ValueError, IndexError, KeyError):
+            self.before = {}
+        for k, stack in self.before.items():
+            takes = self.takes(k)
+            if takes is not None:
+                stack = stack[len(stack) - takes :]
+            for position, entry in enumerate(stack):
+                for source in entry:
+                    known = None if takes is None else position
+                    self._taken.setdefault(source, []).append((k, known))
+
+    def _follow(self, code: CodeType) -> None:
+        places = {step.offset: k for k, step in enumerate(self.steps)}
+        todo: list[tuple[int, _Stack]] = [(0, ())]
+        for entry in dis.Bytecode(code).exception_entries:  # type: ignore[attr-defined]  # not in its stubs
+            todo.append((places[entry.target], (_OUTSIDE,) * (entry.depth + entry.lasti + 1)))
+        while todo:
+            k, stack = todo.pop()
+            known = self.before.get(k)
+            if known is not None:
+                if len(known) != len(stack):
+                    raise ValueError
+                stack = tuple([a | b for a, b in zip(known, stack, strict=True)])
+                if stack == known:
+                    continue
+            self.before[k] = stack
+            step = self.steps[k]
+            if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
+                todo.append((places[step.argval], self._after(k, stack, True)))
+            if step.opname not in _ENDS and step.opname not in _ALWAYS:
+                todo.append((k + 1, self._after(k, stack, False)))
+
+    def _after(self, k: int, stack: _Stack, jump: bool) -> _Stack:
+        """The stack behind an instruction."""
+        step = self.steps[k]
+        if step.opname == "COPY":
+            return (*stack, stack[-step.arg])
+        if step.opname == "SWAP":
+            moved = [*stack]
+            moved[-1], moved[-step.arg] = moved[-step.arg], moved[-1]
+            return tuple(moved)
         found = _effect(step)
         if found is None:
-            return
+            # whatever it does, it puts what lies on top there
+            net = dis.stack_effect(step.opcode, step.arg, jump=jump)
+            takes = min(1 + max(0, -net), len(stack))
+            found = takes, takes + net
         takes, gives = found
-        yield i, step, above, takes
-        above += gives - takes
-        if above < 0:
-            return
-        if step.opname == "RETURN_VALUE":
-            jumped = True
-        elif "JUMP" in step.opname:
-            if step.argval <= step.offset or not jumps:
-                return
-            joins[step.argval] = above
-            jumped = step.opname == "JUMP_FORWARD"
+        if takes > len(stack) or gives < 0:
+            raise ValueError
+        return stack[: len(stack) - takes] + (frozenset({k}),) * gives
+
+    def takes(self, k: int) -> int | None:
+        """How many values an instruction takes; None if it may look at all of them."""
+        if self.steps[k].opname in ("COPY", "SWAP"):
+            return 0
+        found = _effect(self.steps[k])
+        return None if found is None else found[0]
+
+    def takers(self, k: int) -> list[tuple[int, int | None]] | None:
+        """The instructions that take what instruction `k` leaves, or None if they are not known.
+
+        Each comes with the position among what it takes, from the lowest one on; or with None, if
+        it may do anything.
+        """
+        return self._taken.get(k, []) if k in self.before else None
+
+    def is_still(self, k: int) -> bool:
+        """Whether nothing has computed what instruction `k` leaves."""
+        if k < 0:
+            return False
+        if self.steps[k].opname in _LOOKS_UP:
+            return all(source < k and self.is_still(source) for source in self.before[k][-1])
+        return self.steps[k].opname in _STILL
 
 
-def consumer(steps: list[Any], k: int, above: int = 0) -> int | None:
-    """The instruction that takes what instruction `k` has left below so many values, if it is known
-    and no choice lies between."""
-    for i, _, found, takes in onwards(steps, k, above, jumps=False):
-        if takes > found:
-            return i
-    return None
+@functools.lru_cache(512)
+def flow_of(code: CodeType) -> Flow:
+    """The flow of values in a code object."""
+    return Flow(code)
+
+
+def is_bare(frame: Any) -> bool:
+    """Whether the stack of a function in a call holds nothing computed below what that takes.
+
+    ``x * helper(y)`` leaves `x` there while `helper` runs. What was loaded from a module or is a
+    constant stays what it is; anything else may have been computed.
+    """
+    flow, k = flow_of(frame.f_code), place_of(frame)
+    stack = flow.before.get(k)
+    if stack is None:
+        return False
+    left = stack[: len(stack) - (flow.takes(k) or 0)]
+    return all(flow.is_still(source) for entry in left for source in entry)
+
+
+def is_returned(code: CodeType, until: CodeType | None) -> bool:
+    """Whether the call that the function of `code` is in the middle of gives a result of its own.
+
+    ``return float(loss)`` and ``return loss.numpy()`` take values out of tensors, but do nothing
+    with these but to return them: they are results like others, and no decisions. Only where the
+    function itself calls, not one that it called; it was called by `until`.
+    """
+    frame: Any = sys._getframe(1)
+    asked = ""
+    while frame is not None and OURS[frame.f_code.co_filename]:
+        asked, frame = frame.f_code.co_name, frame.f_back
+    return (
+        asked in _READS
+        and frame is not None
+        and frame.f_code is code
+        and frame.f_back is not None
+        and frame.f_back.f_code is until
+        and _is_handed_back(flow_of(code), place_of(frame))
+    )
+
+
+def _is_handed_back(flow: Flow, k: int) -> bool:
+    """Whether what instruction `k` leaves on the stack reaches the end, in containers or alone."""
+    takers = flow.takers(k)
+    return bool(takers) and all(
+        flow.steps[i].opname == "RETURN_VALUE"
+        or (flow.steps[i].opname in _CONTAINERS and i > k and _is_handed_back(flow, i))
+        for i, _ in takers or ()
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import decimal
+import functools
 import gc
 import sys
 import types
@@ -57,7 +58,7 @@ MOST_BYTES = 1 << 16
 
 def read_sequence(thing: Any) -> Reading:
     """A list or tuple."""
-    parts = [Part(f"{{0}}[{i}]", part) for i, part in enumerate(thing)]
+    parts = [Part(_at(i), part) for i, part in enumerate(thing)]
     return Reading("class", parts, (Part("len({0})", len(thing)),))
 
 
@@ -77,9 +78,14 @@ def read_mapping(thing: Any) -> Reading:
 
 
 def _item(key: Any, part: Any) -> Part:
-    if key.__class__ is str and key.isidentifier():
-        return Part(f"{{0}}[{key!r}]", part)
-    return Part("{0}[{1}]", part, key)
+    path = _at(key) if key.__class__ is str else ""
+    return Part(path, part) if path else Part("{0}[{1}]", part, key)
+
+
+@functools.lru_cache(4096)
+def _at(key: Any) -> str:
+    """The expression of a part at a position, or under a name; empty where it needs the key."""
+    return "" if key.__class__ is str and not key.isidentifier() else f"{{0}}[{key!r}]"
 
 
 _PLAIN = frozenset({str, int, bytes, bool, type(None)})

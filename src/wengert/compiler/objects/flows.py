@@ -21,8 +21,9 @@ from typing import Any
 from wengert.compiler.objects.bytecode import (
     QUIET,
     SPEC,
+    Flow,
+    flow_of,
     instructions_of,
-    onwards,
     place_of,
     user_frame,
 )
@@ -81,9 +82,9 @@ def is_printed(as_is: bool) -> bool:
         if as_is:
             return False
     elif what == "CALL":
-        calls = _calls(code, _PRINT)
-        whole = k in calls["text"] and not _TEXTS & frame.f_globals.keys()
-        if not whole and (as_is or k not in calls["format"]):
+        called = _called(flow_of(code), k, _PRINT)
+        whole = called == "text" and not _TEXTS & frame.f_globals.keys()
+        if not whole and (as_is or called != "format"):
             return False
     elif what not in ("FORMAT_SIMPLE", "CONVERT_VALUE"):
         return False
@@ -118,13 +119,13 @@ def questions_of(
         return None
     asked = []
     steps = [step for step in instructions_of(code)[0] if step.opname not in QUIET]
-    places = {step.offset: k for k, step in enumerate(instructions_of(code)[0])}
+    offsets = instructions_of(code)[1]
     for i, step in enumerate(steps):
         if not _is_variable(step, name):
             continue
         if step.opname not in _LOADS:
             return None
-        if _flows(code, places[step.offset], False, sinks):
+        if _flows(code, offsets.index(step.offset), False, sinks):
             continue
         question = _question(steps, i + 1)
         if question is None:
@@ -166,81 +167,84 @@ def _is_variable(step: Any, name: str) -> bool:
     return step.argval == name and "_FAST" in step.opname
 
 
-@functools.lru_cache(512)
-def _calls(code: CodeType, sinks: frozenset[str]) -> dict[str, frozenset[int]]:
-    """The places of calls of `sinks`, of functions that give text, and of ``"...".format``."""
-    steps = instructions_of(code)[0]
-    found: dict[str, set[int]] = {"print": set(), "text": set(), "format": set()}
-    for k, step in enumerate(steps):
-        kind = ""
-        if step.opname == "LOAD_GLOBAL" and (step.arg or 0) & 1:
-            kind = "print" if step.argval in sinks else "text" if step.argval in _TEXTS else ""
-        elif step.opname in ("LOAD_METHOD", "LOAD_ATTR"):
-            text = steps[k - 1]
-            plain = text.opname == "LOAD_CONST" and type(text.argval) is str
-            if text.opname == "LOAD_GLOBAL" and f"{text.argval}.{step.argval}" in sinks:
-                kind = "print"
-            elif plain and step.argval == "format" and not _NESTED.search(text.argval):
-                kind = "format"
-        if not kind:
-            continue
-        # since Python 3.13 what lies beside a function is put there behind it
-        behind = sys.version_info >= (3, 13) and steps[k + 1].opname == "PUSH_NULL"
-        for i, other, above, takes in onwards(steps, k + behind):
-            # it takes the function and what lies beside it
-            if takes > above:
-                if other.opname in ("CALL", "CALL_KW") and takes == above + 2:
-                    found[kind].add(i)
-                break
-    return {kind: frozenset(places) for kind, places in found.items()}
+def _called(flow: Flow, k: int, sinks: frozenset[str]) -> str:
+    """What the call at instruction `k` is one of.
+
+    ``"print"``: one of `sinks`; ``"text"``: a function that gives the text of its argument;
+    ``"format"``: that method of a text.
+    """
+    if k not in flow.before or flow.steps[k].opname not in ("CALL", "CALL_KW"):
+        return ""
+    # the function, and what lies beside it
+    under = flow.before[k][len(flow.before[k]) - (flow.takes(k) or 0) :][:2]
+    if any(len(entry) != 1 for entry in under):
+        return ""
+    found = [i for (i,) in under if i < 0 or flow.steps[i].opname != "PUSH_NULL"]
+    source = max(found, default=-1)
+    if source < 0:
+        return ""
+    step = flow.steps[source]
+    if step.opname == "LOAD_GLOBAL":
+        return "print" if step.argval in sinks else "text" if step.argval in _TEXTS else ""
+    if step.opname not in ("LOAD_METHOD", "LOAD_ATTR") or len(flow.before[source][-1]) != 1:
+        return ""
+    (owner,) = flow.before[source][-1]
+    held = flow.steps[owner]
+    if held.opname == "LOAD_GLOBAL" and f"{held.argval}.{step.argval}" in sinks:
+        return "print"
+    plain = held.opname == "LOAD_CONST" and type(held.argval) is str
+    is_format = plain and step.argval == "format" and not _NESTED.search(held.argval)
+    return "format" if is_format else ""
 
 
 def _flows(
     code: CodeType, k: int, is_text: bool, sinks: frozenset[str], seen: frozenset[int] = frozenset()
 ) -> bool:
     """Whether what instruction `k` leaves on the stack is only printed, or made part of text."""
-    steps = instructions_of(code)[0]
-    for i, step, above, takes in onwards(steps, k):
-        if takes <= above:
-            continue
-        what, arg = step.opname, step.arg or 0
-        if what in ("CALL", "CALL_KW"):
-            return i in _calls(code, sinks)["print"] and takes >= above + 3
-        if what == "FORMAT_VALUE":
-            own = above == bool(arg & SPEC)
-            if not own or (is_text and arg) or (arg & SPEC and arg & _CONVERSION):
-                return False
-        elif what == "FORMAT_WITH_SPEC":
-            if is_text or above != 1:
-                return False
-        elif what == "CONVERT_VALUE":
-            if is_text:
-                return False
-        elif what == "BINARY_OP":
-            if not is_text or step.argrepr not in ("+", "+="):
-                return False
-        elif what != "FORMAT_SIMPLE" and (what != "BUILD_STRING" or not is_text):
-            return False
-        return i in seen or _flows(code, i, True, sinks, seen | {i})
-    return _is_stored(code, k, is_text, sinks, seen)
+    flow = flow_of(code)
+    takers = flow.takers(k)
+    return bool(takers) and all(
+        position is not None and _is_harmless(code, i, position, is_text, sinks, seen)
+        for i, position in takers or ()
+    )
 
 
-def _is_stored(
-    code: CodeType, k: int, is_text: bool, sinks: frozenset[str], seen: frozenset[int]
+def _is_harmless(
+    code: CodeType,
+    i: int,
+    at: int,
+    is_text: bool,
+    sinks: frozenset[str],
+    seen: frozenset[int],
 ) -> bool:
+    """Whether instruction `i` prints what it takes there, or makes it part of such text."""
+    flow = flow_of(code)
+    step = flow.steps[i]
+    what, arg = step.opname, step.arg or 0
+    if what in ("CALL", "CALL_KW"):
+        return at >= 2 and _called(flow, i, sinks) == "print"
+    if what == "STORE_FAST":
+        return is_text and _is_stored(code, step.argval, sinks, seen)
+    if what == "FORMAT_VALUE":
+        ready = at == 0 and not (is_text and arg) and not (arg & SPEC and arg & _CONVERSION)
+    elif what == "FORMAT_WITH_SPEC":
+        ready = at == 0 and not is_text
+    elif what == "CONVERT_VALUE":
+        ready = not is_text
+    elif what == "BINARY_OP":
+        ready = is_text and step.argrepr in ("+", "+=")
+    else:
+        ready = what == "FORMAT_SIMPLE" or (what == "BUILD_STRING" and is_text)
+    return ready and (i in seen or _flows(code, i, True, sinks, seen | {i}))
+
+
+def _is_stored(code: CodeType, name: str, sinks: frozenset[str], seen: frozenset[int]) -> bool:
     """Whether text goes into a variable which is only printed, wherever it is read."""
-    steps = instructions_of(code)[0]
-    following = next((s for s in steps[k + 1 :] if s.opname not in QUIET), None)
-    if not is_text or following is None or following.opname != "STORE_FAST":
-        return False
     if "vars" in code.co_names:
         # which gives all variables
         return False
-    name = following.argval
-    for i, step in enumerate(steps):
-        if not _is_variable(step, name):
-            continue
-        if step.opname in ("STORE_FAST", "DELETE_FAST"):
+    for i, step in enumerate(instructions_of(code)[0]):
+        if not _is_variable(step, name) or step.opname in ("STORE_FAST", "DELETE_FAST"):
             continue
         if step.opname not in _LOADS:
             return False

@@ -10,9 +10,12 @@ written in Python is looked through like the user's own, and one in C is denied.
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 from typing import Any
+
+import numpy as np
 
 from wengert.base.names import INSTALLED
 
@@ -24,6 +27,7 @@ __all__ = [
     "is_of_library",
     "is_pure",
     "is_trusted",
+    "may_tell",
     "of_library_name",
 ]
 
@@ -77,12 +81,26 @@ _WORLDLY = {
 _DRAWING = ("numpy.random", "numpy.ctypeslib", "scipy.io", "scipy.stats", "scipy.datasets")
 """Modules of libraries that draw random numbers of their own, or read files."""
 EXACT = frozenset(
+    name for kind in (int, float, complex) for name, part in vars(kind).items() if callable(part)
+)
+"""Methods of numbers, which classes give as functions that take nothing else."""
+_ASKING_TYPES = {
+    "builtins": frozenset({"type", "pow"}),
+    "math": frozenset({"ldexp"}),
+    "itertools": frozenset({"count"}),
+}
+"""What asks for the types of its arguments, or is read as text, where nothing else does."""
+_TAKING = frozenset(
     {
-        *("type", "heappush", "heappop", "heapify", "heapreplace", "heappushpop"),
-        *("Decimal", "timedelta", "Fraction", "fromtimestamp"),
+        *("abc", "_abc", "bisect", "_bisect", "builtins", "cmath", "collections", "_collections"),
+        *("contextlib", "contextvars", "_contextvars", "copy", "copyreg", "dataclasses", "enum"),
+        *("functools", "_functools", "itertools", "logging", "math", "numbers", "operator", "re"),
+        *("_operator", "string", "types", "typing", "typing_extensions", "warnings", "weakref"),
+        *("_weakref", "_weakrefset", "keyword", "reprlib", "_sre", "_string", "__future__"),
+        *("_collections_abc", "wengert"),
     }
 )
-"""What tells a number or a list from what stands for it."""
+"""Modules whose functions in C, and objects, take whatever behaves like a number or a list."""
 _CONSTANTS = frozenset({"pi", "e", "tau", "inf", "nan", "newaxis", "euler_gamma", "NaN", "Inf"})
 
 
@@ -131,9 +149,43 @@ def is_pure(module: str | None, name: str) -> bool:
     return False
 
 
+def may_tell(thing: Any) -> bool:
+    """Whether a function in C or a class may tell a number or a list from what stands for it.
+
+    What is not known to take both is supposed to.
+    """
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
+    if isinstance(thing, np.ufunc) or not isinstance(thing, type | _IN_C):
+        return False
+    if module is None:
+        # a method, which an object or a class has given
+        return name in EXACT
+    base = _base(module)
+    if base == "numpy":
+        return not isinstance(thing, type)
+    if not of_library_name(module):
+        return False
+    return base not in _TAKING or name in _ASKING_TYPES.get(base, ())
+
+
+_IN_C = (
+    types.BuiltinFunctionType
+    | types.MethodDescriptorType
+    | types.WrapperDescriptorType
+    | types.MethodWrapperType
+    | types.ClassMethodDescriptorType
+    | type(np.where)
+)
+
+
 def is_trusted(function: types.FunctionType) -> bool:
     """Whether a function in Python is one of a library that is not looked through."""
-    base = str(function.__globals__.get("__name__")).split(".")[0]
+    return _is_trusted_name(str(function.__globals__.get("__name__")))
+
+
+@functools.lru_cache(2048)
+def _is_trusted_name(module: str) -> bool:
+    base = module.split(".")[0]
     return base in LIBRARIES or base in _PURE
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 import re
 from collections.abc import Iterator
 from types import CodeType
 
+from wengert.compiler.objects.bytecode import instructions_of
 from wengert.compiler.objects.flows import is_handed_to_print
 
 __all__ = ["Names", "line_of_name", "names_of", "words_of"]
@@ -50,7 +50,7 @@ class Names:
     def _add(self, code: CodeType) -> None:
         chain: list[str] | None = None
         name = ""
-        for step in dis.get_instructions(code):
+        for step in instructions_of(code)[0]:
             what = step.opname
             if what in _ATTRIBUTE:
                 self.attributes.add(step.argval)
@@ -102,7 +102,7 @@ def line_of_name(code: CodeType, name: str) -> tuple[str, int] | None:
     """The first line that looks up a name."""
     for part in _codes(code):
         line = part.co_firstlineno
-        for step in dis.get_instructions(part):
+        for step in instructions_of(part)[0]:
             line = (step.positions and step.positions.lineno) or line
             if step.argval == name and (step.opname in _READ | _WRITE or "IMPORT" in step.opname):
                 return part.co_filename, line

@@ -10,13 +10,13 @@ attributes or variables that are not its own, the function runs as it is.
 
 from __future__ import annotations
 
-import dis
 import re
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wengert.base.dtypes import dtype
+from wengert.compiler.objects.bytecode import instructions_of
 from wengert.compiler.objects.libraries import is_library_module, is_of_library, is_pure, is_trusted
 from wengert.compiler.objects.names import names_of
 from wengert.compiler.objects.walker import slots_of
@@ -65,7 +65,7 @@ def _computes(function: Any, known: set[Any]) -> bool:
     space: dict[str, Any] = function.__globals__
     if names.written or any(map(_DRAWS.fullmatch, names.attributes)):
         return False
-    if any(step.opname in _SETS for step in dis.get_instructions(function)):
+    if any(step.opname in _SETS for step in instructions_of(function.__code__)[0]):
         return False
     for name in names.read:
         if name not in space and not is_pure("builtins", name):

@@ -9,8 +9,6 @@ function was traced, outside of any loop, nobody else has seen it.
 
 from __future__ import annotations
 
-import functools
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
@@ -18,13 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.objects.bytecode import consumer, instructions_of
+from wengert.compiler.objects.bytecode import Flow, flow_of, loops_of, place_at
 
 __all__ = ["Places"]
 
 _LOADS = ("LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME")
 _KNOWN = frozenset({"shape", "ndim", "dtype", "size", "itemsize", "nbytes"})
 """Attributes of an array that are conditions in any case."""
+_OTHERS = frozenset(
+    {
+        *("LOAD_CONST", "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "KW_NAMES"),
+        *("MAKE_CELL", "COPY_FREE_VARS"),
+    }
+)
+"""Instructions that may have a variable's name, and mean something else by it."""
 
 
 class Places:
@@ -80,32 +85,24 @@ class Places:
         }
 
 
-@functools.lru_cache(256)
-def _loops(code: CodeType) -> list[tuple[int, int]]:
-    """From where to where loops reach."""
-    return [
-        (step.argval, step.offset)
-        for step in instructions_of(code)[0]
-        if "JUMP" in step.opname and isinstance(step.argval, int) and step.argval <= step.offset
-    ]
-
-
 def _is_straight(code: CodeType, name: str, ours: set[int]) -> bool:
     """Whether all that takes a variable are the instructions at `ours`, each of them once."""
     if any(_mentions(part, name) for part in code.co_consts if isinstance(part, CodeType)):
         return False
-    (found, offsets), loops = instructions_of(code), _loops(code)
-    taken = {_called(found, bisect_right(offsets, offset) - 1) for offset in ours}
-    for place, above in _loaded(found, name):
-        if above is None:
+    flow, loops = flow_of(code), loops_of(code)
+    taken = {place_at(code, offset) for offset in ours}
+    for k, is_read in _uses(flow, name):
+        takers = flow.takers(k) if is_read else None
+        if not takers:
             return False
-        end = consumer(found, place, above)
-        if end is not None and found[end].opname == "LOAD_ATTR" and found[end].argval in _KNOWN:
-            continue
-        if end is None or end not in taken:
-            return False
-        if any(start <= offsets[end] <= stop for start, stop in loops):
-            return False
+        for i, position in takers:
+            step = flow.steps[i]
+            if step.opname == "LOAD_ATTR" and step.argval in _KNOWN:
+                continue
+            if position is None or i not in taken:
+                return False
+            if any(start <= step.offset <= stop for start, stop in loops):
+                return False
     return True
 
 
@@ -115,27 +112,11 @@ def _mentions(code: CodeType, name: str) -> bool:
     return name in own or any(_mentions(part, name) for part in inner)
 
 
-def _loaded(found: list[Any], name: str) -> Iterator[tuple[int, int | None]]:
-    """Where a variable is used, with how many values are above it then; None if it is not read."""
-    for place, step in enumerate(found):
-        value = step.argval
-        if value == name and isinstance(value, str) and step.opname not in ("LOAD_CONST",):
-            if step.opname in ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "KW_NAMES"):
-                continue
-            if step.opname in ("MAKE_CELL", "COPY_FREE_VARS"):
-                continue
-            yield place, 0 if step.opname.startswith(_LOADS) else None
-        elif (
-            isinstance(value, tuple)
-            and name in value
-            and step.opname not in ("LOAD_CONST", "KW_NAMES")
-        ):
-            yield place, None
-
-
-def _called(found: list[Any], place: int) -> int:
-    """The instruction that a frame is at, which may be at the caches behind it."""
-    while found[place].opname == "CACHE":
-        place -= 1
-    # where the interpreter has specialised a call, it stays at what prepares it
-    return place + 1 if found[place].opname == "PRECALL" else place
+def _uses(flow: Flow, name: str) -> Iterator[tuple[int, bool]]:
+    """Where a variable is used, and whether it is read there."""
+    for k, step in enumerate(flow.steps):
+        value, what = step.argval, step.opname
+        if what in _OTHERS:
+            continue
+        if value == name or (isinstance(value, tuple) and name in value):
+            yield k, value == name and what.startswith(_LOADS)

@@ -118,6 +118,7 @@ _ABOUT = frozenset(
         "__slotnames__",
         *("__slots__", "__annotations__", "__match_args__", "__orig_bases__", "__parameters__"),
         *("__dataclass_params__", "__dataclass_fields__", "__abstractmethods__", "_abc_impl"),
+        *("__attrs_attrs__", "__attrs_props__"),
         *("__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__"),
         *("__annotations_cache__", "__type_params__", "__repr__", "__reduce__", "__reduce_ex__"),
         *("__getstate__", "__setstate__", "__init_subclass__", "__dir__", "__sizeof__"),
@@ -153,12 +154,13 @@ def _class(thing: Any) -> Reading:
 def _is_text(key: str, part: Any) -> bool:
     """Whether a part of a class is how users have its objects shown, in code of their own.
 
-    What dataclasses have follows from the attributes.
+    What dataclasses and classes by attrs have follows from the attributes.
     """
     return (
         key == "__repr__"
         and isinstance(part, types.FunctionType)
         and not hasattr(part, "__wrapped__")
+        and not part.__code__.co_filename.startswith("<attrs ")
     )
 
 

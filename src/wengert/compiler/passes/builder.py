@@ -25,7 +25,7 @@ from wengert.compiler.ir.raising import is_within, may_raise
 from wengert.compiler.passes.keys import constant_key, params_key
 from wengert.prims.record import TABLE, Primitive
 
-__all__ = ["RULES", "Builder", "Rule", "live", "read"]
+__all__ = ["RULES", "Builder", "Rule", "live", "read", "reread"]
 
 Rule = Callable[..., Value | None]
 """``rule(builder, name, args, params, out)``: the value that takes the place of `out`, or None."""
@@ -217,7 +217,7 @@ class Builder:
     def take(self, step: Step | Loop) -> None:
         """Put a step of the old program in."""
         if isinstance(step, Loop):
-            self.steps.append(_renamed(step, self.current))
+            self.steps.append(reread(step, self.current))
             return
         now = self.now
         args = step.args
@@ -396,7 +396,7 @@ def _computed(prim: Primitive, arrays: list[Any], params: Mapping[str, Any]) -> 
         return None
 
 
-def _renamed(loop: Loop, current: Callable[[Value], Value]) -> Loop:
+def reread(loop: Loop, current: Callable[[Value], Value]) -> Loop:
     """A loop that reads what stands for its values now."""
     return Loop(
         loop.count,

@@ -8,14 +8,14 @@ parameters are equal with their types: 1, 1.0 and True differ, since dtypes foll
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from wengert.compiler.ir.programs import Loop, Number, Program, Value
 
-__all__ = ["constant_key", "param_key", "params_key", "program_key"]
+__all__ = ["constant_key", "named_key", "param_key", "params_key", "program_key"]
 
 _PLAIN = frozenset({int, str, type(None)})
 
@@ -63,23 +63,26 @@ def constant_key(array: Any) -> Any:
     return array.dtype.str, array.shape, array.tobytes()
 
 
+def named_key(param: Any, name: Callable[[Value], Any]) -> Any:
+    """The same for a parameter that may hold values, each of which is known by a name."""
+    kind = param.__class__
+    if kind is Value:
+        return kind, name(param)
+    if kind is Number:
+        return kind, name(param.value)
+    if isinstance(param, tuple | list):
+        return tuple([named_key(part, name) for part in param])
+    return param_key(param)
+
+
 def program_key(program: Program) -> Any:
     """What is equal for programs that compute the same in the same way."""
     names: dict[Value, Any] = {value: i for i, value in enumerate(program.inputs)}
 
     def name(value: Value) -> Any:
         if value.constant is not None:
-            return value.dtype.str, value.shape, value.constant.tobytes()
+            return constant_key(value.constant)
         return names.setdefault(value, len(names))
-
-    def param(value: Any) -> Any:
-        if value.__class__ is Value:
-            return Value, name(value)
-        if value.__class__ is Number:
-            return Number, name(value.value)
-        if value.__class__ in (tuple, list):
-            return tuple([param(part) for part in value])
-        return param_key(value)
 
     lines: list[Any] = [tuple([(v.dtype.str, v.shape) for v in program.inputs])]
     for step in program.steps:
@@ -89,7 +92,7 @@ def program_key(program: Program) -> Any:
             read = tuple(map(name, (*step.carried, *step.fixed)))
             lines.append((step.count, read, sliced, outs, program_key(step.body)))
         else:
-            params = tuple([(n, param(step.params[n])) for n in sorted(step.params)])
+            params = tuple([(n, named_key(step.params[n], name)) for n in sorted(step.params)])
             lines.append((step.prim.name, tuple(map(name, step.args)), params, outs))
     lines.append(tuple(map(name, program.outputs)))
     lines.append(tuple([(name(made), name(over)) for made, over in program.writes]))

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.ports import provides
+from wengert.compiler.control import FUSING
 
 try:
     from wengert.compiler.backends.machine import Machine
@@ -31,7 +32,7 @@ try:
 except ImportError:
     Machine = None  # type: ignore[assignment,misc]
 
-__all__ = ["drawn", "permuted"]
+__all__ = ["drawn", "permuted", "twisted"]
 
 _DOUBLE, _INT64 = np.dtype(np.float64), np.dtype(np.int64)
 _OPERATIONS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
@@ -306,6 +307,136 @@ def permuted(stream: Any, n: int) -> Any:
     context = _Context(*stream.source())
     _exchanges()[0](ctypes.byref(context), order.ctypes.data, n)
     return order
+
+
+_WIDTH = 16
+"""Words that are made at a time."""
+_LENGTH, _REACH = 624, 397
+"""The words of the twister's state, and how far apart those lie that make a new one."""
+_WORD = np.dtype(np.uint32)
+
+
+class _Words:
+    """Instructions on one word, or on several side by side, of the twister's algorithm.
+
+    References
+    ----------
+    M. Matsumoto and T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), 3-30.
+    """
+
+    def __init__(self, code: Any, width: int) -> None:
+        self._code, self._width = code, width
+        self._type = "i32" if width == 1 else f"<{width} x i32>"
+
+    def load(self, array: str, i: Any) -> str:
+        return str(self._code.let(f"load {self._type}, ptr {self._at(array, i)}, align 4"))
+
+    def store(self, word: str, array: str, i: Any) -> None:
+        self._code.do(f"store {self._type} {word}, ptr {self._at(array, i)}, align 4")
+
+    def _at(self, array: str, i: Any) -> str:
+        return str(self._code.at(array, _WORD, i))
+
+    def _do(self, operation: str, word: str, other: str | int) -> str:
+        if isinstance(other, int):
+            one = f"i32 {other}"
+            other = str(other) if self._width == 1 else f"<{', '.join([one] * self._width)}>"
+        return str(self._code.let(f"{operation} {self._type} {word}, {other}"))
+
+    def twisted(self, word: str, following: str, far: str) -> str:
+        """The word that comes in place of one."""
+        do = self._do
+        both = do("or", do("and", word, 0x80000000), do("and", following, 0x7FFFFFFF))
+        # all ones where the last bit is 1
+        odd = do("ashr", do("shl", both, 31), 31)
+        return do("xor", do("xor", far, do("lshr", both, 1)), do("and", odd, 0x9908B0DF))
+
+    def tempered(self, word: str) -> str:
+        """What is drawn for a word of the state."""
+        do = self._do
+        word = do("xor", word, do("lshr", word, 11))
+        word = do("xor", word, do("and", do("shl", word, 7), 0x9D2C5680))
+        word = do("xor", word, do("and", do("shl", word, 15), 0xEFC60000))
+        return do("xor", word, do("lshr", word, 18))
+
+
+def _renewed(code: Any) -> None:
+    """Make all words of a state new, where that is done in the order of their places."""
+    near = _LENGTH - _REACH
+    for start, stop, far in ((0, near, _REACH), (near, _LENGTH - 1, -near)):
+        whole = stop - (stop - start) % _WIDTH
+        for width, first, last in ((_WIDTH, start, whole), (1, whole, stop)):
+            words = _Words(code, width)
+            with code.loop(last, str(first), step=width) as i:
+                word, following = words.load("%state", i), words.load("%state", code.added(i, 1))
+                reached = words.load("%state", code.added(i, far))
+                words.store(words.twisted(word, following, reached), "%state", i)
+    words = _Words(code, 1)
+    ends = [words.load("%state", k) for k in (_LENGTH - 1, 0, _REACH - 1)]
+    words.store(words.twisted(*ends), "%state", _LENGTH - 1)
+
+
+@cache
+def _twists() -> tuple[Any, Any]:
+    """The words that come next, as a function of a state, where they are written, and how many."""
+    code = Code(Module())
+    place = code.at("%state", _WORD, _LENGTH)
+    at, done = code.cell("i64"), code.cell("i64", "0")
+    at.set(code.let(f"zext i32 {code.let(f'load i32, ptr {place}')} to i64"))
+    begin, inside, renew, draw, end = map(code.fresh, ("begin", "inside", "renew", "draw", "end"))
+    code.jump(begin)
+    code.label(begin)
+    code.branch(code.let(f"icmp slt i64 {done.get()}, %n"), inside, end)
+    code.label(inside)
+    code.branch(code.let(f"icmp eq i64 {at.get()}, {_LENGTH}"), renew, draw)
+    code.label(renew)
+    _renewed(code)
+    at.set("0")
+    code.jump(draw)
+    code.label(draw)
+    before, now = done.get(), at.get()
+    wanted, there = code.let(f"sub i64 %n, {before}"), code.let(f"sub i64 {_LENGTH}, {now}")
+    fewer = code.let(f"icmp slt i64 {wanted}, {there}")
+    count = code.let(f"select i1 {fewer}, i64 {wanted}, i64 {there}")
+    source, target = code.at("%state", _WORD, now), code.at("%out", _WORD, before)
+    whole = code.let(f"and i64 {count}, {-_WIDTH}")
+    for width, first, last in ((_WIDTH, "0", whole), (1, whole, count)):
+        words = _Words(code, width)
+        with code.loop(last, first, step=width) as i:
+            words.store(words.tempered(words.load(source, i)), target, i)
+    at.set(code.let(f"add i64 {now}, {count}"))
+    done.set(code.let(f"add i64 {before}, {count}"))
+    code.jump(begin)
+    code.label(end)
+    code.do(f"store i32 {code.let(f'trunc i64 {at.get()} to i32')}, ptr {place}")
+    machine = Machine(code.function("void @each(ptr %state, ptr %out, i64 %n)"))
+    kind = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    return kind(machine.address("each")), machine
+
+
+def _made(bits: Any, count: int) -> Any:
+    found = np.empty(count, _WORD)
+    _twists()[0](bits.ctypes.state_address, found.ctypes.data, count)
+    return found
+
+
+@cache
+def _is_known() -> bool:
+    """Whether the state lies in memory as it does in the NumPy that this was written for."""
+    ours, theirs = np.random.MT19937(5), np.random.MT19937(5)
+    for count in (1, 700, 1300, 623):
+        if not np.array_equal(_made(ours, count), theirs.random_raw(count)):
+            return False
+    one, other = (bits.state["state"] for bits in (ours, theirs))
+    return one["pos"] == other["pos"] and np.array_equal(one["key"], other["key"])
+
+
+@provides("twisted")
+def twisted(bits: Any, count: int) -> Any:
+    """The next words of a twister, whose lock is held; None where native code cannot make them."""
+    if Machine is None or not FUSING[0] or not _is_known():
+        return None
+    return _made(bits, count)
 
 
 @cache

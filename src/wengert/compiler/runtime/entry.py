@@ -13,8 +13,8 @@ from wengert.base.containers import flatten
 from wengert.base.threads import get_num_threads
 from wengert.compiler.ir.decisions import Draw, Guard, Reason
 from wengert.compiler.ir.programs import Program
-from wengert.compiler.ir.verifier import checked, is_on, verify, verify_trace
-from wengert.compiler.passes import roll, simplify
+from wengert.compiler.ir.verifier import is_on, verify, verify_trace
+from wengert.compiler.passes import reduced
 from wengert.compiler.runtime.cost import gain
 from wengert.compiler.runtime.pulled import Pulled
 from wengert.compiler.tracing.blocks import Elsewhere, Missing
@@ -23,7 +23,7 @@ from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.environment import Environment, Matcher
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.graph import Graph, Visit
-from wengert.compiler.tracing.memory import is_turned, layout_of
+from wengert.compiler.tracing.memory import Memory, held_by, is_turned, layout_of
 from wengert.compiler.tracing.node import Between, Variants, attach, partials
 from wengert.compiler.tracing.prints import silent
 from wengert.compiler.tracing.reports import are_known
@@ -68,7 +68,7 @@ class Options:
         with seldom():
             if is_on():
                 verify(program, "tracing")
-            return checked("roll", roll, simplify(program))
+            return reduced(program)
 
     def build(self, program: Program) -> Any:
         """What runs a program that has been made simpler."""
@@ -127,13 +127,15 @@ class Call:
         arrays = [contiguous(np.asarray(value)) for value in values]
         return self._executable.gradients(arrays, present)
 
-    def pull_again(self, given: Any, inputs: list[Any], cotangents: Sequence[Any]) -> Any:
+    def pull_again(
+        self, given: Any, met: list[Memory], inputs: list[Any], cotangents: Sequence[Any]
+    ) -> Any:
         """The gradients of `inputs` as functions: the function is run again, and recorded.
 
         Outputs without a cotangent, which is None, lead to no gradient.
         """
         start = next_sequence()
-        outputs = self.again(given, dict(zip(self.places, inputs, strict=True)))
+        outputs = self.again(given, met)
         return pulled_back(outputs, inputs, cotangents, start)
 
     @property
@@ -144,11 +146,11 @@ class Call:
         return backward.sources
 
     def again(
-        self, given: tuple[tuple[Any, ...], dict[str, Any]], inputs: dict[int, Any]
+        self, given: tuple[tuple[Any, ...], dict[str, Any]], met: Sequence[Memory]
     ) -> list[Any]:
         """The outputs that require a gradient, from the function itself, which is recorded.
 
-        `inputs` are tensors that it reached when it was called, by their places.
+        `met` are the tensors that it reached when it was called.
 
         Raises
         ------
@@ -161,7 +163,10 @@ class Call:
             why = "it writes to tensors" if self.exit.effects else "it changes other objects"
         elif self._tree.draws(self.exit):
             why = "it draws random numbers"
-        elif found is None or any(found[0][i] is not tensor for i, tensor in inputs.items()):
+        elif found is None or any(
+            memory.tensor is not tensor or memory.has_changed
+            for memory, tensor in zip(met, found[0], strict=True)
+        ):
             why = "what it reaches has changed since it was called"
         if why is not None:
             raise RuntimeError(
@@ -169,7 +174,8 @@ class Call:
                 f"outside: {why}. Compute the first derivative inside of the function that is "
                 "compiled, or call the function uncompiled."
             )
-        ended = [t._ext for t in inputs.values() if t._ext is not None and t._ext.ended]
+        exts = [memory.tensor._ext for memory in met]
+        ended = [ext for ext in exts if ext is not None and ext.ended]
         try:
             # the transform that they are the inputs of may have ended, but somebody follows them
             for ext in ended:
@@ -348,7 +354,7 @@ class Entry:
         if exit.said:
             drawn = partial(_drawn, exit, known)
             exit.say(known, tensors, (args, kwargs), drawn)
-        return self.finished(exit, known, tensors, arrays, (args, kwargs))
+        return self.finished(exit, known, tensors, arrays, (args, kwargs), tensors)
 
     def _in_order(self, array: Any, memory: list[Any]) -> Any:
         """The array as backends take it, if the traces are of one that lies as it does."""
@@ -376,9 +382,10 @@ class Entry:
             exit, known = graph.run(inputs, visits, *_taken(done))
             exit = exit.without_effects(done.log.settle)
             leaves = exit.finish(known, tensors, arrays)
+        node = None
         if exit.outputs:
             saved = {id(array) for visit in visits or () for array in visit.saved}
-            attach(
+            node = attach(
                 GraphCall(self, exit, graph),
                 [tensors[place] for place in self.places],
                 [leaves[i] for i in exit.outputs],
@@ -390,7 +397,11 @@ class Entry:
                     if made.kind == "tensor" and id(leaf._payload) in saved
                 ],
             )
-        return exit.complete(leaves, tensors)
+        result = exit.complete(leaves, tensors)
+        if node is not None:
+            node.met = held_by(tensors)
+            node.reads = [memory for memory in node.met if id(memory.payload) in saved]
+        return result
 
     @property
     def places(self) -> list[int]:
@@ -403,16 +414,19 @@ class Entry:
         return bool(self.places)
 
     def finished(
-        self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any
+        self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any, met: Any
     ) -> Any:
-        """The results of a run that came to `exit`, for the arguments `given`."""
-        backward = exit.backward
+        """The results of a run that came to `exit`, for the arguments `given`.
+
+        `met` are the tensors that the function reached, for which `tensors` stand.
+        """
+        backward, node = exit.backward, None
         leaves = exit.finish(known, tensors, arrays)
         if backward is not None:
             if exit.call is None:
                 exit.call = self.call_of(exit)
             saved = [known[value] for value in backward.saved]
-            attach(
+            node = attach(
                 exit.call,
                 [tensors[place] for place in backward.sources],
                 [leaves[i] for i in exit.outputs],
@@ -420,7 +434,11 @@ class Entry:
                 given,
                 [leaves[i] for i in exit.kept],
             )
-        return exit.complete(leaves, tensors)
+        result = exit.complete(leaves, tensors)
+        if node is not None:
+            node.met = held_by(met)
+            node.reads = held_by([tensors[place] for place in exit.reads])
+        return result
 
     def call_of(self, exit: Exit) -> Call:
         """What the nodes of a trace have in common."""
@@ -448,7 +466,7 @@ class Entry:
             if found.call is None:
                 found.call = self.call_of(found)
             found = found.without_effects(captured.log.settle)
-            return self.finished(found, known, list(tensors), list(arrays), given)
+            return self.finished(found, known, list(tensors), list(arrays), given, tensors)
         own = type(self).__new__(type(self))
         own.environment, own.options, own.name = self.environment, self.options, self.name
         own.function, own._match, own.layout = self.function, self._match, self.layout
@@ -458,7 +476,7 @@ class Entry:
         # with its effects, which forbid to run the function again
         found.call = own.call_of(found)
         found = found.without_effects(captured.log.settle)
-        return own.finished(found, known, list(tensors), list(arrays), given)
+        return own.finished(found, known, list(tensors), list(arrays), given, tensors)
 
 
 def _drawn(exit: Exit, known: Any) -> list[Any]:

@@ -56,7 +56,8 @@ _DTYPES = frozenset("fd?iLlqB")
 _MADE: dict[Any, Any] = {}
 _KINDS: Counter[Any] = Counter()
 _LOCK = Lock()
-_OPTIONS = Options(_BACKEND, False, False, False, None, 1, 1)
+# for several threads, of which there may be more later than now
+_OPTIONS = Options(_BACKEND, False, False, False, 2, 1, 1)
 
 
 @provides("fused")

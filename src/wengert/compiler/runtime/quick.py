@@ -55,7 +55,9 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         "LEAF": LEAF,
         "new": TensorBase.__new__,
     }
-    entry.tree.prepare()
+    if not entry.by_blocks:
+        # of a graph each block is made when it is needed, and a driver does without most
+        entry.tree.prepare()
     writer = _Writer(entry, names, scope)
     try:
         if entry.by_blocks or len(blocks) > _MOST:

@@ -30,6 +30,7 @@ from wengert.compiler.tracing.capture import Captured, capture
 from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.exit import Exit
 from wengert.compiler.tracing.lowering import filled, lowered, raised, split, whole
+from wengert.compiler.tracing.memory import Memory
 from wengert.compiler.tracing.payloads import Form, contents_of, is_of_transform, real_payload
 from wengert.compiler.tracing.sym import Sym
 from wengert.interp.batched import Batched
@@ -339,9 +340,11 @@ class TransformedCall(Call):
 
     entry: TransformedEntry
 
-    def pull_again(self, given: Any, inputs: list[Any], cotangents: Sequence[Any]) -> Any:
+    def pull_again(
+        self, given: Any, met: list[Memory], inputs: list[Any], cotangents: Sequence[Any]
+    ) -> Any:
         """The gradients of `inputs` as functions (see `Call.pull_again`)."""
-        args, kwargs, levels, met, places = given
+        args, kwargs, levels, places = given
         owners = [self.entry.owners[place] for place in places]
         wanted = sorted({i for i, _ in owners})
         before = current_mode()
@@ -349,11 +352,11 @@ class TransformedCall(Call):
         try:
             MODE.set(changed(before, levels=levels))
             start = next_sequence()
-            outputs = self.again((args, kwargs), dict(enumerate(met)))
+            outputs = self.again((args, kwargs), met)
             MODE.set(changed(before, levels=tuple(known[n] for n in sorted(known))))
-            found = pulled_back(outputs, [met[i] for i in wanted], cotangents, start)
+            found = pulled_back(outputs, [met[i].tensor for i in wanted], cotangents, start)
             parts = {
-                i: split(g, met[i], levels)
+                i: split(g, met[i].tensor, levels)
                 for i, g in zip(wanted, found, strict=True)
                 if g is not None
             }
@@ -403,7 +406,7 @@ class TransformedEntry(Entry):
         ]
         given += [contiguous(array) for array in arrays]
         exit, known = self.tree.run(given)
-        return self.finished(exit, known, tensors, arrays, (args, kwargs))
+        return self.finished(exit, known, tensors, arrays, (args, kwargs), tensors)
 
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """The memory of the inputs, and version cells (see `Entry.memory`)."""
@@ -420,7 +423,7 @@ class TransformedEntry(Entry):
         return [*held, *arrays], cells
 
     def finished(
-        self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any
+        self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any, met: Any
     ) -> Any:
         """The results of a run that came to `exit` (see `Entry.finished`)."""
         levels = tuple(PORTS.levels())
@@ -435,8 +438,8 @@ class TransformedEntry(Entry):
             else:
                 flat.append(tensor)
         if sources:
-            given = (*given, levels, tensors, sources)
-        made = super().finished(exit, known, flat, arrays, given)
+            given = (*given, levels, sources)
+        made = super().finished(exit, known, flat, arrays, given, met)
         results: Any = exit.rebuild
         return results.raised(made, tensors, levels)
 

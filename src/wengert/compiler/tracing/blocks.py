@@ -12,6 +12,7 @@ from typing import Any
 
 from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Program, Step, Value, uses
+from wengert.compiler.passes.keys import constant_key, named_key
 from wengert.compiler.tracing.alike import Made
 
 __all__ = ["Block", "Elsewhere", "Missing", "blocks_of", "held", "key_of", "machines_of"]
@@ -117,8 +118,8 @@ class Block:
                 return False
             if [*map(_named, step.args)] != [*map(rename, twin.args)]:
                 return False
-            params = {n: _frozen(p, _named) for n, p in step.params.items()}
-            if params != {n: _frozen(p, rename) for n, p in twin.params.items()}:
+            params = {n: named_key(p, _named) for n, p in step.params.items()}
+            if params != {n: named_key(p, rename) for n, p in twin.params.items()}:
                 return False
             known.update(zip(twin.outs, step.outs, strict=True))
         if mine is None or yours is None:
@@ -211,18 +212,5 @@ def blocks_of(items: Iterable[Any]) -> Iterable[Block]:
 def _named(value: Value) -> Any:
     """A value as it can be compared: constants by what they are."""
     if value.constant is not None:
-        return (value.dtype, value.shape, value.constant.tobytes())
+        return constant_key(value.constant)
     return value
-
-
-def _frozen(param: Any, name: Callable[[Value], Any]) -> Any:
-    """A parameter in a form that can be compared."""
-    if isinstance(param, Value):
-        return ("value", name(param))
-    if isinstance(param, tuple | list):
-        return tuple(_frozen(part, name) for part in param)
-    if hasattr(param, "value") and isinstance(getattr(param, "value", None), Value):
-        return ("number", name(param.value))
-    if isinstance(param, int | float | complex | bool):
-        return (type(param), repr(param))
-    return param

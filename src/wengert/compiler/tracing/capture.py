@@ -21,9 +21,15 @@ from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.exit import Exit, Leaf
 from wengert.compiler.tracing.graph import comes_back, derived
 from wengert.compiler.tracing.leftovers import replace
-from wengert.compiler.tracing.memory import counted_together, is_turned, layout_of
+from wengert.compiler.tracing.memory import (
+    counted_together,
+    is_turned,
+    layout_of,
+    memory_read,
+    writes_to,
+)
 from wengert.compiler.tracing.node import Backward, Between, hidden_in, partials
-from wengert.compiler.tracing.outcome import check_containers, effects_of, leaves_of, writes_to
+from wengert.compiler.tracing.outcome import check_containers, effects_of, leaves_of
 from wengert.compiler.tracing.payloads import real_payload
 from wengert.compiler.tracing.reports import intercepted
 from wengert.compiler.tracing.scalar import Scalar
@@ -216,6 +222,13 @@ def capture(
                 log.replay() if log.values else None,
             )
             captured.exit.derivatives = derivatives
+            if backward is not None:
+                captured.exit.reads = memory_read(
+                    trace.items,
+                    captured.inputs[: len(tensors)],
+                    backward.saved,
+                    captured.exit.left(),
+                )
             captured.exit.draws = [i.value for i in trace.items if isinstance(i, Draw)]
         else:
             captured.exit = None

@@ -32,7 +32,7 @@ import numpy as np
 from wengert.base.ports import PORTS
 from wengert.compiler.objects.flows import questions_of, sinks_of
 from wengert.compiler.objects.guards import Conditions, Matcher
-from wengert.compiler.objects.libraries import is_of_library
+from wengert.compiler.objects.libraries import is_of_library, may_tell
 from wengert.compiler.objects.names import words_of
 from wengert.compiler.objects.reading import Reading
 from wengert.compiler.objects.straight import Places
@@ -355,6 +355,7 @@ class Environment(Reach):
             self._tensor(value, path)
             return
         kind = type(value)
+        self._tells = self._tells or may_tell(value)
         if kind is float:
             self._float(value, path)
             return

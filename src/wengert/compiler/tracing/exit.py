@@ -146,6 +146,7 @@ class Exit:
     said: What is printed before anything is written.
     put: What writes to objects that the function changes, if there are any.
     kept: The places of the results that the backward pass reads.
+    reads: The places of the tensors of the environment whose memory it reads.
     late, parts, again
         The places of the leaves that are not values: of memory of the environment, of other leaves,
         and of earlier ones.
@@ -173,6 +174,7 @@ class Exit:
         self.origins = tuple(origins)
         self.call: Any = None
         self.draws: Sequence[Value] = ()
+        self.reads: tuple[int, ...] = ()
         self.derivatives: Any = None
         self.count = len(self.leaves) if count is None else count
         self.roots = tuple(roots)
@@ -208,6 +210,13 @@ class Exit:
         if self.backward is not None:
             yield from self.backward.saved
 
+    def left(self) -> Iterator[tuple[int, Value]]:
+        """The values that a run leaves in tensors of the environment, with their places."""
+        for effect in self.effects:
+            value = self.leaves[effect.leaf].what if effect.kind == "data" else effect.value
+            if isinstance(value, Value):
+                yield effect.place, value
+
     def writes(self, outputs: set[Value], inputs: set[Value]) -> list[tuple[Value, Value]]:
         """Which outputs of the last program may be computed over the memory of an input."""
         if self.repeats or self.backward is not None:
@@ -240,7 +249,7 @@ class Exit:
             [said.renamed(rename) for said in self.said],
             self.put,
         )
-        made.call, made.derivatives = self.call, self.derivatives
+        made.call, made.derivatives, made.reads = self.call, self.derivatives, self.reads
         made.draws = [*map(rename, self.draws)]
         return made
 

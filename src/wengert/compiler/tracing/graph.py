@@ -383,7 +383,8 @@ class Graph:
         number, found = ended
         if found is None:
             raise Missing
-        return self._blocks[number].exit, {**dict(zip(self.inputs, arrays, strict=True)), **found}
+        found.update(zip(self.inputs, arrays, strict=True))
+        return self._blocks[number].exit, found
 
     def _followed(
         self,

@@ -4,14 +4,15 @@ While a function is traced, ``tensor.item()`` gives a `Scalar`, which the functi
 list, a tuple, an attribute, a variable of a closure, a generator. When the trace has ended, each
 that is still there is replaced, wherever it is, by its number; and where there is no trace in the
 end, symbols by their arrays. Who holds them the collector of garbage says; what cannot be changed
-(a tuple, a frozenset) is rebuilt and replaced in turn. Arrays of objects are unknown to the
-collector, and are looked for where something is held by nobody else. What is nowhere to be found is
-a number like others from then on.
+(a tuple, a frozenset, a slice) is rebuilt and replaced in turn. Arrays of objects are unknown to
+the collector, and are looked for where something is held by nobody else. What is nowhere to be
+found is a number like others from then on.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import ctypes
 import functools
 import gc
@@ -117,6 +118,8 @@ def _replaced(holder: Any, real: dict[int, tuple[Any, Any]]) -> Any:
         return made
     if isinstance(holder, frozenset):
         return frozenset.__new__(type(holder), map(of, frozenset.__iter__(holder)))
+    if isinstance(holder, slice):
+        return slice(of(holder.start), of(holder.stop), of(holder.step))
     if isinstance(holder, list):
         list.__setitem__(holder, slice(None), [of(part) for part in list.__iter__(holder)])
     elif isinstance(holder, dict):
@@ -165,7 +168,9 @@ def _replace_attributes(holder: Any, of: Any) -> None:
     for name in slots_of(type(holder)):
         part = getattr(holder, name, None)
         if of(part) is not part:
-            setattr(holder, name, of(part))
+            # objects of C may have members that only read
+            with contextlib.suppress(AttributeError, TypeError):
+                setattr(holder, name, of(part))
 
 
 def _replace_locals(frame: types.FrameType, of: Any) -> None:

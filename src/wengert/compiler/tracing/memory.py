@@ -14,23 +14,29 @@ together.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.compiler.ir.programs import Step, Value
 from wengert.prims.table import TABLE
+from wengert.tape.versions import InferenceCell
 
 __all__ = [
+    "Memory",
     "Shared",
     "counted_together",
     "groups_of",
+    "held_by",
     "is_turned",
     "layout_of",
     "lying",
+    "memory_read",
     "shared_of",
     "span",
     "steps_of",
+    "writes_to",
 ]
 
 Chain = tuple[tuple[Any, dict[str, Any]], ...]
@@ -206,3 +212,48 @@ def _steps(array: Any, start: int, shape: tuple[int, ...], count: int) -> Chain:
     for n, step in zip(array.shape, array.strides, strict=True):
         positions = positions[..., None] + np.arange(n) * (step // size)
     return (*steps, (TABLE["index"], {"indices": (positions,)}))
+
+
+def writes_to(tensor: Any) -> int:
+    """How many writes to a tensor's memory have been counted."""
+    cell = tensor._vc
+    return 0 if cell is None or cell.__class__ is InferenceCell else cell[0]
+
+
+class Memory(NamedTuple):
+    """What a tensor held after a call that has reached it, and how often that was written to."""
+
+    tensor: Any
+    payload: Any
+    version: int
+
+    @property
+    def is_another(self) -> bool:
+        """Whether the tensor has got other memory since, which no version counts."""
+        return self.tensor._payload is not self.payload
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the tensor may hold other values."""
+        return self.is_another or writes_to(self.tensor) != self.version
+
+
+def held_by(tensors: Iterable[Any]) -> list[Memory]:
+    """What tensors hold now; None among them stand for nothing."""
+    return [Memory(t, t._payload, writes_to(t)) for t in tensors if t is not None]
+
+
+def memory_read(
+    steps: Iterable[Any], inputs: Sequence[Value], saved: Iterable[Value], left: Iterable[Any]
+) -> tuple[int, ...]:
+    """The places of the tensors whose memory a backward pass reads, `saved` by a call.
+
+    `left` are the values that the call leaves in tensors, with their places.
+    """
+    shows = {value: {i} for i, value in enumerate(inputs)}
+    for i, value in left:
+        shows.setdefault(value, set()).add(i)
+    for step in steps:
+        if isinstance(step, Step) and step.prim.view and step.args[0] in shows:
+            shows.setdefault(step.outs[0], set()).update(shows[step.args[0]])
+    return tuple(sorted(set().union(*[shows.get(value, ()) for value in saved])))

@@ -11,12 +11,13 @@ import numpy as np
 from wengert.base import errors
 from wengert.compiler.ir.programs import Program, Step, Value, stepped, uses
 from wengert.compiler.passes.builder import live
+from wengert.compiler.tracing.memory import Memory
 from wengert.compiler.tracing.payloads import contents_of
 from wengert.compiler.tracing.sym import Sym
 from wengert.interp.levels import Lifted, namespace_of
 from wengert.prims import records
 from wengert.tape.backward import run_grad
-from wengert.tape.base import FREED, OutputEdge, TensorBase, version_of, version_then
+from wengert.tape.base import FREED, OutputEdge, TensorBase, version_of
 from wengert.tape.masked import (
     Undecided,
     is_below_mask,
@@ -304,12 +305,14 @@ class Variants:
 class CompiledBackward(Node):
     """A whole compiled call on the tape."""
 
-    __slots__ = ("call", "given", "outputs_meta", "results", "s_inputs", "saved")
+    __slots__ = ("call", "given", "met", "outputs_meta", "reads", "results", "s_inputs", "saved")
     __module__ = "wengert.autograd"
     label: ClassVar[str] = "CompiledBackward"
     several: ClassVar[bool] = True
     call: Any
     given: Any
+    met: list[Memory]
+    reads: list[Memory]
     results: Any
     saved: Any
     s_inputs: Any
@@ -318,6 +321,7 @@ class CompiledBackward(Node):
         self.saved = FREED
         self.s_inputs = ()
         self.results = ()
+        self.met = self.reads = []
         self.given = None
 
     def _check(self) -> None:
@@ -325,15 +329,16 @@ class CompiledBackward(Node):
             raise errors.backward_twice(self.label)
         if self.call.why is not None:
             raise RuntimeError(str(self.call.why))
-        for i, tensor in enumerate(self.s_inputs):
-            if version_of(tensor) != version_then(self, i):
+        for memory in self.reads:
+            tensor, what = memory.tensor, f"an argument of {self.call.name}()"
+            if memory.is_another:
+                raise RuntimeError(
+                    f"{what} has got other memory since, by an assignment to .data, but the "
+                    "backward pass of the call needs what it held: make a new tensor instead"
+                )
+            if memory.has_changed:
                 raise errors.modified_in_place(
-                    tensor._payload,
-                    f"an argument of {self.call.name}()",
-                    tensor._vc,
-                    version_then(self, i),
-                    self.label,
-                    "inputs",
+                    *(tensor._payload, what, tensor._vc, memory.version, self.label, "inputs")
                 )
         for cell, version, array in self.results:
             if cell[0] != version:
@@ -360,7 +365,7 @@ class CompiledBackward(Node):
         self._check()
         if not any(isinstance(part, TensorBase) for part in g):
             return self.apply(g, keep, edges)
-        found = self.call.pull_again(self.given, list(self.s_inputs), g)
+        found = self.call.pull_again(self.given, self.met, list(self.s_inputs), g)
         if not keep:
             self.release()
         return tuple(
@@ -375,8 +380,8 @@ def attach(
     saved: Any,
     given: Any,
     kept: Sequence[Any] = (),
-) -> None:
-    """Record a call.
+) -> CompiledBackward:
+    """Record a call; its node is told of the memory that it reads once the call has ended.
 
     Parameters
     ----------
@@ -395,8 +400,9 @@ def attach(
     node.saved = saved
     node.results = [(t._share_version(), version_of(t), t._payload) for t in kept]
     node.given = given
+    node.met = node.reads = []
     node.s_inputs = tuple(tensors)
-    node.versions = tuple(version_of(tensor) for tensor in tensors)
     node.outputs_meta = tuple((out._payload.shape, out._payload.dtype) for out in outs)
     for i, out in enumerate(outs):
         out._edge = OutputEdge(node, i)
+    return node

@@ -23,7 +23,7 @@ from wengert.base.containers import Structure
 from wengert.base.size import Size
 from wengert.compiler.ir.programs import Value
 from wengert.compiler.tracing.exit import Effect, Leaf, View
-from wengert.compiler.tracing.memory import groups_of, steps_of
+from wengert.compiler.tracing.memory import groups_of, steps_of, writes_to
 from wengert.compiler.tracing.payloads import is_of_transform
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.sym import Storage, Sym
@@ -36,19 +36,13 @@ from wengert.tape.node import Unrecorded, edge_of, target_of
 from wengert.tape.versions import InferenceCell
 from wengert.tape.views import MADE_IN_FUNCTION, ONE_OF_SEVERAL, ReplayedView, single_step
 
-__all__ = ["check_containers", "effects_of", "leaves_of", "writes_to"]
+__all__ = ["check_containers", "effects_of", "leaves_of"]
 
 _IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
 
 _CONTAINERS = (dict, list, tuple, OrderedDict, Size)
 """Those that have no state besides their parts."""
 _MOVED = "a result is a view of a tensor that gets other memory"
-
-
-def writes_to(tensor: Any) -> int:
-    """How many writes to a tensor's memory have been counted."""
-    cell = tensor._vc
-    return 0 if cell is None or cell.__class__ is InferenceCell else cell[0]
 
 
 def check_containers(trace: Trace, result: Any) -> None:

@@ -19,6 +19,7 @@ from wengert.compiler.objects.libraries import (
     is_library_module,
     is_pure,
     is_trusted,
+    may_tell,
 )
 from wengert.compiler.objects.names import Names, line_of_name, names_of
 from wengert.compiler.objects.walker import Unknown, read
@@ -53,13 +54,12 @@ class Reach(Conditions):
         self._visited: set[int] = set()
         self._openings: Any = None
         self._place: Place | None = None
-        self._builtins: set[str] = set()
+        self._tells = False
 
     @property
     def is_exact(self) -> bool:
         """Whether something may tell a number from what stands for it."""
-        names = (self._attributes - {"type"}) | self._builtins
-        return not names.isdisjoint(EXACT)
+        return self._tells or not self._attributes.isdisjoint(EXACT)
 
     def _value(self, value: Any, path: str, fresh: bool = False) -> None:
         """The conditions on an object (see `wengert.compiler.tracing.environment`)."""
@@ -109,6 +109,9 @@ class Reach(Conditions):
                 self._prints(function)
             else:
                 self._built_in(key, built_in[key])
+                if isinstance(built_in[key], type) and names.read[key] - {()}:
+                    # a method as a function, which may take nothing else
+                    self._tells = True
         return key in space
 
     def _prints(self, function: types.FunctionType) -> None:
@@ -120,7 +123,7 @@ class Reach(Conditions):
 
     def _built_in(self, key: str, value: Any) -> None:
         """Raise unless a built-in function is one that only computes."""
-        self._builtins.add(key)
+        self._tells = self._tells or may_tell(value)
         if not is_pure("builtins", key):
             raise Unknown(f"it calls {key}()")
         if getattr(value, "__module__", "builtins") != "builtins":
@@ -212,6 +215,7 @@ class Reach(Conditions):
             callable(value) and module.__name__.startswith("numpy") and not isinstance(value, type)
         )
         self.looked_up.append((vars(module), name))
+        self._tells = self._tells or may_tell(value)
         fixed = isinstance(value, type | types.BuiltinFunctionType | np.ufunc | dtype)
         if fixed and not read(value).facts:
             return

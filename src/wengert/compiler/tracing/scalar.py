@@ -18,6 +18,8 @@ SMALL = 1 << 31
 _MOST = 1 << 62
 _EXACT = 1 << 53
 """Whole numbers up to this one are floats, too."""
+_HEAP = 1 << 9
+"""The flag of types that Python code has made."""
 _REMAINDERS = frozenset({"floor_divide", "remainder"})
 
 
@@ -116,7 +118,8 @@ class Scalar:
         if type(other) is bool:
             other = int(other)
         if type(other) not in (Scalar, int, float):
-            known = isinstance(other, numbers.Number)
+            # what is written in C may take nothing but numbers
+            known = isinstance(other, numbers.Number) or not type(other).__flags__ & _HEAP
             return self._exactly(name, other, swapped) if known else NotImplemented
         left, right = (other, self) if swapped else (self, other)
         size = None

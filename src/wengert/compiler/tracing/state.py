@@ -32,6 +32,7 @@ import numpy as np
 
 from wengert.base.dtypes import default_float
 from wengert.base.ports import PORTS
+from wengert.compiler.objects.bytecode import instructions_of
 from wengert.compiler.objects.names import names_of
 from wengert.compiler.objects.walker import Unknown, content_of, read
 from wengert.compiler.passes.keys import params_key
@@ -456,18 +457,12 @@ def _positions(code: CodeType) -> list[Any]:
     return list(code.co_positions())
 
 
-@functools.lru_cache(512)
-def _loops(code: CodeType) -> tuple[tuple[int, int], ...]:
-    """From where to where ``for`` loops reach in a function."""
-    if dis.opmap["FOR_ITER"] not in code.co_code[::2]:
-        # most have none, and reading all instructions takes long
-        return ()
-    spans = []
-    for instruction in dis.get_instructions(code):
-        if instruction.opname == "FOR_ITER":
-            spans.append((instruction.offset, instruction.argval))
-    return tuple(spans)
-
-
+@functools.lru_cache(4096)
 def _is_in_for(code: CodeType, offset: int) -> bool:
-    return any(start <= offset < end for start, end in _loops(code))
+    """Whether a ``for`` loop reaches over an offset."""
+    # most have none, and reading all instructions takes long
+    return dis.opmap["FOR_ITER"] in code.co_code[::2] and any(
+        step.offset <= offset < step.argval
+        for step in instructions_of(code)[0]
+        if step.opname == "FOR_ITER"
+    )

@@ -21,9 +21,8 @@ import numpy as np
 from wengert.compiler.ir.decisions import Draw, Guard, Reason, outcome_of
 from wengert.compiler.ir.facets import SIZE
 from wengert.compiler.ir.programs import Number, Step, Value
-from wengert.compiler.objects.bytecode import user_frame
+from wengert.compiler.objects.bytecode import is_returned, user_frame
 from wengert.compiler.objects.flows import is_printed, is_printed_number
-from wengert.compiler.objects.returns import is_returned
 from wengert.compiler.objects.walker import VALUES, slots_of
 from wengert.compiler.tracing.blocks import key_of
 from wengert.compiler.tracing.leftovers import full_collections, instances, replace

@@ -13,7 +13,7 @@ a trace little.
 That holds where all that changes lies in slots. Not skipped, therefore, are turns that write to
 memory of the environment, record a history, draw random numbers, or let anything else be noted
 besides steps; nor are any while something that was computed lies on the interpreter's stack, where
-it is not seen (`wengert.compiler.objects.stacks`), in a function that has got anywhere within these
+it is not seen (NOTE [flow of values]), in a function that has got anywhere within these
 turns. Those that call such a function stand where they stood: they may hold what they like.
 
 A trace that has skipped turns says nothing where it turns out to be no graph: the next call is
@@ -30,8 +30,10 @@ import numpy as np
 from wengert.compiler.backends.numpy import NumpyExecutable
 from wengert.compiler.ir.decisions import Guard, outcome_of
 from wengert.compiler.ir.executable import RAISED
-from wengert.compiler.ir.programs import Step, Value
-from wengert.compiler.objects.stacks import is_bare
+from wengert.compiler.ir.programs import Program, Step, Value
+from wengert.compiler.objects.bytecode import is_bare
+from wengert.compiler.passes.simplify import simplify
+from wengert.compiler.tracing.alike import Made
 from wengert.compiler.tracing.blocks import Block, held, key_of
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import State
@@ -61,7 +63,7 @@ class _Turn:
         block = self.block
         assert block.guard is not None
         if block.executable is None:
-            block.make({*block.after}, lambda program: (program, NumpyExecutable(program), ()))
+            block.make({*block.after}, _made)
         known = {**given, **dict(zip(block.slots or (), filled, strict=True))}
         block.compute(known)
         outcome = outcome_of(block.guard.kind, held(block.guard.value, known))
@@ -168,7 +170,7 @@ class Turns:
             if value.constant is None and (symbol := _symbol(holder)).array is not array
         }
         if not _is_replaceable([(symbol, array) for _, symbol, array in changed.values()]) or not (
-            all(is_bare(frame.f_code, frame.f_lasti) for frame in state.frames[still:])
+            all(is_bare(frame) for frame in state.frames[still:])
         ):
             self.end()
             return False
@@ -178,6 +180,12 @@ class Turns:
                 holder.number = symbol.array.item()
         self.skipped += steps
         return True
+
+
+def _made(program: Program) -> Made:
+    """A program, and what runs it."""
+    simple = simplify(program)
+    return simple, NumpyExecutable(simple), ()
 
 
 def _symbol(holder: Any) -> Any:

@@ -54,7 +54,7 @@ _SCALAR = (
 )
 """PyTorch's warning."""
 _ROOTS = os.path.join("scipy", "optimize", "_zeros_py.py")
-"""SciPy's search for roots: its loop in C runs on after an error, and raises a misleading one."""
+"""SciPy's search for roots."""
 _STORE = "subscript"
 """What the caller does when it writes to an element."""
 _VERDICTS: dict[tuple[int, int], tuple[Any, str | None]] = {}
@@ -82,14 +82,22 @@ _WRITERS = frozenset(name for name, cure in _METHODS.items() if cure is _ASSIGN)
 _SCIPYS = {
     "CubicSpline": "np.interp",
     "cdist": "wg.cdist",
-    "expm": "wg.linalg.matrix_exp",
+    "comb": "scipy.special.binom",
+    "correlate": "np.correlate",
+    "euclidean": "np.linalg.norm",
+    "factorial": "scipy.special.gamma(x + 1)",
     "fftconvolve": "np.convolve",
+    "gaussian_filter": "wg.nn.functional.conv2d",
     "interp1d": "np.interp",
-    "lu": "wg.linalg.lu",
-    "lu_factor": "wg.linalg.lu_factor",
+    "legendre_p": "scipy.special.eval_legendre",
+    "lfilter": "wg.nn.functional.conv1d",
     "pdist": "wg.nn.functional.pdist",
+    "perm": "scipy.special.poch(x - k + 1, k)",
+    "quad": "np.trapezoid, or wengert.integrate.solve_ivp,",
     "simpson": "np.trapezoid",
-    "solve_triangular": "wg.linalg.solve_triangular",
+    "spherical_jn": "scipy.special.jv",
+    "spherical_yn": "scipy.special.yv",
+    "assoc_legendre_p": "scipy.special.lpmv",
 }
 _MATH = {
     "comb": "scipy.special.binom",
@@ -184,12 +192,13 @@ def _verdict(frame: Any) -> str | None:
     """What to write instead of making a number where `frame` stands; None if it may be made."""
     filename = frame.f_code.co_filename
     if filename.endswith(_ROOTS):
-        return None
+        # its loop in C runs on after an error, and raises a misleading one
+        return f"Write wengert.scipy.root_scalar for scipy's search, {_OF_MATH}"
     if filename.startswith(_OPERATIONS):
         return NOT_A_NUMBER
     if _takes_numbers(filename):
         users = _users_frame()
-        return _cure(_callee(users)) or _cure_of_scipy("")
+        return _cure(_callee(users)) or _cure_of_scipy(None)
     return _cure(_callee(frame))
 
 
@@ -221,7 +230,7 @@ def _cure(function: Any) -> str | None:
     if root == "array":
         return f"Write {_STACK} for array.array(...)."
     if root == "scipy":
-        return _cure_of_scipy(name)
+        return _cure_of_scipy(function)
     if root != "numpy" and not isinstance(function, np.ufunc):
         return None
     if isinstance(owner, np.random.Generator | np.random.RandomState):
@@ -279,22 +288,64 @@ def _cure_between(frame: Any) -> str | None:
     return f"{library} works on plain arrays: pass x.detach(), whose values it takes.{more}"
 
 
-def _cure_of_scipy(name: str) -> str:
-    """SciPy's functions see only arrays, but for the ufuncs of ``scipy.special``."""
+def _cure_of_scipy(function: Any) -> str:
+    """SciPy's functions see only arrays, but for the ufuncs of ``scipy.special``.
+
+    What stands for one is looked for where its names are: among the package's own modules, NumPy's,
+    and in what SciPy says of its functions and the array API standard.
+    """
+    name = _name(function)
+    owner = getattr(function, "__self__", None)
+    home = str(getattr(function, "__module__", None) or type(owner).__module__).split(".")
     same = [
-        f"{shown}.{name}"
-        for shown, home in (("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft))
-        if name and hasattr(home, name)
+        f"{place}.{name}" if part is None else f"{place}.{part}.{name}"
+        for module, place, part in (
+            ("wengert.scipy.linalg" if "linalg" in home else "", "wengert.scipy.linalg", None),
+            ("wengert.scipy" if "optimize" in home else "", "wengert.scipy", None),
+            ("wengert.integrate" if "integrate" in home else "", "wengert.integrate", None),
+            (
+                "wengert.scipy.stats" if "stats" in home else "",
+                "wengert.scipy.stats",
+                getattr(owner, "name", None),
+            ),
+            ("numpy", "np", None),
+            ("numpy.linalg", "np.linalg", None),
+            ("numpy.fft", "np.fft", None),
+        )
+        if module and callable(_there(module, part, name))
     ]
     same += [f"wg.{name}"] * (name in TABLE and name in EXPORTS["wengert"])
     ours = _SCIPYS.get(name) or (same[0] if same else None)
     own = f"scipy's {name}" if name else "what scipy calls"
     if ours is not None:
         return f"Write {ours} for {own}."
+    if _is_portable(function):
+        return (
+            f"With SCIPY_ARRAY_API=1 in the environment before scipy is imported, {own} takes "
+            "wengert.numpy.asarray(x)."
+        )
     return (
         f"Write an autograd.Function around {own}, whose backward says what its derivative is, or "
         "compute with functions of NumPy's, which differentiate."
     )
+
+
+def _there(module: str, part: str | None, name: str) -> Any:
+    """The function of this name in a module, or in a part of it; None if there is none."""
+    found: Any = importlib.import_module(module)
+    if part is not None:
+        found = getattr(found, part, None)
+    return getattr(found, name, None) if name else None
+
+
+def _is_portable(function: Any) -> bool:
+    """Whether SciPy computes it with any namespace of the array API standard, if it is asked to."""
+    table = getattr(sys.modules.get("scipy._lib._array_api"), "xp_capabilities_table", {})
+    try:
+        known = table.get(function)
+    except TypeError:  # it has no hash
+        known = None
+    return known is not None and not (known["np_only"] or known["cpu_only"])
 
 
 def _name(function: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.capsules import BFLOAT, set_element_kind
+from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.tape.base import TensorBase
 from wengert.tape.modes import untraced
@@ -44,13 +45,16 @@ def exported(
     untraced("it hands its memory to another library")
     if tensor.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if tensor.is_meta:
+        raise BufferError("Can't export meta tensors, which have no memory")
     if stream is not None and stream != -1:
         raise AssertionError("stream should be None on cpu.")
     if dl_device is not None and tuple(dl_device) != (DLDeviceType.kDLCPU, 0):
         raise BufferError(
             f"Can't export a tensor to device {tuple(dl_device)}: wengert's are on the CPU, (1, 0)"
         )
-    array = tensor.numpy()
+    # arrays of other idioms have no `numpy`, and some may not be written to
+    array = tensor.numpy() if tensor.__class__ is PORTS.tensor else np.asarray(tensor)
     if any(step < 0 for step in array.strides):
         raise BufferError(
             "Can't export tensors whose elements lie in the reverse order, which other libraries "

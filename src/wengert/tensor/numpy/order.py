@@ -275,8 +275,8 @@ def _histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any
     low, high = floating(low, high)
     if float(known(low)) == float(known(high)):
         low, high = low - 0.5, high + 0.5
-    at = tensor(np.arange(bins + 1) / bins)
-    return low + (high - low) * as_dtype(at, low._payload.dtype)
+    at = as_dtype(np.arange(bins + 1) / bins, low._payload.dtype)
+    return low * (1 - at) + high * at  # the ends are exact
 
 
 @counterpart("histogram")
@@ -285,13 +285,13 @@ def _histogram(
 ) -> Any:
     a = shape.reshape(tensor(a), (-1,))
     edges = _histogram_bin_edges(a, bins, range)
-    found = np.histogram(known(a), known(edges))[0]
+    found, ends = np.histogram(known(a), values(bins), values(range))
     if weights is None:
         counts = tensor(found)
     else:
         weights = shape.reshape(tensor(weights), (-1,))
-        at = np.searchsorted(known(edges), known(a), side="right") - 1
-        at = np.where(known(a) == known(edges)[-1], len(found) - 1, at)
+        at = np.searchsorted(ends, known(a), side="right") - 1
+        at = np.where(known(a) == ends[-1], len(found) - 1, at)
         inside = np.flatnonzero((at >= 0) & (at < len(found)))
         counts = _added(taken(weights, inside, 0), at[inside], len(found))
     if density:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import column
 from wengert.base.device import check_device
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, is_elsewhere
@@ -190,7 +191,9 @@ class NumpyProtocol:
         if method == "__call__" and not kwargs:
             name = _BINARY.get(ufunc)
             if name is not None:
-                return _operation(name, *inputs)
+                a, b = inputs
+                if not isinstance(a, list | tuple) and not isinstance(b, list | tuple):
+                    return _operation(name, a, b)
             if self._payload.dtype.kind == "f":
                 name = _UNARY.get(ufunc)
                 if name is not None:
@@ -217,9 +220,9 @@ _ARRAYS = TensorBase | np.ndarray
 
 def _operation(name: str, a: Any, b: Any) -> Any:
     """A ufunc that an operator stands for."""
-    if a.__class__ is np.ndarray:
+    if a.__class__ is np.ndarray and a.dtype.kind in "fciub":
         return getattr(T, name)(new_tensor(a), b)
-    if b.__class__ is np.ndarray:
+    if b.__class__ is np.ndarray and b.dtype.kind in "fciub":
         return getattr(T, name)(a, new_tensor(b))
     if isinstance(a, np.generic):
         # NumPy's scalars count as Python numbers, as they do in PyTorch
@@ -228,7 +231,7 @@ def _operation(name: str, a: Any, b: Any) -> Any:
             return reflected(a.item())
     if isinstance(a, TensorBase) and isinstance(b, TensorBase):
         return getattr(T, name)(a, b)
-    return record(TABLE[name], (a, b), {})
+    return record(TABLE[name], (column(a), column(b)), {})
 
 
 def _kind(value: Any) -> Any:

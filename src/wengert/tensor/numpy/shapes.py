@@ -273,8 +273,9 @@ def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     count = a.shape[dim]
     # where each element of the result comes from: NumPy inserts marks into the positions
     many = obj if isinstance(obj, slice) or np.ndim(obj) else [obj]
-    marked = np.insert(np.arange(count), many, -1)
-    places = np.flatnonzero(marked < 0)
+    new = len(np.insert(np.arange(count), many, -1)) - count
+    marked = np.insert(np.arange(count), many, -1 - np.arange(new))
+    places = np.argsort(-marked)[count:]
     sizes = list(a.shape)
     sizes[dim] = len(places)
     if np.ndim(obj) == 0 and not isinstance(obj, slice) and values.ndim:

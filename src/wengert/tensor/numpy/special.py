@@ -1,12 +1,13 @@
 """Layer 6 · tensor: the ufuncs of ``scipy.special`` on tensors.
 
-Those that `wengert.special` has are its functions; others are records of their own, or made of
-these. Some functions are differentiated by their last argument only: to the others no gradient can
-flow, and tensors that ask for one are refused before anything is computed.
+Those that `wengert.special` has are its functions; others are records, rows of a record, or made of
+these. By some arguments no derivative is known: tensors there that ask for one are refused before
+anything is computed.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.ops import pointwise, select, special
-from wengert.prims import scipy_special as _records
+from wengert.prims import scipy_rows, scipy_special
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 from wengert.tensor.numpy import boundary
@@ -22,13 +23,12 @@ from wengert.tensor.numpy.counterparts import late, tensor, values, wrapped
 
 __all__ = ["CONSTANT", "REQUIRES", "RULES", "rule_of"]
 
-REQUIRES = (_records,)
+REQUIRES = (scipy_rows, scipy_special)
 
 CONSTANT = frozenset({"gammasgn"})
 """Those whose results do not depend on a gradient."""
 
-_COMPLEX = frozenset({"erf", "erfc"})
-"""Those that are differentiated for complex numbers, too."""
+_HANKEL = ("hankel1", "hankel1e", "hankel2", "hankel2e")
 
 _OTHERWISE = {
     "j0": special.bessel_j0,
@@ -44,7 +44,9 @@ _OTHERWISE = {
     "round": T.round,
     "log_expit": T.log_sigmoid,
 }
-_POLYNOMIALS = {
+_POLYNOMIALS: dict[str, Callable[..., Any]] = {
+    "eval_chebyc": lambda x, n: 2 * special.chebyshev_polynomial_t(x / 2, n),
+    "eval_chebys": lambda x, n: special.chebyshev_polynomial_u(x / 2, n),
     "eval_chebyt": special.chebyshev_polynomial_t,
     "eval_chebyu": special.chebyshev_polynomial_u,
     "eval_hermite": special.hermite_polynomial_h,
@@ -53,6 +55,7 @@ _POLYNOMIALS = {
     "eval_legendre": special.legendre_polynomial_p,
     "eval_sh_chebyt": special.shifted_chebyshev_polynomial_t,
     "eval_sh_chebyu": special.shifted_chebyshev_polynomial_u,
+    "eval_sh_legendre": lambda x, n: special.legendre_polynomial_p(2 * x - 1, n),
 }
 _RECORDS = (
     "beta betaincc betainccinv betaincinv betainc betaln binom cosdg cosm1 cotdg dawsn ellipe "
@@ -61,17 +64,25 @@ _RECORDS = (
     "rgamma sindg spence stdtr tandg wrightomega yv"
 )
 _SECOND = (
-    "iv ive jv kn kv kve yn yv expn hyp0f1 stdtr gammainc gammaincc gammaincinv gammainccinv _zeta "
-    "chdtr chdtrc pdtr pdtrc"
+    "iv ive jv jve kn kv kve yn yv yve expn hyp0f1 stdtr gammainc gammaincc gammaincinv "
+    "gammainccinv _zeta chdtr chdtrc chdtri pdtr pdtrc pdtri"
 )
-_THIRD = "betainc betaincc betaincinv betainccinv fdtr fdtrc hyp1f1 bdtr bdtrc"
-_BY_LAST = {
-    **dict.fromkeys(_SECOND.split(), 1),
-    **dict.fromkeys(_POLYNOMIALS, 1),
-    **dict.fromkeys(_THIRD.split(), 2),
-    "hyp2f1": 3,
+_THIRD = (
+    "betainc betaincc betaincinv betainccinv fdtr fdtrc fdtri hyp1f1 bdtr bdtrc bdtri nbdtr nbdtrc "
+    "nbdtri"
+)
+_UNKNOWN: dict[str, tuple[int, ...]] = {
+    **{
+        name.partition(".")[0]: tuple(i for i, slope in enumerate(row.slopes) if slope is None)
+        for name, row in scipy_rows.ROWS.items()
+    },
+    **dict.fromkeys(_SECOND.split(), (0,)),
+    **dict.fromkeys(_POLYNOMIALS, (0,)),
+    **dict.fromkeys(_THIRD.split(), (0, 1)),
+    **dict.fromkeys(("gdtr", "gdtrc", "gdtrix"), (1,)),
+    "hyp2f1": (0, 1, 2),
 }
-"""How many arguments come first by which there is no derivative."""
+"""The places of the arguments by which there is no derivative."""
 
 
 def _of_order(name: str) -> Callable[..., Any]:
@@ -111,16 +122,6 @@ def _inverse_power(y: Any, lam: Any) -> Any:
     return y / T.scipy_exprel(T.log1p(lam * y))
 
 
-def _gdtr(a: Any, b: Any, x: Any) -> Any:
-    _by_last("gdtr", b)
-    return special.gammainc(b, a * x)
-
-
-def _gdtrc(a: Any, b: Any, x: Any) -> Any:
-    _by_last("gdtrc", b)
-    return special.gammaincc(b, a * x)
-
-
 def _ratio(dfn: Any, dfd: Any, x: Any) -> Any:
     return dfn * x / (dfd + dfn * x)
 
@@ -137,12 +138,75 @@ def _bdtrc(k: Any, n: Any, p: Any) -> Any:
     return select.where(pointwise.ge(k, n), 0.0, inside)
 
 
+def _of(name: str) -> Callable[..., Any]:
+    """A row of `wengert.prims.scipy_rows`; one of several results by their number."""
+
+    def rule(*args: Any) -> Any:
+        return getattr(T, f"scipy_of_{len(args)}")(*args, name=name)
+
+    return rule
+
+
+def _rows() -> dict[str, Callable[..., Any]]:
+    rules: dict[str, Callable[..., Any]] = {}
+    several: dict[str, list[Callable[..., Any]]] = {}
+    for name in scipy_rows.ROWS:
+        own, _, output = name.partition(".")
+        if output:
+            several.setdefault(own, []).append(_of(name))
+        else:
+            rules[own] = _of(name)
+    for own, parts in several.items():
+        rules[own] = lambda *args, parts=parts: tuple(part(*args) for part in parts)
+    return rules
+
+
+_ROWS = _rows()
+
+
+def _kelvin(x: Any) -> tuple[Any, ...]:
+    pairs = (("ber", "bei"), ("ker", "kei"), ("berp", "beip"), ("kerp", "keip"))
+    return tuple(late("complex")(_ROWS[real](x), _ROWS[imag](x)) for real, imag in pairs)
+
+
+def _as_complex(x: Any) -> Any:
+    return late("complex")(x, 0 * x)
+
+
+def _fdtri(dfn: Any, dfd: Any, p: Any) -> Any:
+    share = T.scipy_betaincinv(dfn / 2, dfd / 2, p)
+    return dfd * share / (dfn * (1 - share))
+
+
+def _agm(a: Any, b: Any) -> Any:
+    total = a + b
+    return (math.pi / 4) * total / _ROWS["ellipkm1"](4 * a * b / (total * total))
+
+
 RULES: dict[str, Callable[..., Any]] = {
+    **_ROWS,
     **{name: getattr(special, name) for name in special.__all__},
     **_OTHERWISE,
     **{name: _of_degree(ours, name) for name, ours in _POLYNOMIALS.items()},
     **{name: getattr(T, f"scipy_{name}") for name in _RECORDS.split()},
+    **{name: lambda v, x, of=_ROWS[name]: of(v, _as_complex(x)) for name in _HANKEL},
+    "agm": _agm,
     "airy": _airy,
+    "bdtri": lambda k, n, y: 1 - T.scipy_betaincinv(n - T.floor(k), T.floor(k) + 1, y),
+    "chdtri": lambda v, p: 2 * T.scipy_gammainccinv(v / 2, p),
+    "fdtri": _fdtri,
+    "gdtrix": lambda a, b, p: T.scipy_gammaincinv(b, p) / a,
+    "jve": T.scipy_jv,
+    "kelvin": _kelvin,
+    "nbdtr": lambda k, n, p: T.scipy_betainc(n, T.floor(k) + 1, p),
+    "nbdtrc": lambda k, n, p: T.scipy_betaincc(n, T.floor(k) + 1, p),
+    "nbdtri": lambda k, n, y: T.scipy_betaincinv(n, T.floor(k) + 1, y),
+    "nrdtrimn": lambda p, std, x: x - std * T.special_ndtri(p),
+    "nrdtrisd": lambda mn, p, x: (x - mn) / T.special_ndtri(p),
+    "pdtri": lambda k, y: T.scipy_gammainccinv(T.floor(k) + 1, y),
+    "wofz": lambda x: T.scipy_wofz(_as_complex(x)),
+    "_lambertw": T.scipy__lambertw,
+    "yve": T.scipy_yv,
     "boxcox": _boxcox,
     "boxcox1p": _boxcox1p,
     "cbrt": T.cbrt,
@@ -153,8 +217,8 @@ RULES: dict[str, Callable[..., Any]] = {
     "fdtr": lambda n, d, x: T.scipy_betainc(n / 2, d / 2, _ratio(n, d, x)),
     "fdtrc": lambda n, d, x: T.scipy_betaincc(n / 2, d / 2, _ratio(n, d, x)),
     "fresnel": lambda x: (T.scipy_fresnel_s(x), T.scipy_fresnel_c(x)),
-    "gdtr": _gdtr,
-    "gdtrc": _gdtrc,
+    "gdtr": lambda a, b, x: special.gammainc(b, a * x),
+    "gdtrc": lambda a, b, x: special.gammaincc(b, a * x),
     "inv_boxcox": lambda y, lam: T.exp(_inverse_power(y, lam)),
     "inv_boxcox1p": lambda y, lam: T.expm1(_inverse_power(y, lam)),
     "kn": _of_order("scipy_kv"),
@@ -167,13 +231,11 @@ RULES: dict[str, Callable[..., Any]] = {
 }
 """What stands for a ufunc, by its name: our function of that name, if there is one."""
 
-
-def _by_last(name: str, *others: Any) -> None:
-    if boundary.loses(others):
-        raise boundary.function_lost(
-            f"scipy.special.{name}",
-            "It is differentiated by its last argument only: detach() the others.",
-        )
+_COMPLEX: dict[str, Callable[..., Any]] = {
+    **{name: _ROWS[name] for name in _HANKEL},
+    **{name: getattr(T, f"scipy_{name}") for name in ("erf", "erfc", "wofz", "_lambertw")},
+}
+"""What stands for those that are differentiated for complex numbers, too."""
 
 
 def rule_of(name: str) -> Callable[..., Any] | None:
@@ -181,19 +243,25 @@ def rule_of(name: str) -> Callable[..., Any] | None:
     ours = RULES.get(name)
     if ours is None:
         return None
-    count = _BY_LAST.get(name, 0)
+    unknown = _UNKNOWN.get(name, ())
 
     def rule(*args: Any) -> Any:
         args = tuple(map(tensor, args))
         if any(value._payload.dtype.kind == "c" for value in args):
             if name in _COMPLEX:
-                return getattr(T, f"scipy_{name}")(*args)
+                return _COMPLEX[name](*args)
             if boundary.loses(args):
                 raise boundary.function_lost(
                     f"scipy.special.{name}", "It is differentiated for real numbers only."
                 )
             return wrapped(getattr(sys.modules["scipy.special"], name)(*values(args)))
-        _by_last(name, *args[:count])
+        if unknown and boundary.loses([args[i] for i in unknown]):
+            places = " and ".join(str(i + 1) for i in unknown)
+            raise boundary.function_lost(
+                f"scipy.special.{name}",
+                f"No derivative is known by its argument{'s' * (len(unknown) > 1)} {places}: "
+                "detach() what is not differentiated by.",
+            )
         return ours(*args)
 
     return rule

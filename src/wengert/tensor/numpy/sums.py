@@ -75,13 +75,13 @@ def total(
     """``numpy.sum``."""
     a = tensor(a)
     a = as_dtype(_kept(a, where, 0), wide(a._payload.dtype) if dtype is None else dtype)
-    made = over(reductions.sum, a, axis, keepdims, dtype=_unsigned(a._payload.dtype))
+    made = over(reductions.sum, a, axis, keepdims, dtype=kept_by(a._payload.dtype))
     return made + initial if given(initial) else made
 
 
-def _unsigned(kind: Any) -> Any:
-    """A dtype of unsigned integers, which our own sums do not keep by themselves; else None."""
-    return kind if kind.kind == "u" else None
+def kept_by(kind: Any) -> Any:
+    """A dtype of integers that our own sums do not keep by themselves; None for others."""
+    return kind if kind.kind in "iu" and kind != np.int64 else None
 
 
 def prod(
@@ -98,10 +98,10 @@ def prod(
     a = as_dtype(_kept(a, where, 1), wide(a._payload.dtype) if dtype is None else dtype)
     keep = given(keepdims) and bool(keepdims)
     if axis is None and not keep:
-        a = reductions.prod(a, dtype=_unsigned(a._payload.dtype))
+        a = reductions.prod(a, dtype=kept_by(a._payload.dtype))
     else:
         for dim in sorted(_dims(axis, a.ndim), reverse=True):
-            a = reductions.prod(a, dim, keepdim=keep, dtype=_unsigned(a._payload.dtype))
+            a = reductions.prod(a, dim, keepdim=keep, dtype=kept_by(a._payload.dtype))
     return a * initial if given(initial) else a
 
 
@@ -297,14 +297,14 @@ def _trace(
 def _cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     a, dim = one_axis(a, axis)
     kind = wide(a._payload.dtype) if dtype is None else dtype_of(dtype)
-    return reductions.cumsum(as_dtype(a, kind), dim, dtype=_unsigned(kind))
+    return reductions.cumsum(as_dtype(a, kind), dim, dtype=kept_by(kind))
 
 
 @counterpart("cumprod")
 def _cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
     a, dim = one_axis(a, axis)
     kind = wide(a._payload.dtype) if dtype is None else dtype_of(dtype)
-    return reductions.cumprod(as_dtype(a, kind), dim, dtype=_unsigned(kind))
+    return reductions.cumprod(as_dtype(a, kind), dim, dtype=kept_by(kind))
 
 
 def _with_start(name: str, scan: Callable[..., Any], start: int) -> None:

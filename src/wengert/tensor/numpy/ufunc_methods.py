@@ -53,15 +53,15 @@ def _logarithmic(a: Any, axis: Any, dtype: Any = None, **given: Any) -> Any:
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.add: sums.total,
     np.multiply: sums.prod,
-    np.maximum: lambda a, axis, dtype=None, **given: sums.amax(a, axis, **given),
-    np.minimum: lambda a, axis, dtype=None, **given: sums.amin(a, axis, **given),
+    np.maximum: lambda a, axis, dtype=None, **given: sums.amax(as_dtype(a, dtype), axis, **given),
+    np.minimum: lambda a, axis, dtype=None, **given: sums.amin(as_dtype(a, dtype), axis, **given),
     np.logical_and: _all,
     np.logical_or: _any,
     np.logaddexp: _logarithmic,
 }
 _SCANS: dict[Any, Callable[[Any, int], Any]] = {
-    np.add: lambda a, axis: reductions.cumsum(a, axis),
-    np.multiply: lambda a, axis: reductions.cumprod(a, axis),
+    np.add: lambda a, axis: reductions.cumsum(a, axis, dtype=sums.kept_by(a._payload.dtype)),
+    np.multiply: lambda a, axis: reductions.cumprod(a, axis, dtype=sums.kept_by(a._payload.dtype)),
     np.maximum: lambda a, axis: late("cummax")(a, axis)[0],
     np.minimum: lambda a, axis: late("cummin")(a, axis)[0],
     np.logaddexp: lambda a, axis: late("logcumsumexp")(a, axis),
@@ -88,8 +88,14 @@ def reduce(
     if known is not None:
         result = known(a, axis, dtype=dtype, keepdims=keepdims, **given)
     else:
-        result = _one_by_one(ufunc, as_dtype(a, dtype), axis, keepdims, initial, where, label)
+        a = _elements(ufunc, a, dtype)
+        result = _one_by_one(ufunc, a, axis, keepdims, initial, where, label)
     return into(out[0] if isinstance(out, tuple) else out, result, label)
+
+
+def _elements(ufunc: Any, a: Any, dtype: Any) -> Any:
+    """What goes through `ufunc` one after another: of logical ones, truths."""
+    return as_dtype(a, np.bool_ if ufunc.__name__.startswith("logical_") else dtype)
 
 
 def _one_by_one(
@@ -138,7 +144,7 @@ def accumulate(ufunc: Any, array: Any, axis: int = 0, dtype: Any = None, out: An
     dim = normal_axis(axis, a.ndim)
     if dtype is None and ufunc.__name__ in ("add", "multiply"):
         dtype = sums.wide(a._payload.dtype)
-    a = as_dtype(a, dtype)
+    a = _elements(ufunc, a, dtype)
     known = _SCANS.get(ufunc)
     if known is not None and a._payload.dtype.kind != "b":
         result = known(a, dim)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.arrays import column
 from wengert.ops import pointwise, select
 from wengert.prims.facet import NUMPY, OPERATOR
 from wengert.prims.table import TABLE
@@ -33,7 +34,7 @@ from wengert.tensor.numpy.counterparts import (
     wrapped,
 )
 
-_STEPS = frozenset({"floor_divide", "nextafter", "spacing"})
+_STEPS = frozenset({"floor_divide", "spacing"})
 """Ufuncs that give floating numbers, but have no gradient."""
 
 
@@ -136,6 +137,7 @@ def label_of(ufunc: Any, method: str = "__call__") -> str:
 
 def apply(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What ``__array_ufunc__`` gives, for all that is not one primitive."""
+    inputs = tuple(map(column, inputs))
     if not all(map(_known, inputs)):
         return NotImplemented
     if method == "__call__":

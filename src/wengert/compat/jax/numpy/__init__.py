@@ -42,7 +42,7 @@ _INSTALLED = (_methods, _operators, _updates)
 
 
 _MODULES = frozenset({"fft", "linalg"})
-_MAPPINGS = frozenset({"apply_along_axis", "frompyfunc", "vectorize"})
+_MAPPINGS = frozenset({"apply_along_axis", "fromfunction", "frompyfunc", "vectorize"})
 _NUMPYS = (
     "ComplexWarning bool_ character complexfloating dtype e euler_gamma finfo flexible floating "
     "generic get_printoptions iinfo index_exp inexact inf integer nan newaxis number object_ pi "

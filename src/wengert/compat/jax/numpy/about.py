@@ -12,7 +12,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray
 from wengert.compat.jax.array import result_type as joined
 from wengert.compat.jax.classes import array_repr as shown
-from wengert.compat.jax.dtypes import canonical_dtype, issubdtype, requested_dtype
+from wengert.compat.jax.dtypes import canonical_dtype, issubdtype, join, requested_dtype
 from wengert.compat.kit.namespaces import functions_of
 
 
@@ -31,7 +31,10 @@ def result_type(*args) -> Any:
 
 def promote_types(a, b) -> Any:
     """The dtype that two dtypes have together."""
-    return result_type(canonical_dtype(a), canonical_dtype(b))
+    weak: dict[Any, str] = {int: "i*", float: "f*", complex: "c*"}
+    found = join(frozenset(weak.get(x) or canonical_dtype(x).name for x in (a, b)))
+    numbers = {name: np.dtype(kind) for kind, name in weak.items()}
+    return numbers[found] if found in numbers else canonical_dtype(found)
 
 
 def can_cast(from_, to, casting="safe") -> bool:

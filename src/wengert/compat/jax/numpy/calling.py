@@ -11,7 +11,6 @@ place) is said in the function of that name.
 
 from __future__ import annotations
 
-import ast
 import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -22,6 +21,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, of_kind, promote, promote_inexact
 from wengert.compat.jax.dtypes import canonical_dtype, requested_dtype
 from wengert.compat.kit.namespaces import functions_of
+from wengert.compat.kit.signatures import signature_of, signed
 from wengert.numpy.arrays import numpys_error
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.operands import cast
@@ -249,27 +249,14 @@ _SAID = {
 """What becomes of parameters of these names."""
 
 
-def _computed(
-    name: str, how: str, required: list[Any], optional: dict[str, Any], others: dict[str, Any]
-) -> Any:
-    no_out(name, others.pop("out", None))
-    wanted = checked_dtype(others.pop("preferred_element_type", None), name)
-    more = {key: value for key, value in optional.items() if value is not None}
-    given, count = [*required, *more.values()], len(required)
-    if how.startswith("own"):
-        arrays = operands(name, *given)
-    else:
-        arrays = as_operands(name, *given, inexact=how.startswith("inexact"))
-    named: dict[str, Any] = dict(zip(more, arrays[count:], strict=True))
-    for key, value in others.items():
-        if value is not None and key not in _IGNORED:
-            named[key] = _SAID[key](name, value) if key in _SAID else value
-    weak = how.endswith("weak") and arrays[0].weak_type
-    result = call(name, *arrays[:count], weak=weak, **named)
-    return result if wanted is None else result.astype(wanted)
-
-
-def of_row(name: str, signature: str, meeting: str, text: str) -> Callable[..., Any]:
+def of_row(
+    name: str,
+    signature: str,
+    meeting: str,
+    text: str,
+    compute: Callable[..., Any] | None = None,
+    see: str = "numpy",
+) -> Callable[..., Any]:
     """A function that is NumPy's of its name, of operands that are brought together.
 
     Parameters
@@ -278,24 +265,33 @@ def of_row(name: str, signature: str, meeting: str, text: str) -> Callable[..., 
     meeting: How operands meet: the first one, of its ``own`` dtype; all parameters without a
         default in the ``same``, or in one of fractions, ``inexact``. ``-weak`` behind it if the
         result is as weak as the first. Then the names of further operands.
+    compute: What stands for NumPy's function; `call` by its name, if it is left out.
+    see: The module that has the original.
     """
     how, *optional = meeting.split()
-    (header,) = ast.parse(f"def {name}({signature}): ...").body
-    parameters = header.args  # type: ignore[attr-defined]
-    positional = [one.arg for one in (*parameters.posonlyargs, *parameters.args)]
-    least = len(positional) - len(parameters.defaults)
-    required = positional[: 1 if how.startswith("own") else least]
-    others = [one for one in positional[len(required) :] if one not in optional]
-    others += [one.arg for one in parameters.kwonlyargs]
-    first, second = (
-        "{" + ", ".join(f"{one!r}: {one}" for one in names) + "}" for names in (optional, others)
-    )
-    call_ = f"_computed({name!r}, {how!r}, [{', '.join(required)}], {first}, {second})"
-    scope: dict[str, Any] = {"_computed": _computed, "__name__": __name__}
-    exec(f"def {name}({signature}):\n    return {call_}\n", scope)
-    function: Callable[..., Any] = scope[name]
-    function.__doc__ = f"{text}\n\nSee `numpy.{name}`."
-    return function
+    parameters = signature_of(signature).parameters.values()
+    required = [one.name for one in parameters if one.default is one.empty]
+    required = required[: 1 if how.startswith("own") else None]
+    counterpart = functools.partial(call, name) if compute is None else compute
+
+    def computed(given: dict[str, Any]) -> Any:
+        no_out(name, given.pop("out", None))
+        wanted = checked_dtype(given.pop("preferred_element_type", None), name)
+        first = [given.pop(key) for key in required]
+        more = {key: given.pop(key) for key in optional if given[key] is not None}
+        if how.startswith("own"):
+            arrays = operands(name, *first, *more.values())
+        else:
+            arrays = as_operands(name, *first, *more.values(), inexact=how.startswith("inexact"))
+        named: dict[str, Any] = dict(zip(more, arrays[len(first) :], strict=True))
+        for key, value in given.items():
+            if value is not None and key not in _IGNORED:
+                named[key] = _SAID[key](name, value) if key in _SAID else value
+        weak = how.endswith("weak") and arrays[0].weak_type
+        result = counterpart(*arrays[: len(first)], weak=weak, **named)
+        return result if wanted is None else result.astype(wanted)
+
+    return signed(name, signature, computed, f"{text}\n\nSee `{see}.{name}`.")
 
 
 def documented(function, name: str, text: str = "") -> Any:

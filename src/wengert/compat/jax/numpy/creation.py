@@ -302,11 +302,6 @@ def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy")
     return [made(x, own.weak_type) for x, own in zip(laid, given, strict=True)]
 
 
-def fromfunction(function, shape, *, dtype=float, **kwargs) -> Any:
-    """What a function gives for the coordinates of each element, which are arrays."""
-    return function(*indices(shape, dtype), **kwargs)
-
-
 def frombuffer(buffer, dtype=float, count: int = -1, offset: int = 0) -> Any:
     """The elements whose bytes are in a buffer."""
     return converted(np.frombuffer(buffer, canonical_dtype(dtype), count, offset))

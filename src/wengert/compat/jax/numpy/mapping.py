@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, of_kind
-from wengert.compat.jax.numpy.calling import call, finished, operands, plain, table
+from wengert.compat.jax.numpy.calling import call, finished, operands, plain, shape_of, table
 from wengert.compat.jax.numpy.ufunc_class import ufunc
 from wengert.func import vmap
 from wengert.tape.base import TensorBase
@@ -165,6 +165,23 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity=Non
     return ufunc(
         vectorize(func), nin, nout, name=getattr(func, "__name__", "func"), identity=identity
     )
+
+
+def fromfunction(function: Callable[..., Any], shape, *, dtype=float, **kwargs) -> Any:
+    """What a function gives for the coordinates of each element, which are numbers.
+
+    Examples
+    --------
+    >>> jnp.fromfunction(lambda i: i * jnp.arange(2), (2,), dtype=int)
+    Array([[0, 0],
+           [0, 1]], dtype=int32)
+    """
+    sizes = shape_of(shape)
+    lines = [
+        asarray(np.arange(n).reshape([-1 if i == j else 1 for j in range(len(sizes))]), dtype)
+        for i, n in enumerate(sizes)
+    ]
+    return vectorize(partial(function, **kwargs))(*lines)
 
 
 MAPPINGS = table(globals())

@@ -21,6 +21,7 @@ from wengert.compat.jax.numpy.calling import (
     table,
     value_of,
 )
+from wengert.compat.jax.numpy.mapping import apply_along_axis
 from wengert.compat.jax.numpy.shapes import ravel
 from wengert.ops import shape as shapes
 from wengert.tape.base import TensorBase, new_tensor
@@ -152,7 +153,10 @@ def pad(array, pad_width, mode="constant", **kwargs) -> Any:
     if mode == "empty":
         mode = "constant"
     if callable(mode):
-        raise NotImplementedError("jnp.pad with a function: write jnp.concatenate")
+        x = call("pad", x, widths.tolist())
+        for axis, both in enumerate(widths.tolist()):
+            x = apply_along_axis(mode, axis, x, both, axis, kwargs)
+        return x
     if mode in _STATISTICS or mode == "linear_ramp":
         for axis, (before, after) in enumerate(widths.tolist()):
             x = _around(x, axis, before, after, mode, kwargs)
@@ -182,9 +186,17 @@ def insert(arr, obj, values, axis: int | None = None) -> Any:
 
 
 def trim_zeros(filt, trim: str = "fb", axis=None) -> Any:
-    """A vector without the zeros at its ends."""
+    """An array without the zeros at its ends, along all axes or those that are named."""
     (x,) = operands("trim_zeros", filt)
-    return call("trim_zeros", x, trim)
+    places = np.nonzero(value_of(x, "the argument of trim_zeros"))
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
+    index = [slice(None)] * x.ndim
+    for i in axes:
+        size, at = x.shape[i], places[i]
+        low = at.min() if at.size else size
+        high = at.max() + 1 if at.size else size
+        index[i] = slice(low if "f" in trim else 0, high if "b" in trim else size)
+    return x[tuple(index)]
 
 
 def ix_(*args) -> tuple[Any, ...]:
@@ -290,26 +302,36 @@ class _Grid:
 
 
 class _Joined:
-    """``r_`` and ``c_``: arrays, numbers and slices joined along an axis."""
+    """``r_`` and ``c_``: arrays, numbers and slices joined along an axis.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    A text in front says the axis, the least number of dimensions, and where an array that has
+    fewer begins among them.
+    """
+
+    def __init__(self, name: str, *how: int) -> None:
+        self.name, self._how = name, how
         self.__doc__ = (
             f"Arrays, numbers and slices joined, as by `numpy.{name}`: ``{name}[x, 0, 1:4]``."
         )
 
     def __getitem__(self, key) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
-        if any(isinstance(part, str) for part in parts):
-            raise NotImplementedError(
-                f"jnp.{self.name}[...] with a text: write jnp.concatenate or jnp.stack"
-            )
+        axis, least, start = self._how
+        if isinstance(parts[0], str):
+            text, parts = parts[0], parts[1:]
+            if text in ("r", "c"):
+                found = self[parts].reshape((1, -1))
+                return found.T if text == "c" else found
+            axis, least, start = [*map(int, text.split(",")), *self._how[len(text.split(",")) :]]
         given = promote(
             *[converted(np.r_[part] if isinstance(part, slice) else part) for part in parts]
         )
-        if self.name == "c_":
-            return call("column_stack", given)
-        return call("concatenate", [call("atleast_1d", part) for part in given])
+        wide = []
+        for x in (call("atleast_1d", part) for part in given):
+            missing = max(least - x.ndim, 0)
+            before = missing if start == -1 else min(start, missing)
+            wide.append(x.reshape((*[1] * before, *x.shape, *[1] * (missing - before))))
+        return call("concatenate", wide, axis)
 
 
 _WINDOWS = "bartlett blackman hamming hanning kaiser"
@@ -328,6 +350,6 @@ PLACES = table(
     },
 )
 PLACES |= {name: _Grid(name) for name in ("mgrid", "ogrid")}
-PLACES |= {name: _Joined(name) for name in ("r_", "c_")}
+PLACES |= {"r_": _Joined("r_", 0, 1, -1), "c_": _Joined("c_", -1, 2, 0)}
 
 fill_sections(globals())

@@ -81,13 +81,19 @@ def argsort(
 
 
 def _parted(name: str) -> Callable[..., Any]:
-    whole = sort if name == "partition" else argsort
-
     def function(a, kth: int, axis: int = -1) -> Any:
         (x,) = operands(name, a)
         if not -x.shape[axis] <= kth < x.shape[axis]:
             raise ValueError(f"kth(={kth}) out of bounds ({x.shape[axis]})")
-        return whole(x, axis)
+        # JAX's order: the least ones ascend, and the others are as it finds them
+        order = argsort(x, axis)
+        lead = (slice(None),) * (axis % x.ndim)
+        first = order[(*lead, slice(kth % x.shape[axis] + 1))]
+        rest = order[(*lead, slice(kth % x.shape[axis] + 1, None))]
+        if name == "argpartition":
+            return call("concatenate", [first, sort(rest, axis)], axis)
+        order = call("concatenate", [first, call("flip", rest, axis)], axis)
+        return take_along_axis(x, order, axis)
 
     return function
 

@@ -113,9 +113,11 @@ def einsum(
 
 
 def einsum_path(subscripts, /, *operands_, optimize="auto") -> Any:
-    """In which order `einsum` would contract (see `numpy.einsum_path`)."""
+    """In which order `einsum` would contract, and what that costs (see `numpy.einsum_path`)."""
     given = [np.broadcast_to(np.float32(0), sizes_of(x)) for x in operands_]
-    return np.einsum_path(subscripts, *given, optimize="greedy" if optimize == "auto" else optimize)
+    how = "greedy" if optimize == "auto" else optimize
+    (_, *path), costs = np.einsum_path(subscripts, *given, optimize=how)
+    return path, costs
 
 
 def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
@@ -212,6 +214,26 @@ def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
 # -- polynomials -----------------------------------------------------------------------------------
 
 
+def poly(seq_of_zeros) -> Any:
+    """The polynomial that has given zeros; of a matrix, its characteristic polynomial."""
+    (x,) = as_operands("poly", seq_of_zeros, inexact=True)
+    found = call("poly", call("atleast_1d", x))
+    return found.astype(complex) if x.ndim == 2 else found
+
+
+def polyadd(a1, a2) -> Any:
+    """The sum of polynomials; of several at once, those of the last rows."""
+    x, y = as_operands("polyadd", a1, a2)
+    if len(y) > len(x):
+        x, y = y, x
+    return x.at[len(x) - len(y) :].add(y)
+
+
+def polysub(a1, a2) -> Any:
+    """The difference of polynomials."""
+    return polyadd(a1, -asarray(a2))
+
+
 def polymul(a1, a2, *, trim_leading_zeros: bool = False) -> Any:
     """The product of polynomials."""
     if isinstance(a1, list | tuple):
@@ -265,9 +287,24 @@ def polyint(p, m: int = 1, k=None) -> Any:
 
 def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -> Any:
     """The polynomial that fits points best; differentiable."""
-    given = as_operands("polyfit", x, y, *([] if w is None else [w]), inexact=True)
-    more = {} if w is None else {"w": given[2]}
-    return call("polyfit", given[0], given[1], static(deg, "deg"), rcond, full, cov=cov, **more)
+    x, y, *weights = as_operands("polyfit", x, y, *([] if w is None else [w]), inexact=True)
+    deg = static(deg, "deg")
+    if not full and not cov:
+        return call("polyfit", x, y, deg, rcond, **({"w": weights[0]} if weights else {}))
+    if rcond is None:
+        rcond = asarray(x.size * float(np.finfo(x._payload.dtype).eps))
+    columns, values = vander(x, deg + 1), y
+    for factors in weights:
+        columns = columns * factors[:, None]
+        values = values * (factors if y.ndim == 1 else factors[:, None])
+    scale = (columns**2).sum(0) ** 0.5
+    found, residuals, rank, sizes = call("linalg.lstsq", columns / scale, values, float(rcond))
+    found = (found.T / scale).T
+    if full:
+        return found, residuals, asarray(rank, int), sizes, rcond
+    share = 1 if str(cov) == "unscaled" else residuals / (x.size - deg - 1)
+    spread = call("linalg.inv", columns.T @ columns)
+    return found, (spread if y.ndim == 1 else spread[..., None]) * share
 
 
 def roots(p, *, strip_zeros: bool = True) -> Any:
@@ -276,7 +313,12 @@ def roots(p, *, strip_zeros: bool = True) -> Any:
     if x.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
     found = call("roots", x)
-    return found if found._payload.dtype.kind == "c" else found.astype(complex)
+    found = found if found._payload.dtype.kind == "c" else found.astype(complex)
+    if strip_zeros:
+        return found
+    # one for each coefficient but the last: those of leading zeros are not known
+    unknown = np.full(x.size - 1 - found.size, complex("nan+nanj"))
+    return call("concatenate", [found, asarray(unknown, found._payload.dtype)])
 
 
 def vander(x, N: int | None = None, increasing: bool = False) -> Any:
@@ -307,10 +349,6 @@ of_rows(
         | The sum of products over the last axes.
     kron | a, b | same | The Kronecker product.
     outer | a, b, out=None | same-weak | The products of all pairs of elements.
-    poly | seq_of_zeros | inexact
-        | The polynomial that has given zeros; of a matrix, its characteristic polynomial.
-    polyadd | a1, a2 | same | The sum of polynomials.
-    polysub | a1, a2 | same | The difference of polynomials.
     polyval | p, x, *, unroll=16 | same
         | The values of a polynomial; the coefficient of the highest power is first.
     trapezoid | y, x=None, dx=1.0, axis=-1 | inexact x

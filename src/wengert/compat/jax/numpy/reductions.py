@@ -256,10 +256,48 @@ def _quantile(name: str) -> Callable[..., Any]:
             raise NotImplementedError(f"jnp.{name} at a q that differs within the batch of a vmap")
         at = value_of(q, "q").astype(x._payload.dtype)
         at = np.clip(at, 0, 100 if "percentile" in name else 1)
-        more = {} if weights is None else {"weights": weights}
-        return call(name, x, at, axes_of(name, axis), method=method, keepdims=keepdims, **more)
+        axis = axes_of(name, axis)
+        if weights is None and method != "nearest":
+            return call(name, x, at, axis, method=method, keepdims=keepdims)
+        if weights is not None and method != "inverted_cdf":
+            raise NotImplementedError(
+                f"{method} doesn't support weights. Only method 'inverted_cdf' supports weights."
+            )
+        shares = at / at.dtype.type(100) if "percentile" in name else at
+        return _picked(x, shares, axis, keepdims, weights, name.startswith("nan"))
 
     return function
+
+
+def _picked(x, at, axis, keepdims: bool, weights, ignoring: bool) -> Any:
+    """Quantiles that are elements: the nearest, of two as near the lower one; or by weights."""
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(i % x.ndim for i in axes)
+
+    def lines(part) -> Any:
+        moved = call("moveaxis", part, axes, tuple(range(-len(axes), 0)))
+        return moved.reshape((*moved.shape[: x.ndim - len(axes)], -1))
+
+    rows = lines(x)
+    order = call("argsort", rows, -1)
+    rows = call("take_along_axis", rows, order, -1)
+    there, q = made(T.logical_not(T.isnan(rows))), asarray(at.reshape(-1))
+    if weights is None:
+        places = call("ceil", q * (there.sum(-1, keepdims=True) - 1) - 0.5)
+    else:
+        wide = asarray(weights)
+        if wide.ndim < x.ndim:
+            wide = wide.reshape([-1 if i == axes[0] else 1 for i in range(x.ndim)])
+        wide = lines(call("broadcast_to", wide, tuple(x.shape)))
+        sums = (call("take_along_axis", wide, order, -1) * there).cumsum(-1)
+        places = (sums[..., None, :] < q[:, None] * sums[..., -1:, None]).sum(-1)
+    places = asarray(call("clip", places, 0, max(rows.shape[-1] - 1, 0)), int)
+    found = call("take_along_axis", rows, places, -1)
+    if not ignoring:
+        found = call("where", there.all(-1, keepdims=True), found, np.nan)
+    found = call("moveaxis", found, -1, 0)
+    sizes = [1 if i in axes else n for i, n in enumerate(x.shape)] if keepdims else found.shape[1:]
+    return found.reshape((*at.shape, *sizes))
 
 
 def _median(name: str) -> Callable[..., Any]:

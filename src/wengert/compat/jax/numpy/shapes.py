@@ -246,7 +246,8 @@ def _stacked(name: str, deep: int, axis: Callable[[int], int]) -> Callable[..., 
 
 def column_stack(tup) -> Any:
     """Vectors as the columns of a matrix."""
-    return call("column_stack", _sequence("column_stack", tup))
+    given = _sequence("column_stack", tup)
+    return call("column_stack", given, weak=given[0].weak_type)
 
 
 def append(arr, values, axis: int | None = None) -> Any:
@@ -274,12 +275,13 @@ def block(arrays) -> Any:
 
     gather(arrays)
     check_arrays("block", *leaves)
-    same = iter(promote(*leaves))
+    given = promote(*leaves)
+    same = iter(given)
 
     def arranged(part) -> Any:
         return [arranged(inner) for inner in part] if isinstance(part, list) else next(same)
 
-    return call("block", arranged(arrays))
+    return call("block", arranged(arrays), weak=given[0].weak_type)
 
 
 def _split(name: str) -> Callable[..., Any]:

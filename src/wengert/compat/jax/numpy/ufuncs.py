@@ -38,7 +38,7 @@ REQUIRES = (_records,)
 
 _FRACTIONS = (
     "arccos arccosh arcsin arcsinh arctan arctanh cbrt cos cosh deg2rad exp exp2 expm1 log log10 "
-    "log1p log2 rad2deg reciprocal rint sin sinh sqrt tan tanh"
+    "log1p log2 rad2deg reciprocal sin sinh sqrt tan tanh"
 )
 """Of one argument, computed in fractions."""
 _PREDICATES = "isfinite isinf isnan signbit"
@@ -102,7 +102,7 @@ def _logical(name: str) -> Callable[..., Any]:
     def function(x1, x2, /) -> Any:
         x, y = operands(name, x1, x2)
         check_shapes(name, x, y)
-        return finished(_computed(numpys, None, x, y))
+        return finished(_computed(numpys, None, x, y), x.weak_type and y.weak_type)
 
     return function
 
@@ -236,7 +236,7 @@ def bitwise_count(x, /) -> Any:
 def logical_not(x, /) -> Any:
     """True where `x` is 0."""
     (x,) = operands("logical_not", x)
-    return made(T.logical_not(x))
+    return made(T.logical_not(x), x.weak_type)
 
 
 def sign(x, /) -> Any:
@@ -255,13 +255,19 @@ def spacing(x, /) -> Any:
 def real(val, /) -> Any:
     """The real parts."""
     (x,) = operands("real", val)
-    return call("real", x) if x._payload.dtype.kind == "c" else positive(x)
+    return call("real", x, weak=x.weak_type) if x._payload.dtype.kind == "c" else positive(x)
 
 
 def imag(val, /) -> Any:
     """The imaginary parts: 0 for real numbers."""
     (x,) = operands("imag", val)
-    return call("imag", x) if x._payload.dtype.kind == "c" else x * 0
+    return call("imag", x, weak=x.weak_type) if x._payload.dtype.kind == "c" else x * 0
+
+
+def rint(x, /) -> Any:
+    """Rounded to the nearest whole number, as a fraction; half of one to the even."""
+    (x,) = as_operands("rint", x, inexact=True)
+    return round_(x)
 
 
 def clip(arr=None, /, min=None, max=None) -> Any:
@@ -337,12 +343,12 @@ of_rows(
     globals(),
     of_row,
     """
-    angle | z, deg=False | inexact | The angles of complex numbers.
+    angle | z, deg=False | inexact-weak | The angles of complex numbers.
     frexp | x, / | inexact | Fractions in [1/2, 1), and powers of 2.
-    heaviside | x1, x2, / | inexact | 0 below 0, 1 above, `x2` at 0.
+    heaviside | x1, x2, / | inexact-weak | 0 below 0, 1 above, `x2` at 0.
     i0 | x | inexact-weak | The modified Bessel function of order 0.
-    modf | x, /, out=None | inexact | The fractional and the whole parts.
-    nan_to_num | x, copy=True, nan=0.0, posinf=None, neginf=None | own-weak
+    modf | x, /, out=None | inexact-weak | The fractional and the whole parts.
+    nan_to_num | x, copy=True, nan=0.0, posinf=None, neginf=None | own
         | NaN and infinities replaced by numbers.
     sinc | x, / | inexact-weak | ``sin(pi * x) / (pi * x)``, and 1 at 0.
     """,
@@ -375,14 +381,14 @@ _WITH_METHODS: dict[str, tuple[str, Any]] = {
 UFUNCS: dict[str, Callable[..., Any]] = {
     **functions_of(globals(), "negative divmod_ logical_not round_"),
     **{name: _of_one(name, True) for name in _FRACTIONS.split()},
-    **{name: _of_one(name, False, False) for name in _PREDICATES.split()},
+    **{name: _of_one(name, False, name != "signbit") for name in _PREDICATES.split()},
     **{name: _same_unless_fraction(name) for name in ("ceil", "floor", "trunc")},
     **{
         name: _of_two(name, kinds, kinds in _OF_FRACTIONS)
         for kinds, names in rows_of(_PAIRS)
         for name in names
     },
-    **{name: _of_two(name, weak=False) for name in _COMPARISONS.split()},
+    **{name: _of_two(name) for name in _COMPARISONS.split()},
     "around": round_,
     "conjugate": _of_one("conjugate", False),
     "divmod": divmod_,

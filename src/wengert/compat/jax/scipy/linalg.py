@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import wengert.compat.jax.numpy as jnp
+from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, promote
 from wengert.compat.jax.numpy import linalg
-from wengert.compat.jax.numpy.calling import as_operands, operands, plain, static
+from wengert.compat.jax.numpy.calling import (
+    as_operands,
+    finished,
+    of_row,
+    operands,
+    plain,
+    static,
+)
 from wengert.compat.kit.namespaces import closed, defined
-from wengert.ops import linear_systems, matrix_functions
+from wengert.compat.kit.rows import of_rows
+from wengert.compat.kit.signatures import signed
+from wengert.ops import linear_systems
 from wengert.scipy import linalg as _scipy
 
 _CURES = {
-    "companion": "write it by jnp.eye and x.at[...].set",
-    "eigh_tridiagonal": "write jax.scipy.linalg.eigh of the whole matrix",
     "funm": "write by jnp.linalg.eigh or eig",
     "hessenberg": "its derivative is not there: write scipy.linalg.hessenberg on np.asarray(a)",
     "logm": "JAX has none either: write by jnp.linalg.eigh",
     "rsf2csf": "its derivative is not there: write scipy.linalg.rsf2csf on np.asarray(a)",
     "schur": "its derivative is not there: write scipy.linalg.schur on np.asarray(a)",
-    "solve_sylvester": "write jnp.linalg.solve with jnp.kron",
-    "sqrtm": "of a symmetric matrix: w, v = jnp.linalg.eigh(a); (v * jnp.sqrt(w)) @ v.T",
 }
 
 
@@ -34,34 +38,11 @@ def _matrix(name: str, a) -> Array:
     return x
 
 
-def cholesky(a, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The triangular factor of positive definite matrices: the upper one, unless `lower`."""
-    x = _matrix("cholesky", a)
-    return linalg.cholesky(x, upper=not lower)
-
-
-def cho_factor(
-    a, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> tuple[Array, bool]:
-    """As `cholesky`, with `lower`, as `cho_solve` takes it."""
-    return cholesky(a, lower), lower
-
-
 def cho_solve(c_and_lower, b, overwrite_b: bool = False, check_finite: bool = True) -> Array:
     """The solution of a system, by the factor of its matrix."""
     factor, lower = c_and_lower
     first = solve_triangular(factor, b, trans=0 if lower else 2, lower=lower)
     return solve_triangular(factor, first, trans=2 if lower else 0, lower=lower)
-
-
-def det(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The determinants of matrices."""
-    return linalg.det(a)
-
-
-def inv(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The inverses of matrices."""
-    return linalg.inv(a)
 
 
 def solve(
@@ -86,7 +67,7 @@ def solve(
         )
     if assume_a != "pos":
         return linalg.solve(a, b)
-    return cho_solve(cho_factor(a, lower=lower), b)
+    return cho_solve((linalg.cholesky(a, upper=not lower), lower), b)
 
 
 def solve_triangular(
@@ -124,17 +105,6 @@ def solve_triangular(
     return found[..., 0] if vector else found
 
 
-def lu(a, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """The factors of ``a = p @ l @ u``; of ``a = (p @ l) @ u`` for `permute_l`."""
-    return made(_scipy.lu(plain(_matrix("lu", a)), permute_l))
-
-
-def lu_factor(a, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
-    """Both triangular factors in one matrix, and which rows changed places (see `lu_solve`)."""
-    both, pivots = _scipy.lu_factor(plain(_matrix("lu_factor", a)))
-    return made(both), asarray(made(pivots), np.int32)
-
-
 def lu_solve(
     lu_and_piv, b, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
@@ -144,36 +114,12 @@ def lu_solve(
     return made(_scipy.lu_solve((plain(x), plain(asarray(pivots))), plain(y), trans))
 
 
-def qr(
-    a,
-    overwrite_a: bool = False,
-    lwork=None,
-    mode: str = "full",
-    pivoting: bool = False,
-    check_finite: bool = True,
-) -> Any:
-    """Orthogonal and triangular factors; ``mode`` is ``"full"``, ``"economic"`` or ``"r"``."""
-    if pivoting:
-        raise NotImplementedError("jax.scipy.linalg.qr with pivoting=True is not there")
-    names = {"full": "complete", "economic": "reduced", "r": "r"}
-    if mode not in names:
-        raise ValueError(f"Unsupported QR decomposition mode '{mode}'")
-    if mode == "r":
-        return (linalg.qr(_matrix("qr", a), "complete")[1],)
-    return tuple(linalg.qr(_matrix("qr", a), names[mode]))
-
-
-def svd(
-    a,
-    full_matrices: bool = True,
-    compute_uv: bool = True,
-    overwrite_a: bool = False,
-    check_finite: bool = True,
-    lapack_driver: str = "gesdd",
-) -> Any:
-    """The singular value decomposition."""
-    found = linalg.svd(a, full_matrices, compute_uv)
-    return tuple(found) if compute_uv else found
+def block_diag(*arrs) -> Array:
+    """Matrices along the diagonal of a large one."""
+    given = promote(*operands("block_diag", *arrs)) if arrs else [jnp.zeros((1, 0))]
+    if any(x.ndim > 2 for x in given):
+        raise ValueError("Arguments to jax.scipy.linalg.block_diag must have at most 2 dimensions")
+    return made(_scipy.block_diag(*map(plain, given)))
 
 
 def eigh(
@@ -200,119 +146,98 @@ def eigh(
     return tuple(linalg.eigh(x, half, symmetrize_input=False))
 
 
-def expm(A, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
-    """The exponential of matrices.
+_UNSEEN = frozenset(
+    {
+        "blocksize",
+        "debug",
+        "eps",
+        "max_iterations",
+        "max_squarings",
+        "method",
+        "tol",
+        "turbo",
+        "upper_triangular",
+    }
+)
+"""Options that say how JAX computes, and change nothing here."""
 
-    Examples
-    --------
-    >>> jax.scipy.linalg.expm(jax.numpy.zeros((2, 2)))
-    Array([[1., 0.],
-           [0., 1.]], dtype=float32)
+
+def _constant(name: str, parameters: str, text: str) -> Callable[..., Any]:
+    """SciPy's function of this name, of numbers."""
+
+    def compute(given: dict[str, Any]) -> Array:
+        dtype = given.pop("dtype", None)
+        numbers = {key: static(v, key) if key == "n" else v for key, v in given.items()}
+        function = getattr(scipy_module("linalg", f"jax.scipy.linalg.{name}"), name)
+        found = function(**numbers)
+        return asarray(found, dtype or (float if found.dtype.kind in "iuf" else complex))
+
+    return signed(name, parameters, compute, f"{text}\n\nSee `scipy.linalg.{name}`.")
+
+
+def _row(name: str, parameters: str, meeting: str, text: str) -> Callable[..., Any]:
+    """SciPy's function of this name, of arrays."""
+    function = getattr(_scipy, name)
+
+    def compute(*arrays, weak: bool, **options) -> Any:
+        rest = {key: value for key, value in options.items() if key not in _UNSEEN}
+        return finished(function(*map(plain, arrays), **rest))
+
+    return of_row(name, parameters, meeting, text, compute, "scipy.linalg")
+
+
+of_rows(
+    globals(),
+    _row,
     """
-    x = _matrix("expm", A)
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(
-            f"Expected A to be a (batched) square matrix, got A.shape={tuple(x.shape)}."
-        )
-    return made(matrix_functions.matrix_exp(plain(x)))
-
-
-def expm_frechet(A, E, *, method=None, compute_expm: bool = True) -> Any:
-    """The exponential of a matrix and its derivative in a direction."""
-    x, direction = as_operands("expm_frechet", A, E, inexact=True)
-    return made(_scipy.expm_frechet(plain(x), plain(direction), None, compute_expm))
-
-
-def polar(
-    a, side: str = "right", *, method: str = "svd", eps=None, max_iterations=None
-) -> tuple[Array, Array]:
-    """A unitary factor and a positive one, on the `side` that is named."""
-    return made(_scipy.polar(plain(_matrix("polar", a)), side))
-
-
-# -- matrices of a form ----------------------------------------------------------------------------
-
-
-def block_diag(*arrs) -> Array:
-    """Matrices along the diagonal of a large one."""
-    given = promote(*operands("block_diag", *arrs)) if arrs else [jnp.zeros((1, 0))]
-    blocks = [jnp.atleast_2d(x) for x in given]
-    if any(x.ndim > 2 for x in blocks):
-        raise ValueError("Arguments to jax.scipy.linalg.block_diag must have at most 2 dimensions")
-    width = sum(x.shape[1] for x in blocks)
-    rows, at = [], 0
-    for x in blocks:
-        rows.append(jnp.pad(x, ((0, 0), (at, width - at - x.shape[1]))))
-        at += x.shape[1]
-    return jnp.concatenate(rows)
-
-
-def toeplitz(c, r=None) -> Array:
-    """The matrix of constant diagonals with a first column and a first row."""
-    (column,) = operands("toeplitz", c)
-    column = column.reshape(-1)
-    row = jnp.conj(column) if r is None else operands("toeplitz", r)[0].reshape(-1)
-    column, row = promote(column, row)
-    m, n = column.size, row.size
-    line = jnp.concatenate([column[::-1], row[1:]])
-    places = (m - 1) - np.arange(m)[:, None] + np.arange(n)[None, :]
-    return line[places]
-
-
-def hankel(c, r=None) -> Array:
-    """The matrix of constant diagonals from the left below, with a first column and a last row."""
-    (column,) = operands("hankel", c)
-    column = column.reshape(-1)
-    row = jnp.zeros_like(column) if r is None else operands("hankel", r)[0].reshape(-1)
-    column, row = promote(column, row)
-    line = jnp.concatenate([column, row[1:]])
-    return line[np.arange(column.size)[:, None] + np.arange(row.size)[None, :]]
-
-
-def circulant(c) -> Array:
-    """The matrix whose columns are one vector, moved on."""
-    (x,) = operands("circulant", c)
-    n = x.shape[-1]
-    places = (np.arange(n)[:, None] - np.arange(n)[None, :]) % n
-    return x[..., places]
-
-
-def hilbert(n: int) -> Array:
-    """The Hilbert matrix."""
-    i = np.arange(1, static(n, "n") + 1)
-    return asarray(1.0 / (i[:, None] + i - 1), float)
-
-
-def hadamard(n: int, dtype=int) -> Array:
-    """The Hadamard matrix of a size that is a power of 2."""
-    if n < 1 or n & (n - 1):
-        raise ValueError("n must be an positive integer, and n must be a power of 2")
-    found = np.ones((1, 1))
-    while len(found) < n:
-        found = np.block([[found, found], [found, -found]])
-    return asarray(found, dtype)
-
-
-def pascal(n: int, kind: str | None = None) -> Array:
-    """Pascal's triangle as a matrix: symmetric, ``"lower"`` or ``"upper"``."""
-    triangle = np.array([[math.comb(i, j) for j in range(n)] for i in range(n)], float)
-    if kind not in (None, "symmetric", "lower", "upper"):
-        raise ValueError(f"Expected kind to be one of: 'lower', 'upper', 'symmetric'. Got {kind}")
-    if kind == "lower":
-        return asarray(triangle, float)
-    if kind == "upper":
-        return asarray(triangle.T, float)
-    return asarray(triangle @ triangle.T, float)
-
-
-def dft(n: int, scale: str | None = None, *, dtype=None) -> Array:
-    """The matrix of the discrete Fourier transform."""
-    factors_ = {None: 1.0, "sqrtn": 1 / math.sqrt(n), "n": 1 / n}
-    if scale not in factors_:
-        raise ValueError(f"scale must be None, 'sqrtn', or 'n'; {scale!r} is not valid.")
-    i = np.arange(n)
-    return asarray(np.exp(-2j * np.pi * i[:, None] * i / n) * factors_[scale], dtype or complex)
-
+    cho_factor | a, lower=False, overwrite_a=False, check_finite=True | inexact
+        | As `cholesky`, with `lower`, as `cho_solve` takes it.
+    cholesky | a, lower=False, overwrite_a=False, check_finite=True | inexact
+        | The triangular factor of positive definite matrices: the upper one, unless `lower`.
+    circulant | c | own | The matrix whose columns are one vector, moved on.
+    companion | a | inexact | The companion matrix of a polynomial.
+    convolution_matrix | a, n, mode="full" | own | The matrix that convolves with a vector.
+    det | a, overwrite_a=False, check_finite=True | inexact | The determinants of matrices.
+    eigh_tridiagonal | d, e, *, eigvals_only=False, tol=None | inexact
+        | The eigenvalues and eigenvectors of a symmetric matrix that has three diagonals.
+    expm | A, *, upper_triangular=False, max_squarings=16 | inexact | The exponential of matrices.
+    expm_frechet | A, E, *, method=None, compute_expm=True | inexact
+        | The exponential of a matrix and its derivative in a direction.
+    fiedler | a | own | The matrix of distances between the elements of a vector.
+    hankel | c, r=None | same r
+        | The matrix of constant diagonals from the left below, with a first column and a last row.
+    inv | a, overwrite_a=False, check_finite=True | inexact | The inverses of matrices.
+    leslie | f, s | same | The Leslie matrix of rates of fertility and survival.
+    lu | a, permute_l=False, overwrite_a=False, check_finite=True | inexact
+        | The factors of ``a = p @ l @ u``; of ``a = (p @ l) @ u`` for `permute_l`.
+    lu_factor | a, overwrite_a=False, check_finite=True | inexact
+        | Both triangular factors in one matrix, and which rows changed places (see `lu_solve`).
+    polar | a, side="right", *, method="svd", eps=None, max_iterations=None | inexact
+        | A unitary factor and a positive one, on the `side` that is named.
+    qr | a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True | inexact
+        | Orthogonal and triangular factors; ``mode`` is ``"full"``, ``"economic"`` or ``"r"``.
+    solve_sylvester | A, B, C, *, method="schur", tol=1e-8 | inexact
+        | The solution X of ``A @ X + X @ B = C``.
+    sqrtm | A, blocksize=1 | inexact | The square root of a matrix.
+    svd | a, full_matrices=True, compute_uv=True, overwrite_a=False, check_finite=True,
+        lapack_driver="gesdd" | inexact | The singular value decomposition.
+    toeplitz | c, r=None | same r
+        | The matrix of constant diagonals with a first column and a first row.
+    """,
+)
+of_rows(
+    globals(),
+    _constant,
+    """
+    dft | n, scale=None, *, dtype=None | The matrix of the discrete Fourier transform.
+    hadamard | n, dtype=int | The Hadamard matrix of a size that is a power of 2.
+    helmert | n, full=False | The Helmert matrix.
+    hilbert | n | The Hilbert matrix.
+    invhilbert | n | The inverse of the Hilbert matrix.
+    invpascal | n, kind="symmetric" | The inverse of Pascal's triangle as a matrix.
+    pascal | n, kind="symmetric" | Pascal's triangle as a matrix: symmetric, lower or upper.
+    """,
+)
 
 __getattr__ = closed(globals(), "jax.scipy.linalg", _CURES)
 

@@ -25,8 +25,13 @@ def _operands(name: str, a, b, dimensions: int | None = None) -> list[Any]:
     return [x, y]
 
 
-def _cut(full, x, y, mode: str, name: str) -> Array:
-    """The part of the full convolution of two arrays that a mode asks for."""
+def _cut(full, x, y, mode: str, name: str, later: bool = False) -> Array:
+    """The part of the full convolution of two arrays that a mode asks for.
+
+    Parameters
+    ----------
+    later: Whether of two middles ``"same"`` takes the later one.
+    """
     if mode not in ("full", "same", "valid"):
         raise ValueError("mode must be one of ['full', 'same', 'valid']")
     index = []
@@ -37,7 +42,7 @@ def _cut(full, x, y, mode: str, name: str) -> Array:
         if mode == "full":
             index.append(slice(None))
         elif mode == "same":
-            start = (n - 1) // 2
+            start = (n - 1 + later) // 2
             index.append(slice(start, start + m))
         else:
             least = min(m, n)
@@ -68,7 +73,7 @@ def _full(x, y) -> Any:
     )
 
 
-def _by(name: str, correlates: bool, dimensions: int | None, through_fft: bool = False) -> Any:
+def _by(name: str, correlates: bool, dimensions: int | None) -> Any:
     def function(in1, in2, mode: str = "full", *args, **kwargs) -> Array:
         x, y = _operands(name, in1, in2, dimensions)
         if dimensions == 2:
@@ -77,7 +82,8 @@ def _by(name: str, correlates: bool, dimensions: int | None, through_fft: bool =
                 raise NotImplementedError(f"{name}() only supports boundary='fill', fillvalue=0")
         if correlates:
             y = jnp.conj(jnp.flip(y))
-        return _cut(_by_fft(x, y) if through_fft else _full(x, y), x, y, mode, name)
+        later = correlates and dimensions == 2
+        return _cut(_full(x, y), x, y, mode, name, later)
 
     function.__name__ = function.__qualname__ = name
     what = "correlation" if correlates else "convolution"

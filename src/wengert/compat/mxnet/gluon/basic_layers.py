@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet import ndarray as legacy
 from wengert.compat.mxnet import numpy_extension
@@ -14,16 +15,58 @@ from wengert.compat.mxnet.gluon.block import Block, HybridBlock
 from wengert.compat.mxnet.neural import FUNCTIONS as NEURAL
 from wengert.compat.mxnet.results import CLASSES, computed
 
-__all__ = [f"{kind}{d}D" for kind in ("Conv", "MaxPool", "AvgPool") for d in (1, 2, 3)]
-
 _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
 
-def _sizes(value, d: int) -> tuple[int, ...]:
-    return (value,) * d if isinstance(value, int) else tuple(value)
+def called(name: str, x, *args, **kwargs) -> Any:
+    """A function of neural networks on arrays of the class of `x`."""
+    return computed(type(x), NEURAL[name], (x, *args), kwargs)
 
 
-class _Conv(HybridBlock):
+class _Layer(HybridBlock):
+    """What layers have in common: how they are shown, and how parameters begin."""
+
+    shown: ClassVar[str] = ""
+    """How the layer is shown: its attributes in braces."""
+    weight: Any
+    bias: Any
+    gamma: Any
+
+    def __repr__(self) -> str:
+        return self.shown.format(**vars(self)) if self.shown else super().__repr__()
+
+    def _begin(self, name: str, shape, wanted: bool = True, trained: bool = True) -> None:
+        """Make a parameter, which begins as the argument ``{name}_initializer`` says."""
+        if not wanted:
+            setattr(self, name, None)
+            return
+        held = vars(self)
+        start = held.get(f"_{name.replace('_var', '_variance')}_initializer")
+        request, kind = "write" if trained else "null", held.get("_dtype", "float32")
+        param = self.params.get(name, grad_req=request, shape=shape, dtype=kind, init=start)
+        setattr(self, name, param)
+
+
+class _Spatial(_Layer):
+    """What goes over places: its sizes are one number for all dimensions, or one for each."""
+
+    _d: ClassVar[int]
+    _layout: Any
+
+    def _sizes(self, value) -> tuple[int, ...]:
+        return (value,) * self._d if isinstance(value, int) else tuple(value)
+
+    def _spread(self, *names: str) -> None:
+        if self._layout not in (None, _LAYOUTS[self._d]):
+            wanted = _LAYOUTS[self._d]
+            raise NotImplementedError(f"layout {self._layout!r}: transpose to {wanted!r} first")
+        self._layout = _LAYOUTS[self._d]
+        for name in names:
+            setattr(self, name, self._sizes(getattr(self, name)))
+
+
+@arguments
+class _Conv(_Spatial):
     """Convolution of (batch, channel, ...) with `channels` kernels.
 
     Parameters
@@ -36,40 +79,31 @@ class _Conv(HybridBlock):
     in_channels : int. The number of channels of the argument; 0: what the first batch has.
     """
 
-    _d: ClassVar[int]
     _transposed: ClassVar[bool] = False
+    _channels: int
+    _kernel_size: Any
+    _strides: Any = 1
+    _padding: Any = 0
+    _dilation: Any = 1
+    _groups: int = 1
+    _layout: Any = None
+    _activation: str | None = None
+    _use_bias: bool = True
+    _weight_initializer: Any = None
+    _bias_initializer: Any = "zeros"
+    _in_channels: int = 0
+    _output_padding = 0
 
-    def __init__(self, channels: int, kernel_size, strides=1, padding=0, *args, **kwargs) -> None:
-        names = ["dilation", "groups", "layout", "activation", "use_bias", "weight_initializer"]
-        names += ["bias_initializer", "in_channels"]
-        if self._transposed:
-            names.insert(0, "output_padding")
-        given = {**dict(zip(names, args, strict=False))}
-        given.update({name: kwargs.pop(name) for name in names if name in kwargs})
-        super().__init__(**kwargs)
-        d = self._d
-        layout = given.get("layout") or _LAYOUTS[d]
-        if layout != _LAYOUTS[d]:
-            raise NotImplementedError(f"layout {layout!r}: transpose to {_LAYOUTS[d]!r} first")
-        self._channels, self._kernel = channels, _sizes(kernel_size, d)
-        self._strides, self._padding = _sizes(strides, d), _sizes(padding, d)
-        self._dilation = _sizes(given.get("dilation", 1), d)
-        self._groups = given.get("groups", 1)
-        self._adj = _sizes(given.get("output_padding", 0), d)
-        self._in = given.get("in_channels", 0)
-        self.weight = self.params.get(
-            "weight", shape=self._shape(self._in), init=given.get("weight_initializer")
-        )
-        start = given.get("bias_initializer", "zeros")
-        wants_bias = given.get("use_bias", True)
-        self.bias = self.params.get("bias", shape=(channels,), init=start) if wants_bias else None
-        named = given.get("activation")
-        self._activation = None if named is None else [Activation(named)]
+    def _prepare(self) -> None:
+        self._spread("_kernel_size", "_strides", "_padding", "_dilation")
+        self._begin("weight", self._shape(self._in_channels))
+        self._begin("bias", (self._channels,), self._use_bias)
+        self._act = None if self._activation is None else [Activation(self._activation)]
 
     def _shape(self, inputs: int) -> tuple[int, ...]:
         if self._transposed:
-            return (inputs, self._channels // self._groups, *self._kernel)
-        return (self._channels, inputs // self._groups, *self._kernel)
+            return (inputs, self._channels // self._groups, *self._kernel_size)
+        return (self._channels, inputs // self._groups, *self._kernel_size)
 
     def _alias(self) -> str:
         return "conv"
@@ -77,132 +111,100 @@ class _Conv(HybridBlock):
     def __repr__(self) -> str:
         known = self.weight.shape[0 if self._transposed else 1]
         inputs = known if known < 0 or self._transposed else known * self._groups
-        parts = [
-            f"{inputs} -> {self._channels}",
-            f"kernel_size={self._kernel}",
-            f"stride={self._strides}",
-        ]
-        if any(self._padding):
-            parts.append(f"padding={self._padding}")
-        if any(step != 1 for step in self._dilation):
-            parts.append(f"dilation={self._dilation}")
-        if self._groups != 1:
-            parts.append(f"groups={self._groups}")
-        if self.bias is None:
-            parts.append("bias=False")
-        if self._activation is not None:
-            parts.append(repr(self._activation[0]))
-        return f"{type(self).__name__}({', '.join(parts)})"
+        more = (
+            ("padding", self._padding, any(self._padding)),
+            ("dilation", self._dilation, any(step != 1 for step in self._dilation)),
+            ("groups", self._groups, self._groups != 1),
+            ("bias", False, self.bias is None),
+        )
+        parts = [f"{inputs} -> {self._channels}", f"kernel_size={self._kernel_size}"]
+        parts += [f"stride={self._strides}"]
+        parts += [f"{name}={value}" for name, value, told in more if told]
+        return f"{type(self).__name__}({', '.join([*parts, *map(repr, self._act or ())])})"
 
     def infer_shape(self, x, *args) -> None:
         self.weight.shape = self._shape(x.shape[1])
 
     def hybrid_forward(self, F, x, weight, bias=None) -> Any:
         kind = "deconvolution" if self._transposed else "convolution"
-        more = {"adj": self._adj} if self._transposed else {}
+        more = {"adj": self._sizes(self._output_padding)} if self._transposed else {}
         y = called(
-            kind, x, weight, bias, kernel=self._kernel, stride=self._strides, pad=self._padding,
-            dilate=self._dilation, num_group=self._groups, no_bias=bias is None, **more,
+            kind, x, weight, bias, kernel=self._kernel_size, stride=self._strides,
+            pad=self._padding, dilate=self._dilation, num_group=self._groups,
+            no_bias=bias is None, **more,
         )  # fmt: skip
-        return y if self._activation is None else self._activation[0](y)
+        return y if self._act is None else self._act[0](y)
 
 
-class Conv1D(_Conv):
-    __doc__ = _Conv.__doc__
-    _d = 1
+@arguments
+class _Transposed(_Conv):
+    _transposed = True
+    places: ClassVar[dict[str, str]] = {"output_padding": "padding"}
+    _output_padding: Any = 0
 
 
-class Conv2D(_Conv):
-    __doc__ = _Conv.__doc__
-    _d = 2
+@arguments
+class _Pool(_Spatial):
+    kind: ClassVar[str] = "max"
+    whole: ClassVar[bool] = False
+    _count_include_pad = True
+    _pool_size: Any = 2
+    _strides: Any = None
+    _padding: Any = 0
+    _layout: Any = None
+    _ceil_mode: bool = False
 
-
-class Conv3D(_Conv):
-    __doc__ = _Conv.__doc__
-    _d = 3
-
-
-class Conv1DTranspose(_Conv):
-    """The transpose of `Conv1D`."""
-
-    _d, _transposed = 1, True
-
-
-class Conv2DTranspose(_Conv):
-    """The transpose of `Conv2D`."""
-
-    _d, _transposed = 2, True
-
-
-class Conv3DTranspose(_Conv):
-    """The transpose of `Conv3D`."""
-
-    _d, _transposed = 3, True
-
-
-class _Pool(HybridBlock):
-    _d: ClassVar[int]
-    _kind: ClassVar[str]
-    _global: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        pool_size=2,
-        strides=None,
-        padding=0,
-        layout: str | None = None,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        **kwargs,
-    ) -> None:
-        super().__init__(**kwargs)
-        d = self._d
-        if layout not in (None, _LAYOUTS[d]):
-            raise NotImplementedError(f"layout {layout!r}: transpose to {_LAYOUTS[d]!r} first")
-        self._size = (1,) * d if self._global else _sizes(pool_size, d)
-        self._strides = self._size if strides is None else _sizes(strides, d)
-        self._padding = _sizes(padding, d)
-        self._ceil = ceil_mode or self._global
-        self._count = count_include_pad
+    def _prepare(self) -> None:
+        self._strides = self._pool_size if self._strides is None else self._strides
+        self._spread("_pool_size", "_strides", "_padding")
 
     def _alias(self) -> str:
         return "pool"
 
     def __repr__(self) -> str:
         return (
-            f"{type(self).__name__}(size={self._size}, stride={self._strides}, "
-            f"padding={self._padding}, ceil_mode={self._ceil}, global_pool={self._global}, "
-            f"pool_type={self._kind}, layout={_LAYOUTS[self._d]})"
+            f"{type(self).__name__}(size={self._pool_size}, stride={self._strides}, "
+            f"padding={self._padding}, ceil_mode={self._ceil_mode}, global_pool={self.whole}, "
+            f"pool_type={self.kind}, layout={self._layout})"
         )
 
     def forward(self, x, *args) -> Any:
         return called(
-            "pooling", x, self._size, self._kind, self._global, self._strides, self._padding,
-            "full" if self._ceil else "valid", self._count,
+            "pooling", x, self._pool_size, self.kind, self.whole, self._strides, self._padding,
+            "full" if self._ceil_mode else "valid", self._count_include_pad,
         )  # fmt: skip
 
 
-def _pool(name: str, d: int, kind: str, whole: bool) -> Any:
-    what = "largest element" if kind == "max" else "mean"
-    where = "all positions" if whole else "each window"
-    space = {"_d": d, "_kind": kind, "_global": whole, "__module__": __name__}
-    space["__doc__"] = f"The {what} of {where} of the last {d} dimensions."
-    return type(name, (_Pool,), space)
+@arguments
+class _Average(_Pool):
+    kind = "avg"
+    places: ClassVar[dict[str, str]] = {"count_include_pad": "ceil_mode"}
+    _count_include_pad: bool = True
 
 
-MaxPool1D, MaxPool2D, MaxPool3D = (_pool(f"MaxPool{d}D", d, "max", False) for d in (1, 2, 3))
-AvgPool1D, AvgPool2D, AvgPool3D = (_pool(f"AvgPool{d}D", d, "avg", False) for d in (1, 2, 3))
-GlobalMaxPool1D, GlobalMaxPool2D, GlobalMaxPool3D = (
-    _pool(f"GlobalMaxPool{d}D", d, "max", True) for d in (1, 2, 3)
-)
-GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = (
-    _pool(f"GlobalAvgPool{d}D", d, "avg", True) for d in (1, 2, 3)
-)
+class _Global(_Pool):
+    whole = True
+
+    def __init__(self, layout: str | None = None, **kwargs) -> None:
+        given: dict[str, Any] = {"pool_size": 1, "layout": layout, "ceil_mode": True}
+        super().__init__(**given, **kwargs)
 
 
-def called(name: str, x, *args, **kwargs) -> Any:
-    """A function of neural networks on arrays of the class of `x`."""
-    return computed(type(x), NEURAL[name], (x, *args), kwargs)
+def _kinds(name: str, base: type, words: str | None, **held) -> None:
+    """Put the layers of one, two and three dimensions into this module."""
+    for d in _LAYOUTS:
+        doc = words and words.format(d=d)
+        body = {"_d": d, "__doc__": doc, "__module__": __name__, **held}
+        globals()[name.format(d=d)] = type(name.format(d=d), (base,), body)
+
+
+_kinds("Conv{d}D", _Conv, _Conv.__doc__)
+_kinds("Conv{d}DTranspose", _Transposed, "The transpose of `Conv{d}D`.")
+for _name, _base, _what in (("Max", _Pool, "largest element"), ("Avg", _Average, "mean")):
+    _words = f"The {_what} of {{}} of the last {{{{d}}}} dimensions."
+    _kinds(f"{_name}Pool{{d}}D", _base, _words.format("each window"))
+    _whole = _words.format("all positions")
+    _kinds(f"Global{_name}Pool{{d}}D", _Global, _whole, kind=_name.lower())
 
 
 class _Sequence(Block):
@@ -248,7 +250,8 @@ class HybridSequential(_Sequence, HybridBlock):
     """Layers, one after another."""
 
 
-class Dense(HybridBlock):
+@arguments
+class Dense(_Layer):
     """``activation(x @ weight.T + bias)``.
 
     Parameters
@@ -260,29 +263,25 @@ class Dense(HybridBlock):
     in_units : int. The number of inputs; 0: what the first batch has.
     """
 
-    def __init__(
-        self,
-        units: int,
-        activation: str | None = None,
-        use_bias: bool = True,
-        flatten: bool = True,
-        dtype="float32",
-        weight_initializer=None,
-        bias_initializer="zeros",
-        in_units: int = 0,
-        **kwargs,
-    ) -> None:
-        super().__init__(**kwargs)
-        self._units, self._flatten = units, flatten
-        self.weight = self.params.get(
-            "weight", shape=(units, in_units), dtype=dtype, init=weight_initializer
-        )
-        self.bias = (
-            self.params.get("bias", shape=(units,), dtype=dtype, init=bias_initializer)
-            if use_bias
-            else None
-        )
-        self.act = None if activation is None else _unregistered(Activation(activation))
+    _units: int
+    _activation: str | None = None
+    _use_bias: bool = True
+    _flatten: bool = True
+    _dtype: Any = "float32"
+    _weight_initializer: Any = None
+    _bias_initializer: Any = "zeros"
+    _in_units: int = 0
+
+    def _prepare(self) -> None:
+        self._begin("weight", (self._units, self._in_units))
+        self._begin("bias", (self._units,), self._use_bias)
+        # in a list, it is not shown as a child
+        self._act = None if self._activation is None else [Activation(self._activation)]
+
+    @property
+    def act(self) -> Any:
+        """The activation, or None."""
+        return self._act and self._act[0]
 
     def __repr__(self) -> str:
         units, inputs = self.weight.shape
@@ -298,24 +297,10 @@ class Dense(HybridBlock):
         return y if self.act is None else self.act(y)
 
 
-def _unregistered(block) -> Any:
-    """A block in a list of its own, so that it is not shown as a child."""
-    return _Held(block)
-
-
-class _Held:
-    def __init__(self, block) -> None:
-        self.block = block
-
-    def __call__(self, x) -> Any:
-        return self.block(x)
-
-    def __repr__(self) -> str:
-        return repr(self.block)
-
-
-class Activation(HybridBlock):
+class Activation(_Layer):
     """The function that its name says: relu, sigmoid, tanh, softrelu or softsign."""
+
+    shown = "Activation({_act_type})"
 
     def __init__(self, activation: str, **kwargs) -> None:
         self._act_type = activation
@@ -324,75 +309,74 @@ class Activation(HybridBlock):
     def _alias(self) -> str:
         return self._act_type
 
-    def __repr__(self) -> str:
-        return f"Activation({self._act_type})"
-
     def forward(self, x, *args) -> Any:
         return called("activation", x, self._act_type)
 
 
-class LeakyReLU(HybridBlock):
-    """The identity above 0, and `alpha` times it below."""
+class _Rectifier(_Layer):
+    """A layer that `leaky_relu` computes, of one kind."""
 
-    def __init__(self, alpha: float, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self._alpha = alpha
-
-    def __repr__(self) -> str:
-        return f"LeakyReLU({self._alpha})"
+    kind: ClassVar[str]
+    _alpha = 0.25
 
     def forward(self, x, *args) -> Any:
-        return called("leaky_relu", x, act_type="leaky", slope=self._alpha)
+        return called("leaky_relu", x, act_type=self.kind, slope=self._alpha)
 
 
-class PReLU(HybridBlock):
+@arguments
+class LeakyReLU(_Rectifier):
+    """The identity above 0, and `alpha` times it below."""
+
+    kind, shown = "leaky", "LeakyReLU({_alpha})"
+    _alpha: float
+
+
+@arguments
+class PReLU(_Layer):
     """As `LeakyReLU`, with a slope that is trained."""
 
-    def __init__(self, alpha_initializer="one", in_channels: int = 1, **kw) -> None:
-        super().__init__(**kw)
-        self.alpha = self.params.get("alpha", shape=(in_channels,), init=alpha_initializer)
+    _alpha_initializer: Any = "one"
+    _in_channels: int = 1
+
+    def _prepare(self) -> None:
+        self._begin("alpha", (self._in_channels,))
 
     def hybrid_forward(self, F, x, alpha) -> Any:
         return called("leaky_relu", x, alpha, act_type="prelu")
 
 
-class ELU(HybridBlock):
+@arguments
+class ELU(_Rectifier):
     """The identity above 0, and ``alpha * (exp(x) - 1)`` below."""
 
-    def __init__(self, alpha: float = 1.0, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self._alpha = alpha
-
-    def forward(self, x, *args) -> Any:
-        return called("leaky_relu", x, act_type="elu", slope=self._alpha)
+    kind = "elu"
+    _alpha: float = 1.0
 
 
-class SELU(HybridBlock):
+class SELU(_Rectifier):
     """The scaled ELU, which keeps mean and variance."""
 
-    def forward(self, x, *args) -> Any:
-        return called("leaky_relu", x, act_type="selu")
+    kind = "selu"
 
 
-class GELU(HybridBlock):
+class GELU(_Rectifier):
     """x times the probability that a normal number is below it."""
 
-    def forward(self, x, *args) -> Any:
-        return called("leaky_relu", x, act_type="gelu")
+    kind = "gelu"
 
 
-class Swish(HybridBlock):
+@arguments
+class Swish(_Layer):
     """``x * sigmoid(beta * x)``."""
 
-    def __init__(self, beta: float = 1.0, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self._beta = beta
+    _beta: float = 1.0
 
     def forward(self, x, *args) -> Any:
         return x * called("sigmoid", x * self._beta)
 
 
-class Dropout(HybridBlock):
+@arguments
+class Dropout(_Layer):
     """Elements set to 0 at random in training.
 
     Parameters
@@ -401,28 +385,49 @@ class Dropout(HybridBlock):
     axes : tuple of int. Along which the choice is the same.
     """
 
-    def __init__(self, rate: float, axes=(), **kwargs) -> None:
-        super().__init__(**kwargs)
-        self._rate, self._axes = rate, tuple(axes)
-
-    def __repr__(self) -> str:
-        return f"Dropout(p = {self._rate}, axes={self._axes})"
+    shown = "Dropout(p = {_rate}, axes={_axes})"
+    _rate: float
+    _axes: Any = ()
 
     def forward(self, x, *args) -> Any:
-        return called("dropout", x, self._rate, axes=self._axes)
+        return called("dropout", x, self._rate, axes=tuple(self._axes))
 
 
-class Flatten(HybridBlock):
+class Flatten(_Layer):
     """All dimensions but the first as one."""
 
-    def __repr__(self) -> str:
-        return "Flatten"
+    shown = "Flatten"
 
     def forward(self, x, *args) -> Any:
         return x.reshape(x.shape[0], math.prod(x.shape[1:]))
 
 
-class BatchNorm(HybridBlock):
+@arguments
+class _Normalised(_Layer):
+    """What normalises along an axis, with a factor and a summand that may be trained."""
+
+    _axis: int = 1
+    _epsilon: float = 1e-5
+    _center: bool = True
+    _scale: bool = True
+    _beta_initializer: Any = "zeros"
+    _gamma_initializer: Any = "ones"
+    _in_channels: int = 0
+
+    def _prepare(self) -> None:
+        self._begin("gamma", (self._in_channels,), trained=self._scale)
+        self._begin("beta", (self._in_channels,), trained=self._center)
+
+    def infer_shape(self, x, *args) -> None:
+        for param in self._reg_params.values():
+            param.shape = (x.shape[self._axis],)
+
+    def __repr__(self) -> str:
+        return self.shown.format(**vars(self), known=self.gamma.shape[0], fixed=not self._scale)
+
+
+@arguments
+class BatchNorm(_Normalised):
     """Batch normalisation, with running statistics for prediction.
 
     Parameters
@@ -433,54 +438,34 @@ class BatchNorm(HybridBlock):
     center, scale : bool. Whether `beta` and `gamma` are trained.
     """
 
-    def __init__(
-        self,
-        axis: int = 1,
-        momentum: float = 0.9,
-        epsilon: float = 1e-5,
-        center: bool = True,
-        scale: bool = True,
-        use_global_stats: bool = False,
-        beta_initializer="zeros",
-        gamma_initializer="ones",
-        running_mean_initializer="zeros",
-        running_variance_initializer="ones",
-        in_channels: int = 0,
-        **kwargs,
-    ) -> None:
-        super().__init__(**kwargs)
-        self._axis, self._momentum, self._eps = axis, momentum, epsilon
-        self._scale, self._global = scale, use_global_stats
-        inits = {
-            "gamma": ("write" if scale else "null", gamma_initializer),
-            "beta": ("write" if center else "null", beta_initializer),
-            "running_mean": ("null", running_mean_initializer),
-            "running_var": ("null", running_variance_initializer),
-        }
-        for name, (request, start) in inits.items():
-            param = self.params.get(name, grad_req=request, shape=(in_channels,), init=start)
-            setattr(self, name, param)
+    shown = (
+        "BatchNorm(axis={_axis}, eps={_epsilon}, momentum={_momentum}, fix_gamma={fixed}, "
+        "use_global_stats={_use_global_stats}, in_channels={known})"
+    )
+    places: ClassVar[dict[str, str]] = {
+        "momentum": "axis",
+        "use_global_stats": "scale",
+        "running_mean_initializer": "gamma_initializer",
+        "running_variance_initializer": "running_mean_initializer",
+    }
+    _momentum: float = 0.9
+    _use_global_stats: bool = False
+    _running_mean_initializer: Any = "zeros"
+    _running_variance_initializer: Any = "ones"
 
-    def __repr__(self) -> str:
-        channels = self._reg_params["gamma"].shape[0]
-        return (
-            f"BatchNorm(axis={self._axis}, eps={self._eps}, momentum={self._momentum}, "
-            f"fix_gamma={not self._scale}, use_global_stats={self._global}, "
-            f"in_channels={channels})"
-        )
-
-    def infer_shape(self, x, *args) -> None:
-        for param in self._reg_params.values():
-            param.shape = (x.shape[self._axis],)
+    def _prepare(self) -> None:
+        for name in ("running_mean", "running_var"):
+            self._begin(name, (self._in_channels,), trained=False)
 
     def hybrid_forward(self, F, x, gamma, beta, running_mean, running_var) -> Any:
         return called(
-            "batch_norm", x, gamma, beta, running_mean, running_var, self._eps, self._momentum,
-            not self._scale, self._global, False, self._axis,
+            "batch_norm", x, gamma, beta, running_mean, running_var, self._epsilon,
+            self._momentum, not self._scale, self._use_global_stats, False, self._axis,
         )  # fmt: skip
 
 
-class LayerNorm(HybridBlock):
+@arguments
+class LayerNorm(_Normalised):
     """Normalisation along an axis.
 
     Parameters
@@ -490,43 +475,18 @@ class LayerNorm(HybridBlock):
     center, scale : bool. Whether `beta` and `gamma` are trained.
     """
 
-    def __init__(
-        self,
-        axis: int = -1,
-        epsilon: float = 1e-5,
-        center: bool = True,
-        scale: bool = True,
-        beta_initializer="zeros",
-        gamma_initializer="ones",
-        in_channels: int = 0,
-        **kwargs,
-    ) -> None:
-        super().__init__(**kwargs)
-        self._axis, self._eps, self._center, self._scale = axis, epsilon, center, scale
-        request = {True: "write", False: "null"}
-        self.gamma = self.params.get(
-            "gamma", grad_req=request[scale], shape=(in_channels,), init=gamma_initializer
-        )
-        self.beta = self.params.get(
-            "beta", grad_req=request[center], shape=(in_channels,), init=beta_initializer
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"LayerNorm(eps={self._eps}, axis={self._axis}, center={self._center}, "
-            f"scale={self._scale}, in_channels={self.gamma.shape[0]})"
-        )
-
-    def infer_shape(self, x, *args) -> None:
-        """The size of the axis, of the first batch."""
-        for param in self._reg_params.values():
-            param.shape = (x.shape[self._axis],)
+    shown = (
+        "LayerNorm(eps={_epsilon}, axis={_axis}, center={_center}, scale={_scale}, "
+        "in_channels={known})"
+    )
+    _axis: int = -1
 
     def hybrid_forward(self, F, x, gamma, beta) -> Any:
-        return called("layer_norm", x, gamma, beta, self._axis, self._eps)
+        return called("layer_norm", x, gamma, beta, self._axis, self._epsilon)
 
 
-class Embedding(HybridBlock):
+@arguments
+class Embedding(_Layer):
     """A vector for each number below `input_dim`.
 
     Parameters
@@ -535,23 +495,15 @@ class Embedding(HybridBlock):
     output_dim : int. How long they are.
     """
 
-    def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        dtype="float32",
-        weight_initializer=None,
-        sparse_grad: bool = False,
-        **kwargs,
-    ) -> None:
-        super().__init__(**kwargs)
-        self._sizes, self._dtype = (input_dim, output_dim), dtype
-        self.weight = self.params.get(
-            "weight", shape=self._sizes, dtype=dtype, init=weight_initializer
-        )
+    shown = "Embedding({_input_dim} -> {_output_dim}, {_dtype})"
+    _input_dim: int
+    _output_dim: int
+    _dtype: Any = "float32"
+    _weight_initializer: Any = None
+    _sparse_grad: bool = False
 
-    def __repr__(self) -> str:
-        return f"Embedding({self._sizes[0]} -> {self._sizes[1]}, {self._dtype})"
+    def _prepare(self) -> None:
+        self._begin("weight", (self._input_dim, self._output_dim))
 
     def hybrid_forward(self, F, x, weight) -> Any:
         return called("embedding", x, weight)

@@ -9,9 +9,10 @@ array([0.5, 2. ])
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import absence, shown
@@ -38,6 +39,7 @@ def _fitting(label, pred) -> Any:
     return reshape(label, tuple(pred._payload.shape))
 
 
+@arguments
 class Loss(HybridBlock):
     """What the losses have in common: a weight, and the axis along which the examples are.
 
@@ -49,16 +51,19 @@ class Loss(HybridBlock):
     batch_axis : int
     """
 
-    def __init__(self, weight: float | None, batch_axis: int, **kwargs) -> None:
-        super().__init__(**kwargs)
-        self._weight, self._batch_axis = weight, batch_axis
+    _weight: float | None
+    _batch_axis: int
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
 
 
+@arguments
 class _Given(Loss):
     """The losses that are there: a number for each element, and a mean over those of an example."""
+
+    _weight: float | None = None
+    _batch_axis: int = 0
 
     def forward(self, pred, label, sample_weight=None, *more) -> Any:
         """The losses of examples, each the mean over what belongs to one.
@@ -97,11 +102,11 @@ class _Given(Loss):
         raise NotImplementedError
 
 
+@arguments
 class L2Loss(_Given):
     """Half the square of the difference."""
 
-    def __init__(self, weight: float = 1.0, batch_axis: int = 0, **kwargs) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
+    _weight: float | None = 1.0
 
     def _factor(self) -> float:
         return super()._factor() / 2
@@ -114,21 +119,15 @@ class L2Loss(_Given):
 class L1Loss(_Given):
     """The size of the difference."""
 
-    def __init__(self, weight: float | None = None, batch_axis: int = 0, **kwargs) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
-
     def _elements(self, pred, label, *more) -> Any:
         return T.abs(_fitting(label, pred) - pred)
 
 
+@arguments
 class HuberLoss(_Given):
     """A parabola for differences below `rho`, and a straight line beyond."""
 
-    def __init__(
-        self, rho: float = 1.0, weight: float | None = None, batch_axis: int = 0, **kwargs
-    ) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
-        self._rho = rho
+    _rho: float = 1.0
 
     def _elements(self, pred, label, *more) -> Any:
         size = T.abs(_fitting(label, pred) - pred)
@@ -136,40 +135,36 @@ class HuberLoss(_Given):
         return where(far, size - 0.5 * self._rho, (0.5 / self._rho) * size * size)
 
 
+@arguments
 class HingeLoss(_Given):
     """max(0, margin - pred * label), for labels -1 and 1."""
 
-    def __init__(
-        self, margin: float = 1.0, weight: float | None = None, batch_axis: int = 0, **kwargs
-    ) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
-        self._margin = margin
+    _margin: float = 1.0
 
     def _elements(self, pred, label, *more) -> Any:
         return F.relu(self._margin - pred * _fitting(label, pred))
 
 
+@arguments
 class LogisticLoss(_Given):
     """ln(1 + exp(-pred * label)), for labels -1 and 1, or 0 and 1 (``"binary"``)."""
 
-    def __init__(
-        self,
-        weight: float | None = None,
-        batch_axis: int = 0,
-        label_format: str = "signed",
-        **kwargs,
-    ) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
-        if label_format not in ("signed", "binary"):
-            raise ValueError(f"label_format can only be signed or binary, received {label_format}.")
-        self._signed = label_format == "signed"
+    _label_format: str = "signed"
+    places: ClassVar[dict[str, str]] = {"label_format": "batch_axis"}
+
+    def _prepare(self) -> None:
+        if self._label_format not in ("signed", "binary"):
+            raise ValueError(
+                f"label_format can only be signed or binary, received {self._label_format}."
+            )
 
     def _elements(self, pred, label, *more) -> Any:
         y = _fitting(label, pred)
-        y = (y + 1.0) / 2.0 if self._signed else y
+        y = (y + 1.0) / 2.0 if self._label_format == "signed" else y
         return F.relu(pred) - pred * y + F.softplus(-T.abs(pred), 1, math.inf)
 
 
+@arguments
 class SigmoidBinaryCrossEntropyLoss(_Given):
     """The cross entropy of sigmoid(pred) to labels between 0 and 1.
 
@@ -178,11 +173,7 @@ class SigmoidBinaryCrossEntropyLoss(_Given):
     from_sigmoid : bool. Whether `pred` is a probability already.
     """
 
-    def __init__(
-        self, from_sigmoid: bool = False, weight: float | None = None, batch_axis: int = 0, **kwargs
-    ) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
-        self._from_sigmoid = from_sigmoid
+    _from_sigmoid: bool = False
 
     def _elements(self, pred, label, *more) -> Any:
         y = _fitting(label, pred)
@@ -198,6 +189,7 @@ class SigmoidBinaryCrossEntropyLoss(_Given):
         return -((first if factor is None else first * factor) + T.log(1 - pred + eps) * (1 - y))
 
 
+@arguments
 class SoftmaxCrossEntropyLoss(_Given):
     """The cross entropy of softmax(pred) to classes.
 
@@ -208,39 +200,24 @@ class SoftmaxCrossEntropyLoss(_Given):
     from_logits : bool. Whether `pred` is the logarithm of probabilities already.
     """
 
-    def __init__(
-        self,
-        axis: int = -1,
-        sparse_label: bool = True,
-        from_logits: bool = False,
-        weight: float | None = None,
-        batch_axis: int = 0,
-        **kwargs,
-    ) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
-        self._axis, self._sparse, self._from_logits = axis, sparse_label, from_logits
+    _axis: int = -1
+    _sparse_label: bool = True
+    _from_logits: bool = False
 
     def _elements(self, pred, label, *more) -> Any:
         if not self._from_logits:
             pred = F.log_softmax(pred, dim=self._axis)
-        if self._sparse:
+        if self._sparse_label:
             return -NEURAL["pick"](pred, label, self._axis, keepdims=True)
         return -total(pred * _fitting(label, pred), self._axis, True)
 
 
+@arguments
 class KLDivLoss(_Given):
     """The divergence of probabilities `label` from those whose logarithm is `pred`."""
 
-    def __init__(
-        self,
-        from_logits: bool = True,
-        axis: int = -1,
-        weight: float | None = None,
-        batch_axis: int = 0,
-        **kwargs,
-    ) -> None:
-        super().__init__(weight, batch_axis, **kwargs)
-        self._axis, self._from_logits = axis, from_logits
+    _from_logits: bool = True
+    _axis: int = -1
 
     def _elements(self, pred, label, *more) -> Any:
         if not self._from_logits:
@@ -250,6 +227,81 @@ class KLDivLoss(_Given):
 
     def _over(self, losses, axes) -> Any:
         return total(losses, axes)
+
+
+@arguments
+class SquaredHingeLoss(HingeLoss):
+    """The square of max(0, margin - pred * label), for labels -1 and 1."""
+
+    def _elements(self, pred, label, *more) -> Any:
+        missing = super()._elements(pred, label)
+        return missing * missing
+
+
+@arguments
+class PoissonNLLLoss(_Given):
+    """Minus the logarithm of the chance of `label` by a Poisson distribution; the mean of all.
+
+    Parameters
+    ----------
+    from_logits : bool. Whether `pred` is the logarithm of its mean.
+    compute_full : bool. Whether Stirling's approximation of the factorial is added.
+    """
+
+    _weight: float | None = None
+    _from_logits: bool = True
+    _batch_axis: int = 0
+    _compute_full: bool = False
+
+    def _elements(self, pred, label, *more) -> Any:
+        y = _fitting(label, pred)
+        eps = more[0] if more else 1e-8
+        losses = T.exp(pred) - y * pred if self._from_logits else pred - y * T.log(pred + eps)
+        if self._compute_full:
+            stirling = y * T.log(y + eps) - y + 0.5 * T.log((y + eps) * (2 * math.pi))
+            losses = losses + where(new_tensor(y._payload > 1), stirling, stirling * 0.0)
+        return losses
+
+    def _loss(self, pred, label, sample_weight, *more) -> Any:
+        return mean(super()._loss(pred, label, sample_weight, *more))
+
+
+@arguments
+class TripletLoss(_Given):
+    """How much nearer than another one, by `margin`, an example is not: called with all three."""
+
+    _margin: float = 1.0
+
+    def _elements(self, pred, label, *more) -> Any:
+        near, far = _fitting(label, pred) - pred, _fitting(more[0], pred) - pred
+        axes = list(range(1, pred._payload.ndim))
+        return F.relu(total(near * near - far * far, axes) + self._margin)
+
+    def forward(  # type: ignore[override]
+        self, pred, positive, negative, sample_weight=None
+    ) -> Any:
+        """The losses of examples, of others that are to be near, and of others to be far."""
+        return super().forward(pred, positive, sample_weight, negative)
+
+
+@arguments
+class CosineEmbeddingLoss(_Given):
+    """1 less the cosine of two vectors for labels 1; the cosine above `margin` for labels -1."""
+
+    _weight: float | None = None
+    _batch_axis: int = 0
+    _margin: float = 0.0
+
+    def _elements(self, pred, label, *more) -> Any:
+        cosine: Any = F.cosine_similarity(pred, _fitting(more[1], pred), -1)
+        alike = new_tensor(more[0]._payload.reshape(cosine._payload.shape) == 1)
+        return where(alike, 1.0 - cosine, F.relu(cosine - self._margin))
+
+    def forward(  # type: ignore[override]
+        self, input1, input2, label, sample_weight=None
+    ) -> Any:
+        """The losses of pairs, whose labels are 1 or -1."""
+        return super().forward(input1, label, sample_weight, label, input2)
 
 
 SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss

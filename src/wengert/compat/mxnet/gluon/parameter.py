@@ -233,7 +233,11 @@ class Constant(Parameter):
     def __init__(self, name: str, value) -> None:
         values = value.asnumpy() if hasattr(value, "asnumpy") else np.asarray(value, np.float32)
         super().__init__(
-            name, "null", values.shape, values.dtype, init=initializer.Constant(values)
+            name,
+            "null",
+            values.shape,
+            values.dtype,
+            init=initializer.create("constant", value=values),
         )
         self.value = value
 

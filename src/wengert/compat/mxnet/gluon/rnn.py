@@ -15,13 +15,14 @@ Gates lie in MXNet's order, which is PyTorch's: input, forget, cell and output; 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 import wengert as wg
 from wengert import numpy as wnp
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.mxnet.base import absence
 from wengert.compat.mxnet.gluon.basic_layers import called
@@ -31,7 +32,7 @@ from wengert.compat.mxnet.results import CLASSES, computed
 from wengert.compat.mxnet.state import NUMPY, TRAINING
 from wengert.ops.recurrence import run_layers
 
-_GATES = {"RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}
+_GATES = {"RNN": 1, "RNN_RELU": 1, "RNN_TANH": 1, "LSTM": 4, "GRU": 3}
 _PARTS = ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
 
 
@@ -49,47 +50,59 @@ def _zeros(shape, like=None, func=None, **kwargs) -> Any:
 # -- layers ----------------------------------------------------------------------------------------
 
 
-class _Layer(HybridBlock):
+class _Stateful(HybridBlock):
+    """What begins with states."""
+
+    _i2h_weight_initializer: Any
+    _h2h_weight_initializer: Any
+    _i2h_bias_initializer: Any
+    _h2h_bias_initializer: Any
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """The shapes of the states, and what their dimensions are."""
+        raise NotImplementedError
+
+    def begin_state(self, batch_size: int = 0, func=None, **kwargs) -> list[Any]:
+        """The states that a sequence begins with: zeros, or what `func` makes."""
+        kwargs.pop("ctx", None)
+        return [_zeros(info["shape"], None, func, **kwargs) for info in self.state_info(batch_size)]
+
+    def _weights(self, prefix: str, wide: int, before: int, hidden: int, dtype="float32") -> None:
+        """Make the parameters of one step."""
+        shapes = ((wide, before), (wide, hidden), (wide,), (wide,))
+        for part, shape in zip(_PARTS, shapes, strict=True):
+            start = getattr(self, f"_{part}_initializer")
+            param = self.params.get(prefix + part, shape=shape, init=start, dtype=dtype)
+            setattr(self, prefix + part, param)
+
+
+@arguments
+class _Layer(_Stateful):
     """Recurrent layers that go through whole sequences."""
 
-    mode = ""
+    mode: ClassVar[str] = ""
+    _hidden_size: int
+    _num_layers: int = 1
+    _layout: str = "TNC"
+    _dropout: float = 0
+    _bidirectional: bool = False
+    _input_size: int = 0
+    _i2h_weight_initializer: Any = None
+    _h2h_weight_initializer: Any = None
+    _i2h_bias_initializer: Any = "zeros"
+    _h2h_bias_initializer: Any = "zeros"
+    _dtype: Any = "float32"
 
-    def __init__(
-        self,
-        hidden_size: int,
-        num_layers: int = 1,
-        layout: str = "TNC",
-        dropout: float = 0,
-        bidirectional: bool = False,
-        input_size: int = 0,
-        i2h_weight_initializer=None,
-        h2h_weight_initializer=None,
-        i2h_bias_initializer="zeros",
-        h2h_bias_initializer="zeros",
-        dtype="float32",
-        **kwargs,
-    ) -> None:
-        starts = (
-            i2h_weight_initializer,
-            h2h_weight_initializer,
-            i2h_bias_initializer,
-            h2h_bias_initializer,
-        )
-        super().__init__(**kwargs)
-        if layout not in ("TNC", "NTC"):
-            raise AssertionError(f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']")
-        self._hidden_size, self._num_layers = hidden_size, num_layers
-        self._layout, self._dropout = layout, dropout
-        self._sides = ("l", "r") if bidirectional else ("l",)
-        self._input_size = input_size
-        wide = _GATES[self.mode] * hidden_size
-        for i in range(num_layers):
-            before = input_size if not i else hidden_size * len(self._sides)
+    def _prepare(self) -> None:
+        if self._layout not in ("TNC", "NTC"):
+            raise AssertionError(f"Invalid layout {self._layout}; must be one of ['TNC' or 'NTC']")
+        self._sides = ("l", "r") if self._bidirectional else ("l",)
+        hidden = self._hidden_size
+        for i in range(self._num_layers):
+            before = hidden * len(self._sides) if i else self._input_size
             for side in self._sides:
-                shapes = ((wide, before), (wide, hidden_size), (wide,), (wide,))
-                for part, shape, start in zip(_PARTS, shapes, starts, strict=True):
-                    name = f"{side}{i}_{part}"
-                    setattr(self, name, self.params.get(name, shape=shape, init=start, dtype=dtype))
+                wide = _GATES[self.mode] * hidden
+                self._weights(f"{side}{i}_", wide, before, hidden, self._dtype)
 
     def __repr__(self) -> str:
         more = "".join(
@@ -106,11 +119,6 @@ class _Layer(HybridBlock):
         """The shapes of the states, and what their dimensions are."""
         shape = (self._num_layers * len(self._sides), batch_size, self._hidden_size)
         return [{"shape": shape, "__layout__": "LNC"}] * (2 if self.mode == "LSTM" else 1)
-
-    def begin_state(self, batch_size: int = 0, func=None, **kwargs) -> list[Any]:
-        """The states that a sequence begins with: zeros, or what `func` makes."""
-        kwargs.pop("ctx", None)
-        return [_zeros(info["shape"], None, func, **kwargs) for info in self.state_info(batch_size)]
 
     def infer_shape(self, x, *args) -> None:
         """The number of inputs, of the first sequence."""
@@ -173,42 +181,6 @@ def _sequenced(mode: str, rate: float, directions: int) -> Callable[..., Any]:
     return run
 
 
-class RNN(_Layer):
-    """Recurrent layers without gates, of ``"relu"`` or ``"tanh"``."""
-
-    def __init__(
-        self,
-        hidden_size: int,
-        num_layers: int = 1,
-        activation: str = "relu",
-        layout: str = "TNC",
-        dropout: float = 0,
-        bidirectional: bool = False,
-        i2h_weight_initializer=None,
-        h2h_weight_initializer=None,
-        i2h_bias_initializer="zeros",
-        h2h_bias_initializer="zeros",
-        input_size: int = 0,
-        **kwargs,
-    ) -> None:
-        self.mode = f"RNN_{activation.upper()}"
-        if self.mode not in _GATES:
-            raise ValueError(f"activation is 'relu' or 'tanh', not {activation!r}")
-        super().__init__(
-            hidden_size,
-            num_layers,
-            layout,
-            dropout,
-            bidirectional,
-            input_size,
-            i2h_weight_initializer,
-            h2h_weight_initializer,
-            i2h_bias_initializer,
-            h2h_bias_initializer,
-            **kwargs,
-        )
-
-
 class LSTM(_Layer):
     """Layers of long short-term memory."""
 
@@ -221,26 +193,35 @@ class GRU(_Layer):
     mode = "GRU"
 
 
+@arguments
+class RNN(_Layer):
+    """Recurrent layers without gates, of ``"relu"`` or ``"tanh"``."""
+
+    mode = "RNN"
+    _activation: str = "relu"
+    _input_size: int = 0
+    places: ClassVar[dict[str, str]] = {
+        "activation": "num_layers",
+        "input_size": "h2h_bias_initializer",
+    }
+
+    def _prepare(self) -> None:
+        self.mode = f"RNN_{self._activation.upper()}"  # type: ignore[misc]
+        if self.mode not in _GATES:
+            raise ValueError(f"activation is 'relu' or 'tanh', not {self._activation!r}")
+
+
 # -- cells -----------------------------------------------------------------------------------------
 
 
-class RecurrentCell(HybridBlock):
+class RecurrentCell(_Stateful):
     """What takes one step: called with an input and states, it gives an output and states."""
-
-    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """The shapes of the states, and what their dimensions are."""
-        raise NotImplementedError
 
     def reset(self) -> None:
         """Begin again, before another sequence."""
         for child in self._children.values():
             if isinstance(child, RecurrentCell):
                 child.reset()
-
-    def begin_state(self, batch_size: int = 0, func=None, **kwargs) -> list[Any]:
-        """The states that a sequence begins with: zeros, or what `func` makes."""
-        kwargs.pop("ctx", None)
-        return [_zeros(info["shape"], None, func, **kwargs) for info in self.state_info(batch_size)]
 
     def unroll(
         self,
@@ -303,45 +284,33 @@ def _stacked(*parts, axis: int) -> Any:
     return wnp.stack(parts, axis)
 
 
+@arguments
 class _OneCell(RecurrentCell):
     """A cell with parameters of its own."""
 
-    mode = ""
-    states = 1
-    i2h_weight: Any
+    mode: ClassVar[str] = ""
+    states: ClassVar[int] = 1
+    i2h_weight: ClassVar[Any]
+    _hidden_size: int
+    _i2h_weight_initializer: Any = None
+    _h2h_weight_initializer: Any = None
+    _i2h_bias_initializer: Any = "zeros"
+    _h2h_bias_initializer: Any = "zeros"
+    _input_size: int = 0
+    prefix: Any = None
+    params: Any = None
+    _activation: str = "tanh"
+    _recurrent_activation: str = "sigmoid"
 
-    def __init__(
-        self,
-        hidden_size: int,
-        i2h_weight_initializer=None,
-        h2h_weight_initializer=None,
-        i2h_bias_initializer="zeros",
-        h2h_bias_initializer="zeros",
-        input_size: int = 0,
-        prefix=None,
-        params=None,
-        activation: str = "tanh",
-        recurrent_activation: str = "sigmoid",
-    ) -> None:
-        super().__init__(prefix, params)
-        if activation not in ("tanh", *(("relu",) if self.mode == "RNN" else ())) or (
-            recurrent_activation != "sigmoid"
-        ):
+    def _prepare(self) -> None:
+        kind, gate = self._activation, self._recurrent_activation
+        if f"{self.mode}_{kind}" not in _STEPS or gate != "sigmoid":
             raise ValueError(
-                f"{type(self).__name__}(activation={activation!r}, recurrent_activation="
-                f"{recurrent_activation!r}) is not offered here: write the step as a Block"
+                f"{type(self).__name__}(activation={kind!r}, recurrent_activation={gate!r}) is not "
+                "offered here: write the step as a Block"
             )
-        self._hidden_size, self._activation = hidden_size, activation
-        wide = {"RNN": 1, "LSTM": 4, "GRU": 3}[self.mode] * hidden_size
-        starts = (
-            i2h_weight_initializer,
-            h2h_weight_initializer,
-            i2h_bias_initializer,
-            h2h_bias_initializer,
-        )
-        shapes = ((wide, input_size), (wide, hidden_size), (wide,), (wide,))
-        for part, shape, start in zip(_PARTS, shapes, starts, strict=True):
-            setattr(self, part, self.params.get(part, shape=shape, init=start))
+        hidden = self._hidden_size
+        self._weights("", _GATES[self.mode] * hidden, self._input_size, hidden)
 
     def _alias(self) -> str:
         return self.mode.lower()
@@ -378,13 +347,13 @@ _STEPS: dict[str, Callable[..., Any]] = {
 }
 
 
+@arguments
 class RNNCell(_OneCell):
     """A step of a recurrent layer without gates."""
 
     mode = "RNN"
-
-    def __init__(self, hidden_size: int, activation: str = "tanh", **kwargs) -> None:
-        super().__init__(hidden_size, activation=activation, **kwargs)
+    _activation: str = "tanh"
+    places: ClassVar[dict[str, str]] = {"activation": "hidden_size"}
 
 
 class LSTMCell(_OneCell):

@@ -34,20 +34,29 @@ def _linear(x) -> Any:
     return made(tensor_of(x))
 
 
-def _mish(x) -> Any:
-    return computed("Softplus", wg.nn.functional.mish, tensor_of(x))
+def _native(op: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: computed(op, function, tensor_of(x))
 
 
-def _hard_sigmoid(x) -> Any:
-    return computed("Relu6", wg.nn.functional.hardsigmoid, tensor_of(x))
+_F = wg.nn.functional
+_mish, _hard_sigmoid = _native("Softplus", _F.mish), _native("Relu6", _F.hardsigmoid)
+_celu, _glu, _hard_shrink = (_native("Elu", f) for f in (_F.celu, _F.glu, _F.hardshrink))
+_hard_silu, _hard_tanh = _native("Relu6", _F.hardswish), _native("Relu6", _F.hardtanh)
+_soft_shrink, _tanh_shrink = _native("Relu", _F.softshrink), _native("Tanh", _F.tanhshrink)
+_squareplus = _native("Sqrt", lambda x: (x + wg.sqrt(x * x + 4.0)) / 2.0)
 
 
 of_rows(
     globals(),
     _named,
     """
+    celu | =_celu
     exponential | =_math.exp
+    glu | =_glu
+    hard_shrink | =_hard_shrink
     hard_sigmoid | =_hard_sigmoid
+    hard_silu | =_hard_silu
+    hard_tanh | =_hard_tanh
     linear | =_linear
     log_sigmoid | =_math.log_sigmoid
     mish | =_mish
@@ -56,12 +65,15 @@ of_rows(
     sigmoid | =_math.sigmoid
     silu | =_nn.silu
     softplus | =_math.softplus
+    soft_shrink | =_soft_shrink
     softsign | =_math.softsign
+    squareplus | =_squareplus
     tanh | =_math.tanh
+    tanh_shrink | =_tanh_shrink
     """,
     _math=_math,
 )
-swish = globals()["silu"]
+swish, hard_swish = globals()["silu"], globals()["hard_silu"]
 
 
 def relu(

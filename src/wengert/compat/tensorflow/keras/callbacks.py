@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.arguments import arguments
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.functions.values import numbers_of
@@ -185,17 +186,20 @@ _GROWING = ("accuracy", "precision", "recall", "auc", "cosine")
 _FALLING = ("loss", "error", "entropy", "hinge", "poisson", "divergence", "logcosh", "mse", "mae")
 
 
+@arguments
 class _Monitor(Callback):
     """What looks at one quantity, and knows which of two values is better."""
 
-    def __init__(self, monitor: str, mode: str, baseline, min_delta: float) -> None:
-        if mode not in ("auto", "min", "max"):
-            warn(f"{type(self).__name__} mode '{mode}' is unknown, fallback to auto mode.")
-            mode = "auto"
-        self.monitor = monitor
-        self.mode = mode
-        self.best = baseline
-        self.min_delta = abs(min_delta)
+    monitor: str = "val_loss"
+    mode: str = "auto"
+    min_delta: float = 0
+
+    def _prepare(self) -> None:
+        self.best: Any = None
+        if self.mode not in ("auto", "min", "max"):
+            warn(f"{type(self).__name__} mode '{self.mode}' is unknown, fallback to auto mode.")
+            self.mode = "auto"
+        self.min_delta = abs(self.min_delta)
 
     def _better(self, value, than) -> bool:
         if than is None:
@@ -236,6 +240,7 @@ class _Monitor(Callback):
             print(text)
 
 
+@arguments
 class EarlyStopping(_Monitor):
     """Stop when a quantity has not become better for some epochs.
 
@@ -251,23 +256,16 @@ class EarlyStopping(_Monitor):
     start_from_epoch : int. The first epoch that counts.
     """
 
-    def __init__(
-        self,
-        monitor: str = "val_loss",
-        min_delta: float = 0,
-        patience: int = 0,
-        verbose: int = 0,
-        mode: str = "auto",
-        baseline: float | None = None,
-        restore_best_weights: bool = False,
-        start_from_epoch: int = 0,
-    ) -> None:
-        super().__init__(monitor, mode, None, min_delta)
-        self.patience = patience
-        self.verbose = verbose
-        self.baseline = baseline
-        self.restore_best_weights = restore_best_weights
-        self.start_from_epoch = start_from_epoch
+    monitor: str = "val_loss"
+    min_delta: float = 0
+    patience: int = 0
+    verbose: int = 0
+    mode: str = "auto"
+    baseline: float | None = None
+    restore_best_weights: bool = False
+    start_from_epoch: int = 0
+
+    def _prepare(self) -> None:
         self.on_train_begin()
 
     def on_train_begin(self, logs=None) -> None:
@@ -302,6 +300,7 @@ class EarlyStopping(_Monitor):
             self.model.set_weights(self.best_weights)
 
 
+@arguments
 class ModelCheckpoint(_Monitor):
     """Save the model, or its weights, after each epoch or after some batches.
 
@@ -321,36 +320,32 @@ class ModelCheckpoint(_Monitor):
     ValueError: If the name of the file, or `save_freq`, is none.
     """
 
-    def __init__(
-        self,
-        filepath,
-        monitor: str = "val_loss",
-        verbose: int = 0,
-        save_best_only: bool = False,
-        save_weights_only: bool = False,
-        mode: str = "auto",
-        save_freq="epoch",
-        initial_value_threshold: float | None = None,
-    ) -> None:
-        super().__init__(monitor, mode, initial_value_threshold, 0)
-        self.verbose = verbose
-        self.filepath = os.fspath(filepath)
-        self.save_best_only = save_best_only
-        self.save_weights_only = save_weights_only
-        self.save_freq = save_freq
+    filepath: Any
+    monitor: str = "val_loss"
+    verbose: int = 0
+    save_best_only: bool = False
+    save_weights_only: bool = False
+    mode: str = "auto"
+    save_freq: Any = "epoch"
+    initial_value_threshold: float | None = None
+    without = ("min_delta",)
+
+    def _prepare(self) -> None:
+        self.filepath = os.fspath(self.filepath)
+        self.best = self.initial_value_threshold
         self._epoch = self._batches = 0
-        if save_freq != "epoch" and not isinstance(save_freq, int):
+        if self.save_freq != "epoch" and not isinstance(self.save_freq, int):
             raise ValueError(
-                f"Unrecognized save_freq: {save_freq}. Expected save_freq are 'epoch' or integer "
-                "values"
+                f"Unrecognized save_freq: {self.save_freq}. Expected save_freq are 'epoch' or "
+                "integer values"
             )
-        if save_weights_only and not self.filepath.endswith(".weights.h5"):
+        if self.save_weights_only and not self.filepath.endswith(".weights.h5"):
             raise ValueError(
                 "When using `save_weights_only=True` in `ModelCheckpoint`, the filepath provided "
                 "must end in `.weights.h5` (Keras weights format). Received: "
                 f"filepath={self.filepath}"
             )
-        if not save_weights_only and not self.filepath.endswith((".keras", ".h5")):
+        if not self.save_weights_only and not self.filepath.endswith((".keras", ".h5")):
             raise ValueError(
                 "The filepath provided must end in `.keras` (Keras model format). Received: "
                 f"filepath={self.filepath}"
@@ -405,6 +400,7 @@ class ModelCheckpoint(_Monitor):
         return True
 
 
+@arguments
 class ReduceLROnPlateau(_Monitor):
     """Make the learning rate smaller when a quantity has not become better for some epochs.
 
@@ -422,28 +418,20 @@ class ReduceLROnPlateau(_Monitor):
     ValueError: If `factor` is 1 or more.
     """
 
-    def __init__(
-        self,
-        monitor: str = "val_loss",
-        factor: float = 0.1,
-        patience: int = 10,
-        verbose: int = 0,
-        mode: str = "auto",
-        min_delta: float = 1e-4,
-        cooldown: int = 0,
-        min_lr: float = 0.0,
-        **kwargs,
-    ) -> None:
-        super().__init__(monitor, mode, None, min_delta)
-        if factor >= 1.0:
+    monitor: str = "val_loss"
+    factor: float = 0.1
+    patience: int = 10
+    verbose: int = 0
+    mode: str = "auto"
+    min_delta: float = 1e-4
+    cooldown: int = 0
+    min_lr: float = 0.0
+
+    def _prepare(self) -> None:
+        if self.factor >= 1.0:
             raise ValueError(
-                f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={factor}"
+                f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={self.factor}"
             )
-        self.factor = factor
-        self.patience = patience
-        self.verbose = verbose
-        self.cooldown = cooldown
-        self.min_lr = min_lr
         self.on_train_begin()
 
     def on_train_begin(self, logs=None) -> None:
@@ -478,6 +466,7 @@ class ReduceLROnPlateau(_Monitor):
 # -- others ----------------------------------------------------------------------------------------
 
 
+@arguments
 class LearningRateScheduler(Callback):
     """Set the learning rate before each epoch, to what a function of the epoch says.
 
@@ -492,9 +481,8 @@ class LearningRateScheduler(Callback):
     ValueError: When the function returns no float.
     """
 
-    def __init__(self, schedule: Callable[..., Any], verbose: int = 0) -> None:
-        self.schedule = schedule
-        self.verbose = verbose
+    schedule: Callable[..., Any]
+    verbose: int = 0
 
     def on_epoch_begin(self, epoch: int, logs=None) -> None:
         try:
@@ -513,6 +501,7 @@ class LearningRateScheduler(Callback):
         logs["learning_rate"] = float(numbers_of(self.model.optimizer.learning_rate))
 
 
+@arguments
 class CSVLogger(Callback):
     """Write a line of a CSV file after each epoch.
 
@@ -523,10 +512,12 @@ class CSVLogger(Callback):
     append : bool. Whether lines are added to a file that is there.
     """
 
-    def __init__(self, filename, separator: str = ",", append: bool = False) -> None:
-        self.filename = os.fspath(filename)
-        self.sep = separator
-        self.append = append
+    filename: Any
+    separator: str = ","
+    append: bool = False
+
+    def _prepare(self) -> None:
+        self.filename, self.sep = os.fspath(self.filename), self.separator
         self._keys: list[str] | None = None
 
     def on_train_begin(self, logs=None) -> None:
@@ -568,6 +559,7 @@ class LambdaCallback(Callback):
         vars(self).update({key: value for key, value in given.items() if value is not None})
 
 
+@arguments
 class TerminateOnNaN(Callback):
     """Stop when the loss is infinite or no number.
 
@@ -576,8 +568,7 @@ class TerminateOnNaN(Callback):
     raise_error : bool. Whether to raise a RuntimeError then.
     """
 
-    def __init__(self, raise_error: bool = False) -> None:
-        self.raise_error = raise_error
+    raise_error: bool = False
 
     def on_batch_end(self, batch: int, logs=None) -> None:
         loss = (logs or {}).get("loss")

@@ -16,17 +16,21 @@ from wengert.compat.tensorflow.keras.settings import settings
 __all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReLU", "Softmax"]
 
 
-def _several(value, d: int) -> tuple[int, ...]:
+def several(value, d: int) -> tuple[int, ...]:
+    """A size for each dimension."""
     return (int(value),) * d if isinstance(value, int) else tuple(int(n) for n in value)
 
 
-def _padding(value: str) -> str:
-    if value.lower() not in ("valid", "same"):
-        raise ValueError(f"`padding` must be one of 'valid', 'same'. Received: padding={value!r}")
-    return value.upper()
+def conv_padding(value: str, known: tuple[str, ...] = ("valid", "same")) -> str:
+    """A kind of padding that there is."""
+    if value.lower() not in known:
+        names = ", ".join(map(repr, known))
+        raise ValueError(f"`padding` must be one of {names}. Received: padding={value!r}")
+    return value.lower()
 
 
-def _check_last(data_format) -> None:
+def check_last(data_format) -> None:
+    """Refuse channels in front."""
     if data_format not in (None, "channels_last"):
         raise ValueError(f"data_format={data_format!r} is not offered here: channels come last")
 
@@ -72,6 +76,7 @@ class _Conv(_Weighted):
     """What the layers of convolutions have in common."""
 
     dimensions = 2
+    paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
 
     filters: int
     kernel_size: Any
@@ -80,16 +85,15 @@ class _Conv(_Weighted):
     data_format: Any = None
     dilation_rate: Any = 1
     groups: int = 1
-    ahead = True
 
     def _prepare(self) -> None:
-        _check_last(self.data_format)
+        check_last(self.data_format)
         d = self.dimensions
         self.filters = int(self.filters)
-        self.kernel_size = _several(self.kernel_size, d)
-        self.strides = _several(self.strides, d)
-        self.padding = _padding(self.padding)
-        self.dilation_rate = _several(self.dilation_rate, d)
+        self.kernel_size = several(self.kernel_size, d)
+        self.strides = several(self.strides, d)
+        self.padding = conv_padding(self.padding, self.paddings)
+        self.dilation_rate = several(self.dilation_rate, d)
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         return (*self.kernel_size, channels // self.groups, self.filters), self.filters
@@ -113,6 +117,8 @@ class Conv2D(_Conv):
 class Conv1D(_Conv):
     """The convolution of sequences with filters that are learnt.
 
+    With ``padding="causal"`` a result knows no later steps than its own.
+
     Examples
     --------
     >>> tf.keras.layers.Conv1D(8, 3)(tf.ones([2, 5, 1])).shape
@@ -120,6 +126,14 @@ class Conv1D(_Conv):
     """
 
     dimensions = 1
+    paddings = ("valid", "same", "causal")
+
+    def _product(self, inputs) -> Any:
+        if self.padding != "causal":
+            return super()._product(inputs)
+        before = (self.kernel_size[0] - 1) * self.dilation_rate[0]
+        padded = operations.pad(inputs, [(0, 0), (before, 0), (0, 0)])
+        return nn.convolution(padded, self.kernel, self.strides, "VALID", None, self.dilation_rate)
 
 
 class Conv3D(_Conv):
@@ -128,6 +142,7 @@ class Conv3D(_Conv):
     dimensions = 3
 
 
+@settings
 class Conv2DTranspose(_Conv):
     """What the gradient of a convolution does: images that become larger.
 
@@ -137,31 +152,45 @@ class Conv2DTranspose(_Conv):
     TensorShape([2, 10, 10, 8])
     """
 
-    def __init__(
-        self,
-        filters: int,
-        kernel_size,
-        strides=1,
-        padding: str = "valid",
-        output_padding=None,
-        **kwargs,
-    ) -> None:
-        if output_padding is not None:
-            raise ValueError("output_padding is not offered here: leave it out")
-        given = {"filters": filters, "kernel_size": kernel_size, "strides": strides}
-        super().__init__(**given, padding=padding, **kwargs)
+    output_padding: Any = None
+    places: ClassVar[dict[str, str]] = {"output_padding": "padding"}
+    without = ("groups",)
+
+    def _prepare(self) -> None:
+        if self.output_padding is not None:
+            self.output_padding = several(self.output_padding, self.dimensions)
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         return (*self.kernel_size, self.filters, channels), self.filters
 
+    def _wide(self, place: int, size: int) -> int:
+        """The size of the result in a dimension."""
+        kernel, step = self.kernel_size[place], self.strides[place]
+        wide = (kernel - 1) * self.dilation_rate[place] + 1
+        same = self.padding == "same"
+        if self.output_padding is None:
+            return size * step if same else size * step + max(wide - step, 0)
+        cut = 2 * (wide // 2) if same else 0
+        return (size - 1) * step + wide - cut + int(self.output_padding[place])
+
     def _product(self, inputs) -> Any:
-        batch, height, width, _ = tuple(inputs.shape)
-        sizes = []
-        for size, k, s in zip((height, width), self.kernel_size, self.strides, strict=True):
-            sizes.append(size * s if self.padding == "SAME" else size * s + max(k - s, 0))
-        return nn.conv2d_transpose(
-            inputs, self.kernel, [batch, *sizes, self.filters], self.strides, self.padding
-        )
+        batch, *sizes, _ = tuple(inputs.shape)
+        shape = [batch, *map(self._wide, range(len(sizes)), sizes), self.filters]
+        transposed = getattr(nn, f"conv{self.dimensions}d_transpose")
+        more = {"dilations": self.dilation_rate}
+        return transposed(inputs, self.kernel, shape, self.strides, self.padding, **more)
+
+
+class Conv1DTranspose(Conv2DTranspose):
+    """What the gradient of a convolution does: sequences that become longer.
+
+    Examples
+    --------
+    >>> tf.keras.layers.Conv1DTranspose(8, 3, 2)(tf.ones([2, 5, 1])).shape
+    TensorShape([2, 11, 8])
+    """
+
+    dimensions = 1
 
 
 # -- pooling ---------------------------------------------------------------------------------------
@@ -179,11 +208,11 @@ class _Pooling(Layer):
     data_format: Any = None
 
     def _prepare(self) -> None:
-        _check_last(self.data_format)
-        self.pool_size = _several(self.pool_size, self.dimensions)
+        check_last(self.data_format)
+        self.pool_size = several(self.pool_size, self.dimensions)
         given = self.pool_size if self.strides is None else self.strides
-        self.strides = _several(given, self.dimensions)
-        self.padding = _padding(self.padding)
+        self.strides = several(given, self.dimensions)
+        self.padding = conv_padding(self.padding)
 
     def call(self, inputs) -> Any:
         return self.function(inputs, self.pool_size, self.strides, self.padding)
@@ -199,7 +228,7 @@ class _Global(Layer):
     keepdims: bool = False
 
     def _prepare(self) -> None:
-        _check_last(self.data_format)
+        check_last(self.data_format)
 
     def call(self, inputs) -> Any:
         return self.function(inputs, list(range(1, self.dimensions + 1)), self.keepdims)
@@ -240,28 +269,6 @@ def _pools(namespace: dict[str, Any], word: str, d: int) -> None:
 for _word in _POOLED:
     for _d in _PLACES:
         _pools(globals(), _word, _d)
-
-
-@settings
-class ZeroPadding2D(Layer):
-    """Rows and columns of zeros around images.
-
-    Examples
-    --------
-    >>> tf.keras.layers.ZeroPadding2D(1)(tf.ones([1, 2, 2, 1])).shape
-    TensorShape([1, 4, 4, 1])
-    """
-
-    padding: Any = (1, 1)
-    data_format: Any = None
-
-    def _prepare(self) -> None:
-        _check_last(self.data_format)
-        rows, columns = _several(self.padding, 2) if isinstance(self.padding, int) else self.padding
-        self.padding = tuple((n, n) if isinstance(n, int) else tuple(n) for n in (rows, columns))
-
-    def call(self, inputs) -> Any:
-        return operations.pad(inputs, [(0, 0), *self.padding, (0, 0)])
 
 
 @settings
@@ -447,7 +454,6 @@ class Dense(_Weighted):
     """
 
     units: Any
-    ahead = True
 
     def _prepare(self) -> None:
         if not isinstance(self.units, int | np.integer) or self.units <= 0:

@@ -5,18 +5,13 @@ A layer makes its weights when it is first called, from the shape of its input (
 weights and layers among its attributes, in lists, tuples and dicts, too, in the order in which
 these were set. Whether the program trains or predicts is an argument of the outermost call, and is
 handed down to all layers whose `call` asks for ``training``.
-
-NOTE [symbols of Keras]
-`Input` gives a `Symbol`, a shape and a dtype. A layer called with symbols is run on zeros, to build
-it and to find the shape of its result, and gives a symbol that remembers the layer and its inputs.
-A model of inputs and outputs walks from the outputs back to the inputs, and runs the layers that it
-meets in that order.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -26,176 +21,21 @@ import numpy as np
 from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.archive import WAITING, resume
-from wengert.compat.tensorflow.configs import Configured
+from wengert.compat.tensorflow.configs import Configured, register_keras_serializable
 from wengert.compat.tensorflow.functions.values import (
-    constant_of,
     converted,
-    dtype_of,
     is_floating,
     made,
     tensor_of,
 )
 from wengert.compat.tensorflow.keras import constraints, regularizers
 from wengert.compat.tensorflow.keras.backend import float_type, name_for
-from wengert.compat.tensorflow.keras.metrics import Metric
-from wengert.compat.tensorflow.shapes import TensorShape
+from wengert.compat.tensorflow.keras.means import Metric
+from wengert.compat.tensorflow.keras.symbols import OPERATORS, Symbol, symbolic
+from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.variable import Variable
 
 __all__ = ["Layer"]
-
-
-class Symbol:
-    """A tensor that is not there yet: its shape, its dtype, and where it comes from."""
-
-    def __init__(self, shape, dtype="float32", origin=None, name: str | None = None) -> None:
-        self.shape = tuple(shape)
-        self.dtype = str(dtype_of(dtype))
-        self.origin = origin
-        self.name = name or "keras_tensor"
-
-    def __repr__(self) -> str:
-        return f"<KerasTensor shape={self.shape}, dtype={self.dtype}, name={self.name}>"
-
-    def _refuse(self, *args) -> Any:
-        raise TypeError(
-            "only layers are offered for the inputs of functional models: write "
-            "tf.keras.layers.Add()([a, b]) for a + b, or subclass tf.keras.Model"
-        )
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
-    __truediv__ = __rtruediv__ = __matmul__ = __pow__ = __neg__ = __getitem__ = _refuse
-
-
-def _example(value, size: int) -> Any:
-    if isinstance(value, Symbol):
-        shape = [size if n is None else n for n in value.shape]
-        return constant_of(np.zeros(shape, value.dtype))
-    if isinstance(value, list | tuple):
-        return type(value)(_example(part, size) for part in value)
-    return value
-
-
-def symbolic(layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The symbols that a layer makes of others."""
-    results = []
-    for size in (2, 3):
-        # sizes that change with the batch are not known
-        named = {key: _example(value, size) for key, value in kwargs.items()}
-        results.append(layer(*(_example(arg, size) for arg in args), **named))
-    origin = (layer, args, kwargs)
-    if isinstance(results[0], list | tuple):
-        return type(results[0])(
-            _symbol(a, b, origin, i) for i, (a, b) in enumerate(zip(*results, strict=True))
-        )
-    return _symbol(results[0], results[1], origin, None)
-
-
-def _symbol(a, b, origin, place: int | None) -> Symbol:
-    shape = [m if m == n else None for m, n in zip(tuple(a.shape), tuple(b.shape), strict=True)]
-    return Symbol(TensorShape(shape), a.dtype.name, (*origin, place))
-
-
-def _inner(value) -> list[Any]:
-    if isinstance(value, Symbol):
-        return [value]
-    if isinstance(value, list | tuple):
-        return [part for item in value for part in _inner(item)]
-    if isinstance(value, dict):
-        return _inner(list(value.values()))
-    return []
-
-
-def order_of(outputs, inputs) -> list[Symbol]:
-    """The symbols that lead from `inputs` to `outputs`, each after those that it needs.
-
-    Raises
-    ------
-    ValueError: If something else is needed.
-    """
-    known = {id(symbol) for symbol in _inner(inputs)}
-    done: list[Symbol] = []
-    stack: list[tuple[Symbol, bool]] = [(symbol, False) for symbol in reversed(_inner(outputs))]
-    while stack:
-        symbol, ready = stack.pop()
-        if id(symbol) in known:
-            continue
-        if symbol.origin is None:
-            raise ValueError(
-                f"`inputs` not connected to `outputs`: {symbol!r} is needed, and is not an input"
-            )
-        if ready:
-            known.add(id(symbol))
-            done.append(symbol)
-            continue
-        stack.append((symbol, True))
-        needed = _inner(symbol.origin[1]) + _inner(symbol.origin[2])
-        stack += [(part, False) for part in reversed(needed)]
-    return done
-
-
-def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:
-    """What `outputs` are, given what the inputs are, by the identity of symbols."""
-    results: dict[int, Any] = {}
-    for symbol in order:
-        layer, args, kwargs, place = symbol.origin
-        key = id(args)
-        if place is None or key not in results:
-            named = {name: _filled(value, values) for name, value in kwargs.items()}
-            results[key] = layer(*(_filled(arg, values) for arg in args), **named)
-        values[id(symbol)] = results[key] if place is None else results[key][place]
-    return _filled(outputs, values)
-
-
-def _filled(value, values: dict[int, Any]) -> Any:
-    if isinstance(value, Symbol):
-        return values[id(value)]
-    if isinstance(value, list | tuple):
-        return type(value)(_filled(part, values) for part in value)
-    if isinstance(value, dict):
-        return {key: _filled(part, values) for key, part in value.items()}
-    return value
-
-
-class Weight(Variable):
-    """A variable as `Layer.add_weight` makes it: named and shown as Keras's are.
-
-    Examples
-    --------
-    >>> layer = tf.keras.layers.Dense(1, kernel_initializer="ones", name="last")
-    >>> _ = layer(tf.ones([1, 2]))
-    >>> layer.bias
-    <Variable path=last/bias, shape=(1,), dtype=float32, value=[0.]>
-    """
-
-    def __init__(self, value, owner: str, name: str, **kwargs) -> None:
-        super().__init__(value, name=name, **kwargs)
-        self._label = name
-        self._owner = owner
-
-    @property
-    def name(self) -> str:
-        """The name within the layer."""
-        return self._label
-
-    @property
-    def path(self) -> str:
-        """The names of the layer and of the weight."""
-        return f"{self._owner}/{self._label}"
-
-    @property
-    def trainable(self) -> bool:
-        """Whether it is to be trained, and watched by tapes."""
-        return self._trainable
-
-    @trainable.setter
-    def trainable(self, value: bool) -> None:
-        self._trainable = bool(value)
-
-    def __repr__(self) -> str:
-        return (
-            f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype.name}, "
-            f"value={self.numpy()}>"
-        )
 
 
 _UNSEEN = frozenset(
@@ -203,6 +43,7 @@ _UNSEEN = frozenset(
         "_compiled",
         "_given",
         "_losses",
+        "_node",
         "_optimizer",
         "_regularized",
         "_watched",
@@ -463,11 +304,10 @@ class Layer(Configured):
     @property
     def losses(self) -> list[Any]:
         """What weights and calls add to the loss."""
-        found = []
-        for layer in self._flatten_layers():
-            found += layer._losses
-            found += [regularizer(variable) for variable, regularizer in layer._regularized]
-        return found
+        layers = list(self._flatten_layers())
+        added = [loss for layer in layers for loss in layer._losses]
+        held = [pair for layer in layers for pair in layer._regularized]
+        return added + [regularizer(variable) for variable, regularizer in held]
 
     # -- calling ----------------------------------------------------------------------------------
 
@@ -489,7 +329,9 @@ class Layer(Configured):
                 "first statement in the `__init__()` method."
             )
         if any(isinstance(part, Symbol) for arg in (args, *kwargs.values()) for part in _flat(arg)):
-            return symbolic(self, args, kwargs)
+            result = symbolic(self, args, kwargs)
+            object.__setattr__(self, "_node", (args, result))
+            return result
         training = kwargs.pop("training", None)
         outer = _TRAINING.get()
         if training is None:
@@ -511,7 +353,7 @@ class Layer(Configured):
         finally:
             _TRAINING.reset(token)
         if self._activity is not None:
-            self.add_loss(self._activity(result))
+            self.add_loss([self._activity(part) / (part.shape or [1])[0] for part in _flat(result)])
         self._mask(result, args, masks)
         return result
 
@@ -552,6 +394,25 @@ class Layer(Configured):
         result = symbolic(self, (Symbol(tuple(input_shape), str(self._kind)),), {})
         return result.shape
 
+    def _in_graph(self, place: int) -> Any:
+        if "_node" not in vars(self):
+            raise ValueError(
+                f"The layer {self.name} has never been called and thus has no defined input and "
+                "output."
+            )
+        args, result = vars(self)["_node"]
+        return result if place else args[0] if len(args) == 1 else args
+
+    @property
+    def input(self) -> Any:
+        """What the layer was called with in a functional model."""
+        return self._in_graph(0)
+
+    @property
+    def output(self) -> Any:
+        """What the layer gave in a functional model."""
+        return self._in_graph(1)
+
     @property
     def dtype(self) -> Any:
         """The dtype of the weights."""
@@ -579,6 +440,26 @@ class Layer(Configured):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+@register_keras_serializable("wengert")
+class Operation(Layer):
+    """An operator between the inputs of functional models, as a layer."""
+
+    def __init__(self, symbol: str, reflected: bool = False, **kwargs) -> None:
+        super().__init__(**kwargs)
+        self.symbol, self.reflected = symbol, reflected
+
+    def call(self, *parts) -> Any:
+        return getattr(operator, self.symbol)(*(parts[::-1] if self.reflected else parts))
+
+
+def _operator(symbol: str, reflected: bool) -> Any:
+    return lambda *parts: Operation(symbol, reflected)(*parts)
+
+
+for _name, _symbol in OPERATORS.items():
+    setattr(Symbol, f"__{_name}__", _operator(_symbol, _name[0] == "r"))
 
 
 def _flat(value) -> Iterator[Any]:

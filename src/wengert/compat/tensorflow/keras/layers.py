@@ -16,9 +16,10 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined, gathered
 from wengert.compat.tensorflow import initializers, nn, operations
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
+from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
-from wengert.compat.tensorflow.keras.layer import Symbol
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusing
 
 _GATHERED = gathered(
@@ -28,12 +29,17 @@ _GATHERED = gathered(
         keras.recurrent: GRUCell LSTMCell SimpleRNNCell StackedRNNCells
         keras.core_layers: Activation Dense ELU Identity Lambda LeakyReLU ReLU Softmax
         keras.core_layers: AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
-            AvgPool3D Conv1D Conv2D Conv2DTranspose Conv3D GlobalAveragePooling1D
+            AvgPool3D Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D GlobalAveragePooling1D
             GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D
             GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D
             GlobalMaxPooling2D GlobalMaxPooling3D MaxPool1D MaxPool2D MaxPool3D MaxPooling1D
-            MaxPooling2D MaxPooling3D ZeroPadding2D
+            MaxPooling2D MaxPooling3D
         keras.core_layers: BatchNormalization LayerNormalization Normalization
+        keras.attention: AdditiveAttention Attention Dot EinsumDense MultiHeadAttention
+        keras.spatial_layers: ActivityRegularization Cropping1D Cropping2D Cropping3D
+            DepthwiseConv2D GaussianDropout GroupNormalization PReLU RepeatVector SeparableConv2D
+            SpatialDropout1D SpatialDropout2D SpatialDropout3D UnitNormalization UpSampling1D
+            UpSampling2D UpSampling3D ZeroPadding1D ZeroPadding2D ZeroPadding3D
         keras.recurrent: Bidirectional GRU LSTM Masking RNN SimpleRNN TimeDistributed
         """,
 )
@@ -296,7 +302,7 @@ def Input(
     (None, 2)
     """
     sizes = (batch_size, *shape) if batch_shape is None else tuple(batch_shape)
-    return Symbol(sizes, "float32" if dtype is None else dtype, None, name)
+    return Symbol(sizes, dtype or "float32", None, name or name_for("InputLayer"))
 
 
 class InputLayer(Layer):
@@ -315,6 +321,13 @@ class InputLayer(Layer):
         super().__init__(name=name, dtype=None)
         chosen = input_shape if shape is None else shape
         self._input_shape = tuple(batch_shape) if batch_shape else (batch_size, *chosen)
+
+    @classmethod
+    def of(cls, symbol: Symbol) -> Any:
+        """The layer of an input of a functional model."""
+        layer = cls(batch_shape=symbol.shape, name=symbol.name)
+        object.__setattr__(layer, "_node", ((symbol,), symbol))
+        return layer
 
     def call(self, inputs) -> Any:
         return inputs

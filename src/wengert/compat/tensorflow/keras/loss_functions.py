@@ -28,12 +28,14 @@ def both(y_true, y_pred) -> tuple[Any, Any]:
 
 
 def same_rank(a, b) -> tuple[Any, Any]:
-    """Two tensors, of which one may have a last dimension of size 1 too many."""
-    first, second = a._payload.ndim, b._payload.ndim
-    if first == second + 1 and a._payload.shape[-1] == 1:
-        return wg.squeeze(a, -1) if second else a, b
-    if second == first + 1 and b._payload.shape[-1] == 1:
-        return a, wg.squeeze(b, -1) if first else b
+    """Two tensors, of which one may have a last dimension of size 1 too many.
+
+    One of numbers gets it, too, so that there is a number for each example still.
+    """
+    if a._payload.ndim < b._payload.ndim:
+        return same_rank(b, a)[::-1]
+    if a._payload.ndim == b._payload.ndim + 1 and a._payload.shape[-1] == 1:
+        return (a, wg.unsqueeze(b, -1)) if b._payload.ndim == 1 else (wg.squeeze(a, -1), b)
     return a, b
 
 

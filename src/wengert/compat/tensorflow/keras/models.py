@@ -18,8 +18,8 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.functions.values import constant_of
-from wengert.compat.tensorflow.keras import layer as symbols
-from wengert.compat.tensorflow.keras.layer import Layer, Symbol, _inner
+from wengert.compat.tensorflow.keras import symbols
+from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.layers import InputLayer
 from wengert.compat.tensorflow.keras.saving import (
     load_model,
@@ -28,6 +28,7 @@ from wengert.compat.tensorflow.keras.saving import (
     write_model,
     write_weights,
 )
+from wengert.compat.tensorflow.keras.symbols import Symbol, inner
 from wengert.compat.tensorflow.keras.training import Trainer
 from wengert.compat.tensorflow.refusal import refusing
 
@@ -58,7 +59,7 @@ def _decoded(code: dict[str, Any], symbols: list[Any]) -> Any:
 
 def drawn(model) -> dict[str, Any]:
     """The layers of a model, and which of them is called with what."""
-    inputs = _inner(model._inputs)
+    inputs = inner(model._inputs)
     places = {id(symbol): number for number, symbol in enumerate(inputs)}
     layers: dict[int, tuple[int, Any]] = {}
     calls: dict[int, dict[str, Any]] = {}
@@ -135,7 +136,8 @@ class Model(Trainer, Layer):
             seen: dict[int, Any] = {}
             for symbol in self._order:
                 seen.setdefault(id(symbol.origin[0]), symbol.origin[0])
-            self._graph = list(seen.values())
+            entries = [InputLayer.of(symbol) for symbol in inner(inputs)]
+            self._graph = [*entries, *seen.values()]
             self.built = True
 
     def build(self, input_shape=None) -> None:
@@ -155,13 +157,33 @@ class Model(Trainer, Layer):
 
     @property
     def inputs(self) -> Any:
-        """The symbolic inputs, as a list."""
-        return None if self._inputs is None else symbols._inner(self._inputs)
+        """The inputs of a functional model, in a list."""
+        return None if self._inputs is None else inner(self._inputs)
 
     @property
     def outputs(self) -> Any:
-        """The symbolic outputs, as a list."""
-        return None if self._outputs is None else symbols._inner(self._outputs)
+        """The outputs of a functional model, in a list."""
+        return None if self._outputs is None else inner(self._outputs)
+
+    @property
+    def input_shape(self) -> Any:
+        """The shapes of the inputs, as they were given."""
+        return _shape_of(self._inputs)
+
+    @property
+    def output_shape(self) -> Any:
+        """The shapes of the outputs, as they were given."""
+        return _shape_of(self._outputs)
+
+    @property
+    def input(self) -> Any:
+        """The inputs of a functional model, as they were given."""
+        return self._inputs
+
+    @property
+    def output(self) -> Any:
+        """The outputs of a functional model, as they were given."""
+        return self._outputs
 
     def call(self, inputs, *args, **kwargs) -> Any:
         """What the layers between inputs and outputs make of `inputs`."""
@@ -169,7 +191,7 @@ class Model(Trainer, Layer):
             raise NotImplementedError(
                 f"Model {type(self).__name__} does not have a `call()` method implemented."
             )
-        names = symbols._inner(self._inputs)
+        names = inner(self._inputs)
         if isinstance(inputs, dict):
             keys = self._inputs if isinstance(self._inputs, dict) else {s.name: s for s in names}
             pairs = [(keys[key], value) for key, value in inputs.items()]
@@ -320,7 +342,7 @@ class Sequential(Model):
         ------
         ValueError: If it is not a layer.
         """
-        if isinstance(layer, symbols.Symbol):
+        if isinstance(layer, Symbol):
             self._shape = (layer.shape, layer.dtype)
             return
         if isinstance(layer, InputLayer):
@@ -336,8 +358,18 @@ class Sequential(Model):
         if not self._stack and self._shape is None and layer._input_shape is not None:
             self._shape = (layer._input_shape, "float32")
         self._stack.append(layer)
-        if self._shape is not None:
-            self._build_now()
+        self._draw([layer])
+
+    def _draw(self, layers) -> None:
+        """Build layers for what comes out of those before them, if the shape is known."""
+        if self._shape is None:
+            return
+        if self._inputs is None:
+            self._inputs = self._outputs = Symbol(*self._shape)
+        for layer in layers:
+            self._outputs = layer(self._outputs)
+        object.__setattr__(self, "built", True)
+        object.__setattr__(self, "_built_for", self._shape[0])
 
     def get_config(self) -> dict[str, Any]:
         """The name, the layers, and the shape of the inputs."""
@@ -354,20 +386,17 @@ class Sequential(Model):
         model = cls(name=config["name"], trainable=config.get("trainable", True))
         if config.get("build_input_shape") is not None:
             shape, dtype = config["build_input_shape"]
-            model.add(symbols.Symbol(tuple(shape), dtype))
+            model.add(Symbol(tuple(shape), dtype))
         for layer in config["layers"]:
             model.add(deserialize_keras_object(layer, custom_objects))
         return model
 
     def pop(self, rebuild: bool = True) -> Any:
         """Take the last layer away."""
-        return self._stack.pop()
-
-    def _build_now(self) -> None:
-        shape, dtype = self._shape
-        result = symbols.symbolic(self, (symbols.Symbol(shape, dtype),), {})
-        self.output_shape = result.shape
-        self.input_shape = tuple(shape)
+        last = self._stack.pop()
+        self._inputs = None
+        self._draw(self._stack)
+        return last
 
     @property
     def layers(self) -> list[Any]:
@@ -393,8 +422,18 @@ class _Called(Layer):
         return self.function(inputs)
 
 
+def _shape_of(value) -> Any:
+    if isinstance(value, list | tuple):
+        return [_shape_of(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _shape_of(part) for key, part in value.items()}
+    if value is None:
+        raise AttributeError("the model has no fixed shapes: it is not made of tf.keras.Input")
+    return value.shape
+
+
 def _zeros(shape) -> Any:
-    return symbols._example(symbols.Symbol(tuple(shape)), 2).numpy()
+    return symbols.example(Symbol(tuple(shape)), 2).numpy()
 
 
 def clone_model(model, input_tensors=None, clone_function=None, **kwargs) -> Any:

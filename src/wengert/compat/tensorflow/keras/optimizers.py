@@ -27,6 +27,7 @@ from wengert.compat.tensorflow.keras import schedules
 from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.schedules import LearningRateSchedule
 from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.weights import Weight
 from wengert.compat.tensorflow.refusal import refusing
 from wengert.compat.tensorflow.tape import GradientTape
 from wengert.compat.tensorflow.variable import Variable
@@ -57,6 +58,8 @@ class Optimizer(Configured):
 
     kept: ClassVar[tuple[str, ...]] = ()
     """The names of the arrays that are kept for each weight."""
+    asked: ClassVar[dict[str, str]] = {}
+    """Those that are kept only if an argument says so, and the argument."""
 
     def __init__(
         self,
@@ -74,7 +77,7 @@ class Optimizer(Configured):
         self.clipnorm = clipnorm
         self.clipvalue = clipvalue
         self.global_clipnorm = global_clipnorm
-        self.iterations = Variable(np.int64(0), trainable=False, name="iteration")
+        self.iterations = Weight(np.int64(0), self.name, "iteration", trainable=False)
         self._rate: Any = None
         self.learning_rate = learning_rate
         self._states: dict[int, dict[str, Any]] = {}
@@ -97,7 +100,7 @@ class Optimizer(Configured):
             self._rate.assign(np.float32(numbers_of(value)))
         else:
             number = np.float32(numbers_of(value))
-            self._rate = Variable(number, trainable=False, name="learning_rate")
+            self._rate = Weight(number, self.name, "learning_rate", trainable=False)
 
     lr = learning_rate
 
@@ -105,9 +108,14 @@ class Optimizer(Configured):
     def variables(self) -> list[Any]:
         """The count of steps, the learning rate, and what is kept for each weight."""
         kept = [
-            Variable(array, trainable=False, name=name)
-            for weight in self._known
-            for name, array in self._states[id(weight)].items()
+            Weight(
+                array,
+                self.name,
+                f"{getattr(v, 'path', v.name).replace('/', '_').replace(':', '_')}_{name}",
+                trainable=False,
+            )
+            for v in self._known
+            for name, array in self._states[id(v)].items()
         ]
         rate = [self._rate] if isinstance(self._rate, Variable) else []
         return [self.iterations, *rate, *kept]
@@ -123,7 +131,8 @@ class Optimizer(Configured):
 
     def _new(self, value) -> dict[str, Any]:
         """What is kept for one weight."""
-        return updates.kept(value, *self.kept)
+        held = (n for n in self.kept if n not in self.asked or getattr(self, self.asked[n]))
+        return updates.kept(value, *held)
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         """What step `t` subtracts from a weight, given its gradient; `state` is changed."""
@@ -304,7 +313,7 @@ class SGD(Optimizer):
         if not 0 <= self.momentum <= 1:
             raise ValueError("`momentum` must be a float between [0, 1].")
 
-    kept = ("momentum",)
+    kept, asked = ("momentum",), {"momentum": "momentum"}
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         return updates.momentum(g, state, lr, self.momentum, self.nesterov)
@@ -329,7 +338,7 @@ class Adam(Optimizer):
     amsgrad: bool = False
     weight_decay: float | None = None
 
-    kept = ("momentum", "velocity", "velocity_hat")
+    kept, asked = ("momentum", "velocity", "velocity_hat"), {"velocity_hat": "amsgrad"}
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         kind = g.dtype.type
@@ -376,6 +385,7 @@ class RMSprop(Optimizer):
     weight_decay: float | None = None
 
     kept = ("velocity", "momentum", "average_gradient")
+    asked: ClassVar[dict[str, str]] = {"momentum": "momentum", "average_gradient": "centered"}
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         return updates.rmsprop(g, state, lr, self.rho, self.epsilon, self.momentum, self.centered)
@@ -450,6 +460,68 @@ class Adamax(Optimizer):
         kind = g.dtype.type
         rate = lr / (1 - kind(self.beta_1) ** kind(t))
         return updates.adamax(g, state, rate, self.beta_1, self.beta_2, self.epsilon)
+
+
+@settings
+class Nadam(Optimizer):
+    """`Adam` with Nesterov's momentum.
+
+    Examples
+    --------
+    >>> w = tf.Variable(1.0)
+    >>> _ = tf.keras.optimizers.Nadam(0.1).apply_gradients([(tf.constant(5.0), w)])
+    >>> print(w.numpy().round(2))
+    0.9
+    """
+
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    weight_decay: float | None = None
+
+    kept = ("momentum", "velocity")
+    _schedule = (0, 1.0)
+    """A number of steps, and the product of the shares of momentum in them."""
+
+    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
+        kind, b1, b2 = g.dtype.type, self.beta_1, self.beta_2
+        seen, product = self._schedule if self._schedule[0] <= t else (0, 1.0)
+        shares = {n: b1 * (1 - 0.5 * 0.96**n) for n in range(seen + 1, t + 2)}
+        for n in range(seen + 1, t + 1):
+            product *= shares[n]
+        self._schedule = t, product
+        now, after = kind(b1 * (1 - 0.5 * 0.96**t)), kind(shares[t + 1])
+        m, v = updates.moments(g, state, b1, b2)
+        whole = kind(product)
+        ahead = after * m / (1 - whole * after) + (1 - now) * g / (1 - whole)
+        return ahead * lr / (np.sqrt(v / (1 - kind(b2) ** kind(t))) + kind(self.epsilon))
+
+
+@settings
+class Lion(Optimizer):
+    """Steps of the size of the learning rate, by the sign of a mean of gradients.
+
+    Examples
+    --------
+    >>> w = tf.Variable(1.0)
+    >>> _ = tf.keras.optimizers.Lion(0.1).apply_gradients([(tf.constant(5.0), w)])
+    >>> print(w.numpy().round(2))
+    0.9
+    """
+
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.99
+    weight_decay: float | None = None
+
+    kept = ("momentum",)
+
+    def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
+        one, two = g.dtype.type(self.beta_1), g.dtype.type(self.beta_2)
+        m = state["momentum"]
+        state["momentum"] = m * two + g * (1 - two)
+        return lr * np.sign(m * one + g * (1 - one))
 
 
 get = getter("optimizer", globals(), Optimizer)

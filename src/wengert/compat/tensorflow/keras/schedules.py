@@ -180,5 +180,31 @@ class CosineDecay(LearningRateSchedule):
         return _rate(start * ((1 - self.alpha) * wave + self.alpha))
 
 
+@dataclass(eq=False, repr=False)
+class CosineDecayRestarts(LearningRateSchedule):
+    """Halves of waves of the cosine, each `t_mul` times as long and `m_mul` times as high.
+
+    Examples
+    --------
+    >>> rate = tf.keras.optimizers.schedules.CosineDecayRestarts(1.0, 10)
+    >>> float(rate(5)), float(rate(10))
+    (0.5, 1.0)
+    """
+
+    initial_learning_rate: float
+    first_decay_steps: float
+    t_mul: float = 2.0
+    m_mul: float = 1.0
+    alpha: float = 0.0
+    name: str = "SGDRDecay"
+
+    def __call__(self, step) -> Any:
+        at, length, height = _step(step), float(self.first_decay_steps), 1.0
+        while at >= length:
+            at, length, height = at - length, length * self.t_mul, height * self.m_mul
+        wave = 0.5 * height * (1 + math.cos(math.pi * at / length))
+        return _rate(self.initial_learning_rate * ((1 - self.alpha) * wave + self.alpha))
+
+
 __all__ = defined(globals())
 fill_sections(globals())

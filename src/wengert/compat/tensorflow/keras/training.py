@@ -6,7 +6,8 @@ replace, and after each epoch one line about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,7 @@ def batches(
 ) -> Iterator[Any]:
     """Batches of examples, in another order if `shuffle` says so."""
     if not _is_data(x) and not isinstance(x, list):
-        for number, data in enumerate(x):
-            if steps is not None and number >= steps:
-                return
-            yield data
+        yield from itertools.islice(x, steps)
         return
     x, y, weight = (_mapped(_array, part) for part in (x, y, weight))
     count = len(_first(x))
@@ -132,6 +130,17 @@ def batches(
         yield packed(*parts)
 
 
+def epochs_of(begin: Callable[[], Iterator[Any]], steps: int | None) -> Iterator[Iterator[Any]]:
+    """The batches of each epoch; one of some `steps` begins where the one before ended."""
+    while steps is None:
+        yield begin()
+    data = begin()
+    while True:
+        yield itertools.islice(data, steps)
+        after = list(itertools.islice(data, 1))
+        data = itertools.chain(after, data) if after else begin()
+
+
 def cut(x, y, weight, share: float) -> tuple[Any, Any, Any, Any]:
     """What comes before the last `share` of the examples, and that."""
     x, y, weight = (_mapped(_array, part) for part in (x, y, weight))
@@ -146,9 +155,7 @@ class Trainer:
 
     optimizer: Any = None
     loss: Any = None
-    _loss: Any = None
-    _watched: Any = ()
-    _tracker: Any = None
+    _counted: Any = None
     stop_training: bool = False
     _compiled: Any = None
 
@@ -172,26 +179,23 @@ class Trainer:
         loss : Loss, callable or str, optional. A function of targets and predictions.
         metrics : sequence of Metric, callable or str, optional. What else is counted.
         run_eagerly, steps_per_execution, jit_compile, auto_scale_loss: Accepted, and of no effect.
-        loss_weights, weighted_metrics: Not offered.
+        loss_weights : list or dict, optional. How much the losses of several outputs count.
+        weighted_metrics : optional. As `metrics`, of examples that count as ``sample_weight`` says.
 
-        Raises
-        ------
-        ValueError: If something is asked for that is not offered.
+        A model of several outputs takes a list, or a dictionary by the names of outputs, of losses
+        and of metrics.
         """
-        if loss_weights is not None or weighted_metrics is not None:
-            raise ValueError(
-                "loss_weights and weighted_metrics are not offered here: combine the losses in "
-                "one function"
-            )
-        if isinstance(loss, list | dict):
-            raise ValueError("several losses are not offered here: combine them in one function")
-        self._compiled = {"optimizer": optimizer, "loss": loss, "metrics": metrics}
-        self.optimizer = self._compiled["optimizer"] = optimizers.get(optimizer)
-        self.loss = loss
-        self._loss = _losses.get(loss)
-        given = metrics if isinstance(metrics, list | tuple) else [metrics] if metrics else []
-        self._watched = [_metric(metric) for metric in given]
-        self._tracker = _metrics.Mean(name="loss")
+        found = optimizers.get(optimizer)
+        self._compiled = {
+            "optimizer": found,
+            "loss": loss,
+            "loss_weights": loss_weights,
+            "metrics": metrics,
+            "weighted_metrics": weighted_metrics,
+        }
+        self.optimizer, self.loss = found, loss
+        self._counted = _Counted(loss, loss_weights, metrics, weighted_metrics)
+        self._counted.begin(getattr(self, "_outputs", None), None)
 
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training: bool = True
@@ -203,8 +207,9 @@ class Trainer:
         ValueError: If there is no loss at all.
         """
         parts = list(self.losses)  # type: ignore[attr-defined]
-        if self._loss is not None:
-            parts.insert(0, _called(self._loss, y, y_pred, sample_weight))
+        if self._counted is not None:
+            self._counted.begin(getattr(self, "_outputs", None), y_pred)
+            parts = self._counted.losses(y, y_pred, sample_weight) + parts
         if not parts:
             raise ValueError(
                 "No loss to compute. Provide a `loss` argument in `compile()`, or call "
@@ -217,8 +222,8 @@ class Trainer:
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None) -> Any:
         """Count a batch, and say what has been counted so far."""
-        for metric in self._watched:
-            _resolved(metric, y, y_pred).update_state(y, y_pred, sample_weight)
+        if self._counted is not None:
+            self._counted.update(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
     def get_metrics_result(self) -> dict[str, Any]:
@@ -229,9 +234,7 @@ class Trainer:
     def metrics(self) -> list[Any]:
         """What is counted: the loss, what `compile` was given, and metrics among the attributes."""
         own = super().metrics  # type: ignore[misc]
-        first = [] if self._tracker is None or self._loss is None else [self._tracker]
-        rest = [m.inner if isinstance(m, _Chosen) and m.inner else m for m in self._watched]
-        found = [*first, *rest]
+        found = [] if self._counted is None else self._counted.all()
         return found + [metric for metric in own if not any(metric is other for other in found)]
 
     @property
@@ -254,16 +257,16 @@ class Trainer:
             loss = self.compute_loss(x, y, y_pred, weight)
         variables = self.trainable_variables  # type: ignore[attr-defined]
         self.optimizer.apply(tape.gradient(loss, variables), variables)
-        self._tracker.update_state(loss, sample_weight=size_of(x))
+        self._counted.tracker.update_state(loss, sample_weight=size_of(x))
         return self.compute_metrics(x, y, y_pred, weight)
 
     def test_step(self, data) -> dict[str, Any]:
         """Count one batch without learning from it."""
         x, y, weight = unpacked(data)
         y_pred = self(x, training=False)  # type: ignore[operator]
-        if self._loss is not None or self.losses:  # type: ignore[attr-defined]
+        if self.loss is not None or self.losses:  # type: ignore[attr-defined]
             loss = self.compute_loss(x, y, y_pred, weight, training=False)
-            self._tracker.update_state(loss, sample_weight=size_of(x))
+            self._counted.tracker.update_state(loss, sample_weight=size_of(x))
         return self.compute_metrics(x, y, y_pred, weight)
 
     def predict_step(self, data) -> Any:
@@ -339,20 +342,24 @@ class Trainer:
         steps = count_of(x, batch_size, steps_per_epoch)
         told = self._told(callbacks, verbose=_shown(verbose), epochs=epochs, steps=steps)
         self.stop_training = False
+
+        def begin() -> Iterator[Any]:
+            return batches(x, y, sample_weight, batch_size, shuffle, None)
+
+        turns = epochs_of(begin, steps_per_epoch)
         told.on_train_begin()
         logs: dict[str, Any] = {}
         for epoch in range(initial_epoch, epochs):
             self.reset_metrics()
             told.on_epoch_begin(epoch)
-            found = batches(x, y, sample_weight, batch_size, shuffle, steps_per_epoch)
-            data = weighted(found, class_weight)
+            data = weighted(next(turns), class_weight)
             logs = self._walked("train", data, self.train_step, told)
             if validation_data is not None and (epoch + 1) % validation_freq == 0:
                 parts = validation_parts(validation_data)
                 size = validation_batch_size or batch_size
-                counted = self._counted(*parts, size, validation_steps, told)
+                counted = self._tested(*parts, size, validation_steps, told)
                 logs |= {f"val_{key}": value for key, value in counted.items()}
-            told.on_epoch_end(epoch, logs)
+            told.on_epoch_end(epoch, _ordered(logs))
             if self.stop_training:
                 break
         told.on_train_end(logs)
@@ -376,7 +383,7 @@ class Trainer:
                 break
         return dict(logs)
 
-    def _counted(self, x, y, weight, size, steps, told) -> dict[str, float]:
+    def _tested(self, x, y, weight, size, steps, told) -> dict[str, float]:
         told.on_test_begin()
         self.reset_metrics()
         data = batches(x, y, weight, size, False, steps)
@@ -406,11 +413,8 @@ class Trainer:
         self._check_compiled()
         count = count_of(x, batch_size, steps)
         told = self._told(callbacks, verbose=_shown(verbose), epochs=None, steps=count)
-        numbers = self._counted(x, y, sample_weight, batch_size, steps, told)
-        if return_dict:
-            return numbers
-        values = list(numbers.values())
-        return values[0] if len(values) == 1 else values
+        numbers = self._tested(x, y, sample_weight, batch_size, steps, told)
+        return _listed(numbers, return_dict)
 
     def predict(
         self,
@@ -460,6 +464,83 @@ def _called(loss, y, y_pred, weight) -> Any:
     return operations.reduce_mean(each)
 
 
+class _Counted:
+    """The losses and metrics of a model, for each of its outputs."""
+
+    def __init__(self, loss, loss_weights, metrics, weighted) -> None:
+        self._given = (loss, loss_weights, metrics, weighted)
+        self._names: list[str] = []
+        self.tracker = _metrics.Mean(name="loss")
+        self._losses: list[Any] = []
+        self._factors: list[Any] = []
+        self._parts: list[Any] = []
+        self._watched: list[tuple[int, bool, Any]] = []
+
+    def begin(self, outputs, y_pred) -> None:
+        """Make the losses and metrics, once it is known how many outputs there are."""
+        seen = outputs if y_pred is None else y_pred
+        names = list(seen) if isinstance(seen, dict) else [""]
+        if isinstance(seen, list | tuple):
+            drawn = isinstance(outputs, list | tuple)
+            names = [
+                outputs[i].origin[0].name if drawn else f"output_{i + 1}" for i in range(len(seen))
+            ]
+        if names == self._names:
+            return
+        self._names = names
+        loss, factors, *metrics = (self._for_each(given) for given in self._given)
+        self._losses = [_losses.get(one) for one in loss]
+        self._factors = [1.0 if one is None else one for one in factors]
+        self._parts = [_metrics.Mean(name=f"{name}_loss") for name in names if len(names) > 1]
+        self._watched = [
+            (place, weighted, self._named(_metric(one), names[place]))
+            for weighted, kinds in zip((False, True), metrics, strict=True)
+            for place, given in enumerate(kinds)
+            for one in (given if isinstance(given, list | tuple) else [given] if given else [])
+        ]
+
+    def _for_each(self, given) -> list[Any]:
+        """What was given for each output: by name, in their order, or one for all."""
+        if isinstance(given, dict):
+            alone = list(given.values()) if len(self._names) == len(given) == 1 else []
+            return alone or [given.get(name) for name in self._names]
+        if isinstance(given, list | tuple) and len(self._names) > 1:
+            return list(given)
+        return [given] * len(self._names)
+
+    def _named(self, metric, output: str) -> Any:
+        if len(self._names) > 1:
+            metric.name = f"{output}_{metric.name}"
+        return metric
+
+    def all(self) -> list[Any]:
+        """All that is counted."""
+        first = [self.tracker] if any(loss is not None for loss in self._losses) else []
+        rest = [m.inner if isinstance(m, _Chosen) and m.inner else m for *_, m in self._watched]
+        return [*first, *self._parts, *rest]
+
+    def losses(self, y, y_pred, weight) -> list[Any]:
+        """The losses of a batch, those of each output."""
+        found = []
+        parts = (self._for_each(part) for part in (y, y_pred, weight))
+        for place, (target, predicted, amount) in enumerate(zip(*parts, strict=True)):
+            if self._losses[place] is None:
+                continue
+            loss = _called(self._losses[place], target, predicted, amount)
+            if self._parts:
+                self._parts[place].update_state(loss)
+            factor = self._factors[place]
+            found.append(loss if factor == 1.0 else loss * factor)
+        return found
+
+    def update(self, y, y_pred, weight) -> None:
+        """Count a batch."""
+        targets, predicted, amounts = map(self._for_each, (y, y_pred, weight))
+        for place, weighted, metric in self._watched:
+            pair = targets[place], predicted[place]
+            _resolved(metric, *pair).update_state(*pair, amounts[place] if weighted else None)
+
+
 class _Chosen:
     """``"accuracy"``: which one it is depends on the shapes of targets and predictions."""
 
@@ -507,9 +588,14 @@ def _floats(logs: dict[str, Any]) -> dict[str, float]:
 def _listed(logs: dict[str, Any], by_name: bool) -> Any:
     numbers = _floats(logs)
     if by_name:
-        return numbers
+        return dict(sorted(numbers.items()))
     values = list(numbers.values())
     return values[0] if len(values) == 1 else values
+
+
+def _ordered(logs: dict[str, Any]) -> dict[str, Any]:
+    """Numbers by name, those of validation behind the others."""
+    return dict(sorted(logs.items(), key=lambda pair: (pair[0].startswith("val_"), pair[0])))
 
 
 def _arrays(value) -> Any:

@@ -8,12 +8,21 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow.functions.drawing import set_seed
+from wengert.compat.tensorflow.data import Dataset
+from wengert.compat.tensorflow.functions.drawing import set_seed, stream_of
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras.backend import clear_session as clear_session
 from wengert.compat.tensorflow.refusal import refusing
 
-__all__ = ["clear_session", "normalize", "set_random_seed", "to_categorical"]
+__all__ = [
+    "clear_session",
+    "normalize",
+    "pad_sequences",
+    "set_random_seed",
+    "split_dataset",
+    "timeseries_dataset_from_array",
+    "to_categorical",
+]
 
 
 def to_categorical(x, num_classes: int | None = None) -> Any:
@@ -68,6 +77,104 @@ def set_random_seed(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed)
     set_seed(seed)
+
+
+def pad_sequences(
+    sequences,
+    maxlen: int | None = None,
+    dtype="int32",
+    padding: str = "pre",
+    truncating: str = "pre",
+    value=0.0,
+) -> Any:
+    """Lists of different lengths as the rows of one array.
+
+    Parameters
+    ----------
+    sequences : list of lists. The rows.
+    maxlen : int, optional. The length; that of the longest by default.
+    dtype : dtype. That of the array.
+    padding, truncating : {"pre", "post"}. Where rows are filled up, and where they are cut.
+    value : float. What they are filled up with.
+
+    Examples
+    --------
+    >>> print(tf.keras.utils.pad_sequences([[1, 2], [3]], maxlen=3))
+    [[0 1 2]
+     [0 0 3]]
+    """
+    size = max(map(len, sequences), default=0) if maxlen is None else maxlen
+    rows = [row[-size:] if truncating == "pre" else row[:size] for row in sequences]
+    inner = next((np.shape(row)[1:] for row in rows if len(row)), ())
+    whole = np.full((len(rows), size, *inner), value, dtype)
+    for place, row in zip(whole, rows, strict=True):
+        if len(row):
+            start = size - len(row) if padding == "pre" else 0
+            place[start : start + len(row)] = row
+    return whole
+
+
+def split_dataset(
+    dataset, left_size=None, right_size=None, shuffle: bool = False, seed=None
+) -> Any:
+    """Two datasets of the examples of one: a share of them, or a number, and the rest.
+
+    Examples
+    --------
+    >>> a, b = tf.keras.utils.split_dataset(tf.data.Dataset.range(10), left_size=0.8)
+    >>> len(a), len(b)
+    (8, 2)
+    """
+    whole = dataset if isinstance(dataset, Dataset) else Dataset.from_tensor_slices(dataset)
+    elements = list(whole)
+    if shuffle:
+        elements = [elements[i] for i in stream_of(seed).permutation(len(elements))]
+    sizes = [
+        round(size * len(elements)) if isinstance(size, float) else size
+        for size in (left_size, right_size)
+    ]
+    cut = sizes[0] if sizes[0] is not None else len(elements) - (sizes[1] or 0)
+    end = len(elements) if sizes[1] is None else cut + sizes[1]
+    parts = elements[:cut], elements[cut:end]
+    return tuple(Dataset(part.__iter__, len(part)) for part in parts)
+
+
+def timeseries_dataset_from_array(
+    data,
+    targets,
+    sequence_length: int,
+    sequence_stride: int = 1,
+    sampling_rate: int = 1,
+    batch_size: int | None = 128,
+    shuffle: bool = False,
+    seed=None,
+    start_index: int | None = None,
+    end_index: int | None = None,
+) -> Any:
+    """Batches of sequences out of a long one, and of targets, one for each.
+
+    Parameters
+    ----------
+    data, targets : array. The long sequence, and a target for the sequence that begins there; or
+        None.
+    sequence_length, sequence_stride, sampling_rate : int. How many steps there are in a sequence,
+        how far apart two sequences begin, and two of their steps are.
+    batch_size : int, optional. None: one by one.
+    shuffle, seed : bool, int. Whether sequences are taken in another order.
+    start_index, end_index : int, optional. The part of the sequence that is used.
+    """
+    first, last = start_index or 0, len(data) if end_index is None else end_index
+    count = last - first - (sequence_length - 1) * sampling_rate
+    if targets is not None:
+        count = min(count, len(targets))
+    starts = np.arange(0, count, sequence_stride) + first
+    if shuffle:
+        starts = stream_of(seed).permutation(starts)
+    places = starts[:, None] + np.arange(sequence_length) * sampling_rate
+    windows = np.asarray(data)[places]
+    parts = windows if targets is None else (windows, np.asarray(targets)[starts])
+    made = Dataset.from_tensor_slices(parts)
+    return made if batch_size is None else made.batch(batch_size)
 
 
 __getattr__ = refusing("keras.utils")

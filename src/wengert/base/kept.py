@@ -1,0 +1,121 @@
+"""Layer 0 · base: the memory of large arrays stays with the process, for those that come next.
+
+NOTE [kept memory]
+The system clears each page that it hands out, which takes longer than the arithmetic on it. The
+allocator of glibc gives a block of 128 kB and more back as soon as it is freed, so each step of a
+program would ask for the same pages again. It learns, though: once a program has freed a block of
+up to 32 MB, blocks of that size come from the heap, and twice as much may stay free at its end.
+Import frees one such block, untouched. So the process keeps at most 64 MB more than it uses at the
+end of a heap, as any program does that has freed an array of 32 MB. That is a hint, and the host
+stays in charge: glibc does not adapt where the host has set its thresholds, by ``mallopt`` or the
+environment (``MALLOC_TRIM_THRESHOLD_``), and other allocators do not look at it. More, or nothing,
+is kept where a program says so: then the thresholds of the process are set.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+
+_TRIM, _MMAP = -1, -3
+"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of malloc.h."""
+_UNSET = 128 << 10
+"""Both, as glibc has them in the beginning."""
+_LARGEST = (32 << 20) - 8192
+"""The largest block that glibc learns from, and that may come from the heap."""
+_FIELDS = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+
+
+class _Info(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in _FIELDS.split()]
+
+
+def hint() -> None:
+    """Let the allocator know that large blocks will be freed and asked for again."""
+    if sys.platform == "linux" and os.environ.get("WENGERT_KEEP_MEMORY") != "0":
+        np.empty(_LARGEST, np.uint8)
+
+
+def _glibc() -> ctypes.CDLL | None:
+    """The C library, if it is one whose allocator can be asked."""
+    if sys.platform != "linux":
+        return None
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallinfo2"):
+        return None
+    library.mallinfo2.restype = _Info
+    return library
+
+
+def keep_memory(limit: int) -> bool:
+    """Set how much freed memory the process keeps for the next arrays.
+
+    Without it, up to 64 MB stay at the end of the heap, in blocks of at most 32 MB; the environment
+    variable ``WENGERT_KEEP_MEMORY=0`` leaves that to the allocator. This sets the thresholds of the
+    allocator of the whole process (``mallopt``), so the program decides on it, no library.
+
+    Parameters
+    ----------
+    limit : int. Bytes at the end of the heap, at most 2 GB. 0 gives back what is free, and all that
+        is freed from now on.
+
+    Returns
+    -------
+    bool: Whether it has an effect, which it has with glibc's allocator from 2.33 on.
+
+    Raises
+    ------
+    ValueError: If `limit` is negative.
+
+    Examples
+    --------
+    >>> kept = wg.cpu.keep_memory(256 << 20)
+    """
+    if limit < 0:
+        raise ValueError(f"keep_memory() expects a number of bytes, but got {limit}")
+    library = _glibc()
+    if library is None:
+        return False
+    # by the size of blocks first: what is set last holds for the end of the heap
+    library.mallopt(_MMAP, _LARGEST if limit else _UNSET)
+    library.mallopt(_TRIM, min(limit, 2**31 - 1) or _UNSET)
+    if not limit:
+        library.malloc_trim(0)
+    return True
+
+
+def empty_cache() -> None:
+    """Give the memory that is free in the allocator of the process back to the system.
+
+    Examples
+    --------
+    >>> wg.cpu.empty_cache()
+    """
+    library = _glibc()
+    if library is not None:
+        library.malloc_trim(0)
+
+
+def memory_kept() -> int:
+    """Bytes that are free, and stay with the process for the next arrays.
+
+    Returns
+    -------
+    int: By the allocator's own count, which is an upper bound: pages between blocks in use that
+        `empty_cache` gave back still belong to it. 0 where it cannot be asked.
+
+    Examples
+    --------
+    >>> wg.cpu.memory_kept() >= 0
+    True
+    """
+    library = _glibc()
+    return int(library.mallinfo2().fordblks) if library is not None else 0
+
+
+fill_sections(globals())

@@ -1,0 +1,137 @@
+"""Layer 9 · compat: elements of datasets: tensors in tuples and dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.eager import is_text, labels_of
+from wengert.compat.tensorflow.functions import values as V
+from wengert.compat.tensorflow.functions.joining import stack
+
+__all__ = [
+    "array_of",
+    "called",
+    "for_leaves",
+    "joined",
+    "leaves",
+    "mapped",
+    "next_of",
+    "whole_of",
+    "of_array",
+    "padded",
+    "part_at",
+    "positive",
+    "stacked",
+    "tensor",
+]
+
+
+def mapped(function: Callable[[Any], Any], value) -> Any:
+    """A structure with `function` applied to each of its leaves."""
+    if isinstance(value, dict):
+        return {key: mapped(function, part) for key, part in value.items()}
+    if isinstance(value, tuple):
+        parts = [mapped(function, part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return function(value)
+
+
+def leaves(value) -> Iterator[Any]:
+    """The leaves of a structure, in order."""
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from leaves(part)
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def joined(function: Callable[[list[Any]], Any], values: list[Any]) -> Any:
+    """Structures of one form as one, with `function` applied to the leaves of each place."""
+    first = values[0]
+    if isinstance(first, dict):
+        return {key: joined(function, [value[key] for value in values]) for key in first}
+    if isinstance(first, tuple):
+        parts = [joined(function, list(column)) for column in zip(*values, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+    return function(values)
+
+
+def tensor(value) -> Any:
+    """A part of an element as a tensor."""
+    if is_text(value):
+        return labels_of(value)
+    return value if hasattr(value, "_payload") else V.made(V.tensor_of(value))
+
+
+def part_at(place: int) -> Callable[[Any], Any]:
+    """What picks a part of an array."""
+    return lambda array: of_array(array[place])
+
+
+def of_array(part) -> Any:
+    """An array as a tensor."""
+    return labels_of(part) if is_text(part) else V.constant_of(part)
+
+
+def stacked(parts: list[Any]) -> Any:
+    """Tensors along a new first dimension."""
+    return labels_of(parts) if is_text(parts) else stack(parts)
+
+
+def array_of(tensor) -> Any:
+    """The numbers, or the labels, of a tensor."""
+    return tensor._payload if is_text(tensor) else V.numbers_of(tensor)
+
+
+def next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
+    """What gives the next of some values, whatever it is given."""
+    return lambda _: next(values)
+
+
+def whole_of(value, what: str) -> int:
+    """A whole number, of a tensor too."""
+    return V.integers(value, what)[0]
+
+
+def called(function: Callable[..., Any], element) -> Any:
+    """A function of an element, whose parts are its arguments if it is a tuple."""
+    return function(*element) if isinstance(element, tuple) else function(element)
+
+
+def positive(value, op: str, what: str) -> int:
+    """A size, which is positive."""
+    size = whole_of(value, what)
+    if size <= 0:
+        raise V.invalid(op, f"{what} must be greater than zero.")
+    return size
+
+
+def padded(sizes, value, parts: list[Any]) -> Any:
+    """Tensors of different shapes as one: each is filled up to these sizes, or the greatest."""
+    shapes = [part._payload.shape for part in parts]
+    wide = [max(column) for column in zip(*shapes, strict=True)]
+    if sizes is not None:
+        known = list(getattr(sizes, "as_list", lambda: sizes)())
+        wide = [n if size in (None, -1) else size for size, n in zip(known, wide, strict=True)]
+    if any(n > size for shape in shapes for n, size in zip(shape, wide, strict=True)):
+        raise V.invalid("PaddedBatchDatasetV2", "an element is larger than its padded shape")
+    first = np.asarray(parts[0]._payload)
+    start = (b"" if is_text(parts[0]) else 0) if value is None else np.asarray(value)[()]
+    whole = np.full((len(parts), *wide), start, first.dtype)
+    for place, part in enumerate(parts):
+        inner: Any = tuple(slice(n) for n in part._payload.shape)
+        whole[(place, *inner)] = part._payload
+    return of_array(whole)
+
+
+def for_leaves(given, many: int) -> list[Any]:
+    """What was given for each tensor of an element: one for all, or in their structure."""
+    if isinstance(given, tuple | dict):
+        return list(leaves(given))
+    return [given] * many

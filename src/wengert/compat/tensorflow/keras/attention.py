@@ -1,0 +1,318 @@
+"""Layer 9 · compat: Keras's layers of attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow import nn, operations
+from wengert.compat.tensorflow.keras.layer import Layer
+from wengert.compat.tensorflow.keras.settings import settings
+
+
+@settings
+class EinsumDense(Layer):
+    """A product with a matrix of many dimensions, as letters of dimensions say it.
+
+    Parameters
+    ----------
+    equation : str. The letters of input, weight and result: ``"abc,cd->abd"``.
+    output_shape : int or tuple. The sizes of the result but for the first; None: as the input's.
+    activation : callable or str, optional. What is applied to the result.
+    bias_axes : str, optional. The letters of a summand that is learnt.
+
+    Examples
+    --------
+    >>> layer = tf.keras.layers.EinsumDense("ab,bc->ac", output_shape=4, bias_axes="c")
+    >>> layer(tf.ones([2, 3])).shape
+    TensorShape([2, 4])
+    """
+
+    equation: str
+    output_shape: Any
+    activation: Any = None
+    bias_axes: Any = None
+    kernel_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    bias_regularizer: Any = None
+    kernel_constraint: Any = None
+    bias_constraint: Any = None
+
+    def build(self, input_shape) -> None:
+        """Make the weights."""
+        terms, result = self.equation.replace(" ", "").split("->")
+        before, inner = terms.split(",")
+        sizes = dict(zip(before, input_shape, strict=True))
+        given = np.atleast_1d(np.asarray(self.output_shape, object)).tolist()
+        sizes |= {a: n for a, n in zip(result[-len(given) :], given, strict=True) if n is not None}
+        self.kernel = self._weight("kernel", [sizes[letter] for letter in inner])
+        first = min((result.index(letter) for letter in self.bias_axes or ()), default=0)
+        summand = [sizes[a] if a in (self.bias_axes or ()) else 1 for a in result[first:]]
+        self.bias = self._weight("bias", summand) if self.bias_axes else None
+        self.built = True
+
+    def call(self, inputs) -> Any:
+        result = operations.einsum(self.equation, inputs, self.kernel)
+        return self.activation(result if self.bias is None else operations.add(result, self.bias))
+
+
+def _barred(scores, allowed) -> Any:
+    """Scores, far below where something is not allowed."""
+    if allowed is None:
+        return scores
+    least = -6e4 if scores.dtype.name == "float16" else -1e9
+    return scores + (1.0 - operations.cast(allowed, scores.dtype)) * least
+
+
+def _both(*masks) -> Any:
+    found = None
+    for mask in masks:
+        if mask is not None:
+            mask = operations.cast(mask, "bool")
+            found = mask if found is None else operations.logical_and(found, mask)
+    return found
+
+
+def _earlier(rows: int, columns: int) -> Any:
+    return np.tril(np.ones((1, rows, columns), bool))
+
+
+@settings
+class _Attending(Layer):
+    dropout: float = 0.0
+    seed: Any = None
+
+    def _scores(self, query, key) -> Any:
+        raise NotImplementedError
+
+    def compute_mask(self, inputs, mask=None) -> Any:
+        """The mask of the queries."""
+        return mask[0] if mask else None
+
+    def call(
+        self,
+        inputs,
+        mask=None,
+        training: bool = False,
+        return_attention_scores: bool = False,
+        use_causal_mask: bool = False,
+    ) -> Any:
+        """Means of values, and perhaps their weights."""
+        query, value = inputs[:2]
+        scores = self._scores(query, inputs[2] if len(inputs) > 2 else value)
+        rows, columns = tuple(scores.shape)[1:]
+        kept = None if mask is None or mask[1] is None else operations.expand_dims(mask[1], 1)
+        scores = _barred(scores, _both(kept, _earlier(rows, columns) if use_causal_mask else None))
+        weights = nn.softmax(scores)
+        if training and self.dropout:
+            weights = nn.dropout(weights, self.dropout, None, self.seed)
+        result = operations.matmul(weights, value)
+        if mask is not None and mask[0] is not None:
+            seen = operations.expand_dims(operations.cast(mask[0], result.dtype), -1)
+            result = result * seen
+        return (result, weights) if return_attention_scores else result
+
+
+@settings
+class Attention(_Attending):
+    """Means of values, weighted by products of queries with keys.
+
+    Parameters
+    ----------
+    use_scale : bool. Whether a factor of the products is learnt.
+    score_mode : {"dot"}. How queries and keys are compared.
+    dropout : float. The share of weights that is left out, while training.
+
+    Examples
+    --------
+    >>> tf.keras.layers.Attention()([tf.ones([2, 3, 4]), tf.ones([2, 5, 4])]).shape
+    TensorShape([2, 3, 4])
+    """
+
+    use_scale: bool = False
+    score_mode: str = "dot"
+    dropout: float = 0.0
+
+    def _prepare(self) -> None:
+        if self.score_mode != "dot":
+            raise ValueError("score_mode is 'dot' here: see AdditiveAttention")
+
+    def build(self, input_shape) -> None:
+        """Make the weight."""
+        once: dict[str, Any] = {"shape": (), "initializer": "ones", "name": "scale"}
+        self.scale = self.add_weight(**once) if self.use_scale else None
+        self.built = True
+
+    def _scores(self, query, key) -> Any:
+        scores = operations.matmul(query, key, transpose_b=True)
+        return scores if self.scale is None else scores * self.scale
+
+
+@settings
+class AdditiveAttention(_Attending):
+    """Means of values, weighted by sums of queries with keys (Bahdanau and others 2014).
+
+    Parameters
+    ----------
+    use_scale : bool. Whether factors of the sums are learnt.
+    dropout : float. The share of weights that is left out, while training.
+
+    Examples
+    --------
+    >>> tf.keras.layers.AdditiveAttention()([tf.ones([2, 3, 4]), tf.ones([2, 5, 4])]).shape
+    TensorShape([2, 3, 4])
+    """
+
+    use_scale: bool = True
+    dropout: float = 0.0
+
+    def build(self, input_shape) -> None:
+        """Make the weight."""
+        size = (input_shape[0][-1],)
+        self.scale = self.add_weight(shape=size, name="scale") if self.use_scale else None
+        self.built = True
+
+    def _scores(self, query, key) -> Any:
+        sums = operations.expand_dims(query, 2) + operations.expand_dims(key, 1)
+        terms = operations.tanh(sums)
+        return operations.reduce_sum(terms if self.scale is None else terms * self.scale, axis=-1)
+
+
+@settings
+class MultiHeadAttention(Layer):
+    """Attention of several heads (Vaswani and others 2017).
+
+    Parameters
+    ----------
+    num_heads, key_dim : int. The number of heads, and the size of queries and keys in each.
+    value_dim : int, optional. The size of values; `key_dim` by default.
+    dropout : float. The share of weights that is left out, while training.
+    use_bias : bool. Whether the products have summands.
+    output_shape : int, optional. The size of the result; that of the query by default.
+
+    Examples
+    --------
+    >>> layer = tf.keras.layers.MultiHeadAttention(num_heads=2, key_dim=3)
+    >>> layer(tf.ones([2, 3, 4]), tf.ones([2, 5, 4])).shape
+    TensorShape([2, 3, 4])
+    """
+
+    num_heads: int
+    key_dim: int
+    value_dim: Any = None
+    dropout: float = 0.0
+    use_bias: bool = True
+    output_shape: Any = None
+    attention_axes: Any = None
+    kernel_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    bias_constraint: Any = None
+    seed: Any = None
+    ignored = ("flash_attention",)
+
+    def _prepare(self) -> None:
+        if self.attention_axes is not None:
+            raise ValueError("attention_axes is not offered here: attention is along dimension 1")
+        sizes = (self.key_dim, self.key_dim, self.value_dim or self.key_dim)
+        for name, size in zip(("query", "key", "value"), sizes, strict=True):
+            shape = (None, self.num_heads, size)
+            setattr(self, f"_{name}_dense", self._dense(name, "abc,cde->abde", shape, "de"))
+        self._output_dense: Any = None
+
+    def _dense(self, name: str, equation: str, shape, axes: str) -> Any:
+        kinds = ("initializer", "regularizer", "constraint")
+        names = [f"{role}_{kind}" for role in ("kernel", "bias") for kind in kinds]
+        held = {key: getattr(self, key) for key in names}
+        bias = axes if self.use_bias else None
+        held |= {"equation": equation, "output_shape": shape, "bias_axes": bias}
+        return EinsumDense(**held, name=name, dtype=self.dtype)
+
+    def compute_mask(self, inputs, mask=None) -> Any:
+        """The mask of the queries."""
+        return mask
+
+    def call(
+        self,
+        query,
+        value,
+        key=None,
+        query_mask=None,
+        value_mask=None,
+        key_mask=None,
+        attention_mask=None,
+        return_attention_scores: bool = False,
+        training: bool = False,
+        use_causal_mask: bool = False,
+    ) -> Any:
+        """The result for queries, and perhaps the weights of values."""
+        key = value if key is None else key
+        if self._output_dense is None:
+            size = query.shape[-1] if self.output_shape is None else self.output_shape
+            shape = (None, size)
+            self._output_dense = self._dense("attention_output", "abde,dec->abc", shape, "c")
+        q, k = self._query_dense(query), self._key_dense(key)
+        v = self._value_dense(value)
+        masks = [
+            getattr(one, "_keras_mask", None) if given is None else given
+            for one, given in ((query, query_mask), (value, value_mask), (key, key_mask))
+        ]
+        rows, *columns = (None if m is None else operations.cast(m, "bool") for m in masks)
+        spread = [None if rows is None else operations.expand_dims(rows, -1)]
+        spread += [None if m is None else operations.expand_dims(m, 1) for m in columns]
+        causal = _earlier(query.shape[1], value.shape[1]) if use_causal_mask else None
+        allowed = _both(*spread, attention_mask, causal)
+        if allowed is not None and len(allowed.shape) == 3:
+            allowed = operations.expand_dims(allowed, 1)
+        scores = operations.einsum("atnh,asnh->ants", q * (1.0 / math.sqrt(self.key_dim)), k)
+        weights = kept = nn.softmax(_barred(scores, allowed))
+        if training and self.dropout:
+            kept = nn.dropout(weights, self.dropout, None, self.seed)
+        result = self._output_dense(operations.einsum("ants,asnh->atnh", kept, v))
+        return (result, weights) if return_attention_scores else result
+
+
+@settings
+class Dot(Layer):
+    """Sums of products of two inputs, for each example.
+
+    Parameters
+    ----------
+    axes : int or pair of int. The dimensions that are summed over.
+    normalize : bool. Whether rows along them have length 1 first.
+
+    Examples
+    --------
+    >>> x = tf.constant([[1.0, 2.0]])
+    >>> print(tf.keras.layers.Dot(axes=1)([x, x]).numpy())
+    [[5.]]
+    """
+
+    axes: Any
+    normalize: bool = False
+
+    def call(self, inputs) -> Any:
+        a, b = inputs
+        pair = (self.axes, self.axes) if isinstance(self.axes, int) else tuple(self.axes)
+        if self.normalize:
+            a, b = nn.l2_normalize(a, pair[0]), nn.l2_normalize(b, pair[1])
+        ranks = len(a.shape), len(b.shape)
+        letters = "bcdefgh"[: ranks[0] - 1], "stuvwxy"[: ranks[1] - 1]
+        first, second = (list(part) for part in letters)
+        first[pair[0] % ranks[0] - 1] = second[pair[1] % ranks[1] - 1] = "z"
+        left = [one for one in (*first, *second) if one != "z"]
+        equation = f"a{''.join(first)},a{''.join(second)}->a{''.join(left)}"
+        result = operations.einsum(equation, a, b)
+        return result if left else operations.expand_dims(result, 1)
+
+
+__all__ = defined(globals())
+fill_sections(globals())

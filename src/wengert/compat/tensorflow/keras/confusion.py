@@ -1,0 +1,314 @@
+"""Layer 9 · compat: Keras's metrics that count what was said against what is right."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.kit.arguments import arguments
+from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import of_rows
+from wengert.compat.tensorflow.configs import snake_case
+from wengert.compat.tensorflow.functions.values import numbers_of
+from wengert.compat.tensorflow.keras.means import Metric, same_rank
+
+_COUNTS = ("true_positives", "false_positives", "true_negatives", "false_negatives")
+
+
+def _share(part, whole) -> Any:
+    """A quotient, and 0 where there is nothing."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole != 0)
+
+
+def _points(count: int, inner=None) -> Any:
+    """Thresholds from below 0 to above 1."""
+    between = np.arange(1, count - 1) / (count - 1) if inner is None else np.sort(inner)
+    return np.asarray([-1e-7, *between, 1 + 1e-7])
+
+
+class _Plain(Metric):
+    """What predictions are, where no argument says otherwise."""
+
+    top_k: Any = None
+    class_id: Any = None
+    from_logits: bool = False
+
+
+@arguments
+class _Counting(_Plain):
+    """What counts the four ways of being right or wrong, for each threshold."""
+
+    wanted: ClassVar[tuple[str, ...]] = _COUNTS
+    """What is counted."""
+    thresholds: Any = None
+    name: Any = None
+    dtype: Any = None
+
+    def _prepare(self) -> None:
+        self.name = self.name or snake_case(type(self).__name__)
+        given = [0.5] if self.thresholds is None else np.atleast_1d(self.thresholds)
+        self._begin(np.asarray(given, np.float64))
+
+    def _begin(self, limits) -> None:
+        self._limits = limits
+        alone = len(self.wanted) == 1
+        for count in self.wanted:
+            self.add_variable(limits.shape, "zeros", name="accumulator" if alone else count)
+
+    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
+        """Count a batch."""
+        y, p = same_rank(y_true, y_pred)
+        p = p.astype(np.float64)
+        p = 1 / (1 + np.exp(-p)) if self.from_logits else p
+        if self.top_k is not None:
+            p = np.where(p >= np.sort(p, -1)[..., -self.top_k, None], p, -np.inf)
+        weight = np.ones(()) if sample_weight is None else numbers_of(sample_weight)
+        weight = weight.reshape(weight.shape + (1,) * (y.ndim - weight.ndim))
+        weight = np.broadcast_to(weight, y.shape).astype(np.float64)
+        if self.class_id is not None:
+            y, p, weight = (part[..., self.class_id] for part in (y, p, weight))
+        right, amount = y.astype(bool).ravel(), weight.ravel()
+        said = (
+            p.ravel() > self._limits[:, None] if self.top_k is None else p.ravel()[None] > -np.inf
+        )
+        for count, variable in zip(self.wanted, self._variables, strict=True):
+            side = said if count.endswith("positives") else ~said
+            agrees = right == (count in ("true_positives", "false_negatives"))
+            variable.assign_add((side & agrees).astype(np.float64) @ amount)
+
+    def _counts(self) -> dict[str, Any]:
+        numbers = [variable.numpy().astype(np.float64) for variable in self._variables]
+        return dict(zip(self.wanted, numbers, strict=True))
+
+    def _shown(self, numbers) -> Any:
+        return self._tensor(numbers[0] if len(numbers) == 1 else numbers)
+
+    def result(self) -> Any:
+        """What has been counted, or a share of it."""
+        part, *rest = self._counts().values()
+        return self._shown(_share(part, part + rest[0]) if rest else part)
+
+
+def _counter(kind: str, wanted: str, words: str) -> Any:
+    doc = (
+        f"{words}.\n\nExamples\n--------\n>>> float(tf.keras.metrics.{kind}()([1, 0], [0.9, 0.2]))"
+    )
+    told = f"{doc}\n{'0.0' if kind.startswith('False') else '1.0'}\n"
+    body = {"wanted": tuple(wanted.split()), "__doc__": told, "__module__": __name__}
+    return type(kind, (_Counting,), body)
+
+
+of_rows(
+    globals(),
+    _counter,
+    """
+    TruePositives | true_positives | How much of what is right was said to be
+    FalsePositives | false_positives | How much of what is wrong was said to be right
+    TrueNegatives | true_negatives | How much of what is wrong was said to be
+    FalseNegatives | false_negatives | How much of what is right was said to be wrong
+    """,
+)
+
+
+@arguments
+class _OfClasses(_Counting):
+    thresholds: Any = None
+    top_k: Any = None
+    class_id: Any = None
+
+
+class Precision(_OfClasses):
+    """The share of what is right among what was said to be.
+
+    Parameters
+    ----------
+    thresholds : float or list of float, optional. Above which a prediction says so; 0.5 by default.
+    top_k : int, optional. That the greatest `top_k` predictions say so instead.
+    class_id : int, optional. The class that is looked at alone.
+
+    Examples
+    --------
+    >>> float(tf.keras.metrics.Precision()([1, 0, 1], [1.0, 1.0, 0.0]))
+    0.5
+    """
+
+    wanted = ("true_positives", "false_positives")
+
+
+class Recall(_OfClasses):
+    """The share of what was said to be right among what is.
+
+    Parameters
+    ----------
+    thresholds, top_k, class_id: As those of `Precision`.
+
+    Examples
+    --------
+    >>> float(tf.keras.metrics.Recall()([1, 0, 1], [1.0, 1.0, 0.0]))
+    0.5
+    """
+
+    wanted = ("true_positives", "false_negatives")
+
+
+@arguments
+class AUC(_Counting):
+    """The area under the curve of the shares of true and false positives, or of precision.
+
+    Parameters
+    ----------
+    num_thresholds : int. The number of points of the curve.
+    curve : {"ROC", "PR"}. What it shows: true by false positives, or precision by recall.
+    summation_method : {"interpolation", "minoring", "majoring"}. What lies between two points.
+    thresholds : list of float, optional. The points, between 0 and 1, in place of their number.
+    from_logits : bool. Whether predictions are logits.
+
+    Examples
+    --------
+    >>> float(tf.keras.metrics.AUC()([0, 0, 1, 1], [0.0, 0.5, 0.3, 0.9]))
+    0.75
+    """
+
+    num_thresholds: int = 200
+    curve: str = "ROC"
+    summation_method: str = "interpolation"
+    name: Any = None
+    dtype: Any = None
+    thresholds: Any = None
+    from_logits: bool = False
+
+    def _prepare(self) -> None:
+        if self.curve not in ("ROC", "PR"):
+            raise ValueError(f'Invalid AUC curve value: "{self.curve}".')
+        self.name = self.name or "auc"
+        self._variables.clear()
+        self._begin(_points(self.num_thresholds, self.thresholds))
+
+    def result(self) -> Any:
+        """The area."""
+        n = self._counts()
+        tp, fp = n["true_positives"], n["false_positives"]
+        recall = _share(tp, tp + n["false_negatives"])
+        if self.curve == "PR" and self.summation_method == "interpolation":
+            return self._tensor(self._interpolated(tp, fp, n["false_negatives"]))
+        x, y = (_share(fp, fp + n["true_negatives"]), recall)
+        if self.curve == "PR":
+            x, y = recall, _share(tp, tp + fp)
+        between = {"minoring": np.minimum, "majoring": np.maximum}.get(self.summation_method)
+        height = (y[:-1] + y[1:]) / 2 if between is None else between(y[:-1], y[1:])
+        return self._tensor(((x[:-1] - x[1:]) * height).sum())
+
+    def _interpolated(self, tp, fp, fn) -> Any:
+        """The area under precision by recall, as Davis and Goadrich (2006) interpolate it."""
+        said = tp + fp
+        step, change = tp[:-1] - tp[1:], said[:-1] - said[1:]
+        slope = _share(step, np.maximum(change, 0))
+        start = tp[1:] - slope * said[1:]
+        both = (said[:-1] > 0) & (said[1:] > 0)
+        ratio = np.where(both, _share(said[:-1], np.where(both, said[1:], 1)), 1.0)
+        return _share(slope * (step + start * np.log(ratio)), np.maximum(tp + fn, 0)[1:]).sum()
+
+
+@arguments
+class _At(_Counting):
+    """The best of one share where another one is at least a number."""
+
+    bound: ClassVar[tuple[str, str]]
+    best: ClassVar[tuple[str, str]]
+    given: ClassVar[str]
+    """The argument that is the least of the first share."""
+    num_thresholds: int = 200
+    class_id: Any = None
+    name: Any = None
+    dtype: Any = None
+    without = ("thresholds",)
+
+    def _prepare(self) -> None:
+        self.name = self.name or snake_case(type(self).__name__)
+        self._variables.clear()
+        self._begin(
+            np.asarray(
+                [
+                    -1e-7,
+                    *np.arange(1, self.num_thresholds - 1) / (self.num_thresholds - 1),
+                    1 + 1e-7,
+                ]
+            )
+        )
+
+    def result(self) -> Any:
+        """The best share."""
+        n = self._counts()
+        held, best = (_share(n[a], n[a] + n[b]) for a, b in (self.bound, self.best))
+        return self._tensor(best[held >= getattr(self, self.given)].max(initial=0.0))
+
+
+def _bounded(kind: str, given: str, bound: str, best: str) -> Any:
+    """The metric of the best share `best` where the share `bound` is at least an argument."""
+    words = f"The best {snake_case(kind).split('_')[0]} of all thresholds where the {given} is"
+    body = {
+        "__annotations__": {given: float},
+        "__doc__": f"{words} at least a number.\n\nParameters\n----------\n{given} : float\n",
+        "given": given,
+        "bound": tuple(bound.split()),
+        "best": tuple(best.split()),
+    }
+    return arguments(type(kind, (_At,), body))
+
+
+of_rows(
+    globals(),
+    _bounded,
+    """
+    SensitivityAtSpecificity | specificity | true_negatives false_positives
+        | true_positives false_negatives
+    SpecificityAtSensitivity | sensitivity | true_positives false_negatives
+        | true_negatives false_positives
+    PrecisionAtRecall | recall | true_positives false_negatives | true_positives false_positives
+    RecallAtPrecision | precision | true_positives false_positives | true_positives false_negatives
+    """,
+)
+
+
+@arguments
+class MeanIoU(Metric):
+    """The mean over classes of what labels and predictions share, by what either of them has.
+
+    Parameters
+    ----------
+    num_classes : int. The number of classes.
+
+    Examples
+    --------
+    >>> m = tf.keras.metrics.MeanIoU(num_classes=2)
+    >>> print(f"{m([0, 0, 1, 1], [0, 1, 0, 1]).numpy():.3f}")
+    0.333
+    """
+
+    num_classes: int
+    name: Any = None
+    dtype: Any = None
+
+    def _prepare(self) -> None:
+        self.add_variable((self.num_classes,) * 2, "zeros", name="total_confusion_matrix")
+
+    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
+        """Count a batch."""
+        y, p = (np.ravel(numbers_of(one)).astype(np.int64) for one in (y_true, y_pred))
+        found = np.zeros((self.num_classes,) * 2)
+        amount = 1 if sample_weight is None else np.ravel(numbers_of(sample_weight))
+        np.add.at(found, (y, p), amount)
+        self._variables[0].assign_add(found)
+
+    def result(self) -> Any:
+        """The mean."""
+        matrix = self._variables[0].numpy().astype(np.float64)
+        shared = np.diagonal(matrix)
+        either = matrix.sum(0) + matrix.sum(1) - shared
+        return self._tensor(_share(shared, either).sum() / max((either > 0).sum(), 1))
+
+
+__all__ = defined(globals())
+fill_sections(globals())

@@ -1,0 +1,332 @@
+"""Layer 9 · compat: Keras's metrics, and those that are means over many batches."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.kit.arguments import arguments
+from wengert.compat.kit.namespaces import defined
+from wengert.compat.kit.rows import of_rows, options
+from wengert.compat.tensorflow import initializers
+from wengert.compat.tensorflow.configs import Configured, snake_case
+from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
+from wengert.compat.tensorflow.keras import losses as _losses
+from wengert.compat.tensorflow.keras.backend import float_type
+from wengert.compat.tensorflow.keras.weights import Weight
+
+
+class Metric(Configured):
+    """Something that is counted: `update_state` for each batch, `result`, `reset_state`.
+
+    Numbers that a subclass adds up are kept in plain attributes or in variables.
+    """
+
+    def __init__(self, dtype=None, name: str | None = None) -> None:
+        self.name = name or snake_case(type(self).__name__)
+        self._kind = float_type(dtype)
+        self._start: dict[str, Any] = {}
+        self._variables: list[Any] = []
+
+    def add_variable(self, shape, initializer, dtype=None, name: str | None = None) -> Any:
+        """A variable that `reset_state` sets to zeros."""
+        value = initializers.get(initializer)(shape, dtype or str(self._kind))
+        self._variables.append(Weight(value, self.name, name or "variable", trainable=False))
+        return self._variables[-1]
+
+    def add_weight(self, shape=(), initializer="zeros", dtype=None, name: str | None = None) -> Any:
+        """As `add_variable`."""
+        if isinstance(shape, str):
+            shape, name = (), shape
+        return self.add_variable(shape, initializer, dtype, name)
+
+    @property
+    def variables(self) -> list[Any]:
+        """What `add_variable` made."""
+        return list(self._variables)
+
+    def update_state(self, *args, **kwargs) -> Any:
+        """Count one batch."""
+        raise NotImplementedError("Metric subclasses must implement `update_state`.")
+
+    def result(self) -> Any:
+        """What has been counted so far."""
+        raise NotImplementedError("Metric subclasses must implement `result`.")
+
+    def reset_state(self) -> None:
+        """Begin again."""
+        for variable in self._variables:
+            variable.assign(np.zeros(tuple(variable.shape), variable.dtype.as_numpy_dtype))
+
+    def reset_states(self) -> None:
+        """As `reset_state`."""
+        self.reset_state()
+
+    def __call__(self, *args, **kwargs) -> Any:
+        """Count one batch; the result is what has been counted so far."""
+        self.update_state(*args, **kwargs)
+        return self.result()
+
+    def _tensor(self, number) -> Any:
+        return constant_of(np.asarray(number).astype(self._kind))
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another one like this."""
+        return {**super().get_config(), "name": self.name, "dtype": str(self._kind)}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}>"
+
+
+class _Average(Metric):
+    """Sums with a number by which they are divided."""
+
+    def __init__(self, name: str | None = None, dtype=None) -> None:
+        super().__init__(name=name, dtype=dtype)
+        self._sums = [self.add_variable((), "zeros", name=name) for name in ("total", "count")]
+
+    def _added(self, total, count) -> None:
+        for variable, number in zip(self._sums, (total, count), strict=True):
+            variable.assign_add(variable.dtype.as_numpy_dtype(number))
+
+    def _mean(self) -> float:
+        total, count = (float(variable.numpy()) for variable in self._sums)
+        return total / count if count else 0.0
+
+    def _add(self, values, sample_weight) -> None:
+        numbers = np.asarray(values, np.float64)
+        if sample_weight is None:
+            self._added(numbers.sum(), numbers.size)
+            return
+        weights = np.asarray(numbers_of(sample_weight), np.float64)
+        if weights.ndim == numbers.ndim + 1 and weights.shape[-1] == 1:
+            weights = weights[..., 0]
+        elif weights.ndim < numbers.ndim:
+            weights = weights.reshape(*weights.shape, *(1,) * (numbers.ndim - weights.ndim))
+        weights = np.broadcast_to(weights, numbers.shape)
+        self._added((numbers * weights).sum(), weights.sum())
+
+    def result(self) -> Any:
+        return self._tensor(self._mean())
+
+
+class Mean(_Average):
+    """The mean of all values.
+
+    Examples
+    --------
+    >>> m = tf.keras.metrics.Mean()
+    >>> m.update_state([1.0, 3.0])
+    >>> float(m.result())
+    2.0
+    """
+
+    def update_state(self, values, sample_weight=None) -> None:
+        self._add(numbers_of(values), sample_weight)
+
+
+class Sum(_Average):
+    """The sum of all values.
+
+    Examples
+    --------
+    >>> float(tf.keras.metrics.Sum()([1.0, 3.0]))
+    4.0
+    """
+
+    def update_state(self, values, sample_weight=None) -> None:
+        self._add(numbers_of(values), sample_weight)
+
+    def result(self) -> Any:
+        return self._tensor(self._sums[0].numpy())
+
+
+class MeanMetricWrapper(_Average):
+    """The mean of what a function of targets and predictions gives."""
+
+    def __init__(self, fn, name: str | None = None, dtype=None, **kwargs) -> None:
+        super().__init__(name=name or getattr(fn, "__name__", None), dtype=dtype)
+        self._fn = fn
+        self._options = kwargs
+
+    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
+        self._add(numbers_of(self._fn(y_true, y_pred, **self._options)), sample_weight)
+
+
+# -- accuracies ------------------------------------------------------------------------------------
+
+
+def same_rank(y_true, y_pred) -> tuple[Any, Any]:
+    y, p = numbers_of(y_true), numbers_of(y_pred)
+    if y.ndim == p.ndim + 1 and y.shape[-1] == 1:
+        y = y[..., 0]
+    elif p.ndim == y.ndim + 1 and p.shape[-1] == 1:
+        p = p[..., 0]
+    return y, p
+
+
+def _equal(y_true, y_pred) -> Any:
+    y, p = same_rank(y_true, y_pred)
+    return constant_of((y == p).astype(np.float32))
+
+
+def binary_accuracy(y_true, y_pred, threshold: float = 0.5) -> Any:
+    """Whether each prediction is on the right side of a threshold.
+
+    Examples
+    --------
+    >>> print(tf.keras.metrics.binary_accuracy([1.0, 0.0], [0.7, 0.8]).numpy())
+    [1. 0.]
+    """
+    y, p = same_rank(y_true, y_pred)
+    return constant_of((y == (p > threshold)).astype(np.float32))
+
+
+def categorical_accuracy(y_true, y_pred) -> Any:
+    """Whether the greatest prediction is where the greatest target is.
+
+    Examples
+    --------
+    >>> print(tf.keras.metrics.categorical_accuracy([[0.0, 1.0]], [[0.4, 0.6]]).numpy())
+    [1.]
+    """
+    y, p = numbers_of(y_true), numbers_of(y_pred)
+    return constant_of((y.argmax(-1) == p.argmax(-1)).astype(np.float32))
+
+
+def sparse_categorical_accuracy(y_true, y_pred) -> Any:
+    """Whether the greatest prediction is at the number of the right class.
+
+    Examples
+    --------
+    >>> print(tf.keras.metrics.sparse_categorical_accuracy([1], [[0.4, 0.6]]).numpy())
+    [1.]
+    """
+    y, p = numbers_of(y_true), numbers_of(y_pred)
+    if y.ndim == p.ndim and y.shape[-1] == 1:
+        y = y[..., 0]
+    return constant_of((y == p.argmax(-1)).astype(np.float32))
+
+
+def sparse_top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
+    """Whether the right class is among the `k` greatest predictions."""
+    y, p = numbers_of(y_true).astype(np.int64), numbers_of(y_pred)
+    own = np.take_along_axis(p, y.reshape(-1, 1), 1)
+    return constant_of(((p > own).sum(1) < k).astype(np.float32))
+
+
+def top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
+    """Whether the place of the greatest target is among the `k` greatest predictions.
+
+    Examples
+    --------
+    >>> y, p = [[0.0, 0.0, 1.0]], [[0.5, 0.2, 0.3]]
+    >>> print(tf.keras.metrics.top_k_categorical_accuracy(y, p, k=2).numpy())
+    [1.]
+    """
+    return sparse_top_k_categorical_accuracy(numbers_of(y_true).argmax(-1), y_pred, k)
+
+
+class _Wrapped(_Average):
+    """The mean of a function, whose further arguments are lines."""
+
+    function: ClassVar[Any]
+    options: ClassVar[tuple[str, ...]] = ()
+
+    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
+        """Take a batch into account."""
+        chosen = {name: getattr(self, name) for name in self.options}
+        self._add(numbers_of(self.function(y_true, y_pred, **chosen)), sample_weight)
+
+
+def _wrapped(kind: str, function, label: str, further: str = "") -> Any:
+    """The metric that averages a function with these further arguments."""
+    given = options(further)
+    first = {name: value for name, value in given.items() if name == "k"}
+    lines = {**first, "name": label, "dtype": None, **given}
+    doc = f"The mean of `{function.__name__.strip('_')}` over all batches.\n\n"
+    doc += f"Examples\n--------\n>>> tf.keras.metrics.{kind}().name\n{label!r}\n"
+    body = {
+        **lines,
+        "__annotations__": dict.fromkeys(lines, Any),
+        "__doc__": doc,
+        "function": staticmethod(function),
+        "options": tuple(given),
+    }
+    return arguments(type(kind, (_Wrapped,), body))
+
+
+def _similarity(y_true, y_pred, axis: int = -1) -> Any:
+    return -_losses.cosine_similarity(y_true, y_pred, axis)
+
+
+of_rows(
+    globals(),
+    _wrapped,
+    """
+    Accuracy | =_equal | accuracy
+    BinaryAccuracy | =binary_accuracy | binary_accuracy | threshold=0.5
+    CategoricalAccuracy | =categorical_accuracy | categorical_accuracy
+    SparseCategoricalAccuracy | =sparse_categorical_accuracy | sparse_categorical_accuracy
+    TopKCategoricalAccuracy | =top_k_categorical_accuracy | top_k_categorical_accuracy | k=5
+    SparseTopKCategoricalAccuracy | =sparse_top_k_categorical_accuracy
+        | sparse_top_k_categorical_accuracy | k=5
+    MeanSquaredError | =_losses.mean_squared_error | mean_squared_error
+    MeanAbsoluteError | =_losses.mean_absolute_error | mean_absolute_error
+    MeanAbsolutePercentageError | =_losses.mean_absolute_percentage_error
+        | mean_absolute_percentage_error
+    MeanSquaredLogarithmicError | =_losses.mean_squared_logarithmic_error
+        | mean_squared_logarithmic_error
+    Hinge | =_losses.hinge | hinge
+    SquaredHinge | =_losses.squared_hinge | squared_hinge
+    CategoricalHinge | =_losses.categorical_hinge | categorical_hinge
+    Poisson | =_losses.poisson | poisson
+    LogCoshError | =_losses.log_cosh | logcosh
+    KLDivergence | =_losses.kullback_leibler_divergence | kl_divergence
+    CosineSimilarity | =_similarity | cosine_similarity | axis=-1
+    BinaryCrossentropy | =_losses.binary_crossentropy | binary_crossentropy
+        | from_logits=False, label_smoothing=0.0
+    CategoricalCrossentropy | =_losses.categorical_crossentropy | categorical_crossentropy
+        | from_logits=False, label_smoothing=0.0, axis=-1
+    SparseCategoricalCrossentropy | =_losses.sparse_categorical_crossentropy
+        | sparse_categorical_crossentropy | from_logits=False, axis=-1
+    """,
+)
+
+
+class RootMeanSquaredError(_Average):
+    """The root of the mean of the squared errors.
+
+    Examples
+    --------
+    >>> float(tf.keras.metrics.RootMeanSquaredError()([0.0, 0.0], [3.0, 3.0]))
+    3.0
+    """
+
+    def __init__(self, name: str = "root_mean_squared_error", dtype=None) -> None:
+        super().__init__(name=name, dtype=dtype)
+
+    def update_state(self, y_true, y_pred, sample_weight=None) -> None:
+        y, p = same_rank(y_true, y_pred)
+        self._add((p.astype(np.float64) - y) ** 2, sample_weight)
+
+    def result(self) -> Any:
+        return self._tensor(np.sqrt(self._mean()))
+
+
+SHORT = {
+    name: functools.partial(globals()[kind], name=name)
+    for kind, names in (
+        ("MeanSquaredError", ("mse", "MSE")),
+        ("MeanAbsoluteError", ("mae", "MAE")),
+        ("MeanAbsolutePercentageError", ("mape", "MAPE")),
+        ("MeanSquaredLogarithmicError", ("msle", "MSLE")),
+        ("KLDivergence", ("kld",)),
+    )
+    for name in names
+}
+__all__ = defined(globals(), without="same_rank")
+fill_sections(globals())

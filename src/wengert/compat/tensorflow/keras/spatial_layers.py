@@ -1,0 +1,394 @@
+"""Layer 9 · compat: Keras's layers of places: margins, magnification, convolutions by channels."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow import image, initializers, nn, operations
+from wengert.compat.tensorflow.keras import regularizers
+from wengert.compat.tensorflow.keras.core_layers import check_last, conv_padding, several
+from wengert.compat.tensorflow.keras.layer import Layer
+from wengert.compat.tensorflow.keras.settings import settings
+
+# -- margins and magnification ---------------------------------------------------------------------
+
+
+@settings
+class _Margins(Layer):
+    """What has a margin before and behind, in each dimension but the first and the last."""
+
+    dimensions: ClassVar[int]
+    data_format: Any = None
+
+    def _prepare(self) -> None:
+        check_last(self.data_format)
+
+    def _pairs(self, value) -> list[tuple[int, int]]:
+        if self.dimensions == 1 and np.ndim(value) == 1:
+            value = [tuple(value)]
+        sides = several(value, self.dimensions) if isinstance(value, int) else value
+        return [(n, n) if isinstance(n, int) else tuple(n) for n in sides]
+
+
+@settings
+class _Padding(_Margins):
+    padding: Any = 1
+
+    def _prepare(self) -> None:
+        self.padding = tuple(self._pairs(self.padding))
+
+    def call(self, inputs) -> Any:
+        return operations.pad(inputs, [(0, 0), *self.padding, (0, 0)])
+
+
+@settings
+class _Cropping(_Margins):
+    cropping: Any = 1
+
+    def _prepare(self) -> None:
+        self.cropping = tuple(self._pairs(self.cropping))
+
+    def call(self, inputs) -> Any:
+        sizes = tuple(inputs.shape)[1:-1]
+        spans = [slice(a, n - b) for n, (a, b) in zip(sizes, self.cropping, strict=True)]
+        return inputs[(slice(None), *spans)]
+
+
+@settings
+class _UpSampling(_Margins):
+    size: Any = 2
+    interpolation: ClassVar[str] = "nearest"
+
+    def _prepare(self) -> None:
+        self.size = several(self.size, self.dimensions)
+
+    def call(self, inputs) -> Any:
+        if self.interpolation == "bilinear":
+            sizes = tuple(inputs.shape)[1:3]
+            return image.resize(inputs, [n * k for n, k in zip(sizes, self.size, strict=True)])
+        for axis, times in enumerate(self.size, 1):
+            inputs = operations.repeat(inputs, times, axis)
+        return inputs
+
+
+_FAMILIES = {
+    "ZeroPadding": (_Padding, "Zeros around {}", 4),
+    "Cropping": (_Cropping, "The inner part of {}", 1),
+    "UpSampling": (_UpSampling, "{}, each place repeated", 6),
+}
+_PLACES = {1: "sequences", 2: "images", 3: "volumes"}
+for _name, (_base, _words, _size) in _FAMILIES.items():
+    for _d, _what in _PLACES.items():
+        _kind = f"{_name}{_d}D"
+        _rows = 3 if _name != "ZeroPadding" else 2
+        _doc = f"""{_words.format(_what).capitalize()}.
+
+        Examples
+        --------
+        >>> tf.keras.layers.{_kind}()(tf.ones({[1, *[_rows] * _d, 1]})).shape
+        TensorShape({[1, *[_size] * _d, 1]})
+        """
+        _body = {"dimensions": _d, "__doc__": _doc, "__module__": __name__}
+        globals()[_kind] = type(_kind, (_base,), _body)
+
+
+@settings
+class UpSampling2D(_UpSampling):
+    """Images, larger by whole numbers.
+
+    Parameters
+    ----------
+    size : int or pair of int. How many times.
+    interpolation : {"nearest", "bilinear"}. What lies between.
+
+    Examples
+    --------
+    >>> tf.keras.layers.UpSampling2D(2, interpolation="bilinear")(tf.ones([1, 3, 3, 1])).shape
+    TensorShape([1, 6, 6, 1])
+    """
+
+    dimensions = 2
+    interpolation: str = "nearest"  # type: ignore[misc]
+    places: ClassVar[dict[str, str]] = {"interpolation": "data_format"}
+
+    def _prepare(self) -> None:
+        if self.interpolation not in ("nearest", "bilinear"):
+            raise ValueError(f"interpolation={self.interpolation!r} is not offered here")
+
+
+@settings
+class RepeatVector(Layer):
+    """Rows, `n` times along a new second dimension.
+
+    Examples
+    --------
+    >>> tf.keras.layers.RepeatVector(3)(tf.ones([2, 4])).shape
+    TensorShape([2, 3, 4])
+    """
+
+    n: int
+
+    def call(self, inputs) -> Any:
+        return operations.repeat(operations.expand_dims(inputs, 1), self.n, 1)
+
+
+# -- convolutions by channels ----------------------------------------------------------------------
+
+
+@settings
+class _ByChannels(Layer):
+    """A convolution of each channel by itself."""
+
+    dimensions: ClassVar[int] = 2
+    kernel_size: Any
+    strides: Any = 1
+    padding: str = "valid"
+    depth_multiplier: int = 1
+    data_format: Any = None
+    dilation_rate: Any = 1
+    activation: Any = None
+    use_bias: bool = True
+    depthwise_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    depthwise_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    depthwise_constraint: Any = None
+    bias_constraint: Any = None
+
+    def _prepare(self) -> None:
+        check_last(self.data_format)
+        self.kernel_size, self.strides, self.dilation_rate = (
+            several(value, 2) for value in (self.kernel_size, self.strides, self.dilation_rate)
+        )
+        self.padding = conv_padding(self.padding)
+
+    def _by_channels(self, inputs, kernel) -> Any:
+        return nn.depthwise_conv2d(
+            inputs, kernel, (1, *self.strides, 1), self.padding, dilations=self.dilation_rate
+        )
+
+    def _ended(self, result) -> Any:
+        if self.bias is not None:
+            result = operations.add(result, self.bias)
+        return self.activation(result)
+
+
+class DepthwiseConv2D(_ByChannels):
+    """The convolution of each channel of images with filters of its own.
+
+    Examples
+    --------
+    >>> tf.keras.layers.DepthwiseConv2D(3)(tf.ones([1, 5, 5, 2])).shape
+    TensorShape([1, 3, 3, 2])
+    """
+
+    def build(self, input_shape) -> None:
+        """Make the weights."""
+        wide, many = input_shape[-1], self.depth_multiplier
+        self.kernel = self._weight("kernel", (*self.kernel_size, wide, many), "depthwise")
+        self.bias = self._weight("bias", (wide * many,)) if self.use_bias else None
+        self.built = True
+
+    def call(self, inputs) -> Any:
+        return self._ended(self._by_channels(inputs, self.kernel))
+
+
+@settings
+class SeparableConv2D(_ByChannels):
+    """The convolution of each channel by itself, and then of each place.
+
+    Examples
+    --------
+    >>> tf.keras.layers.SeparableConv2D(4, 3)(tf.ones([1, 5, 5, 2])).shape
+    TensorShape([1, 3, 3, 4])
+    """
+
+    filters: int
+    kernel_size: Any
+    strides: Any = 1
+    padding: str = "valid"
+    data_format: Any = None
+    dilation_rate: Any = 1
+    depth_multiplier: int = 1
+    activation: Any = None
+    use_bias: bool = True
+    depthwise_initializer: Any = "glorot_uniform"
+    pointwise_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    depthwise_regularizer: Any = None
+    pointwise_regularizer: Any = None
+    pointwise_constraint: Any = None
+
+    def build(self, input_shape) -> None:
+        """Make the weights."""
+        wide, many = input_shape[-1], self.depth_multiplier
+        shape = (*self.kernel_size, wide, many)
+        self.depthwise_kernel = self._weight("depthwise_kernel", shape, "depthwise")
+        self.pointwise_kernel = self._weight(
+            "pointwise_kernel", (1, 1, wide * many, self.filters), "pointwise"
+        )
+        self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
+        self.built = True
+
+    def call(self, inputs) -> Any:
+        middle = self._by_channels(inputs, self.depthwise_kernel)
+        return self._ended(nn.conv2d(middle, self.pointwise_kernel, 1, "VALID"))
+
+
+# -- normalisation and noise -----------------------------------------------------------------------
+
+
+@settings
+class GroupNormalization(Layer):
+    """Groups of channels with mean 0 and variance 1, for each example.
+
+    Examples
+    --------
+    >>> layer = tf.keras.layers.GroupNormalization(2)
+    >>> print(layer(tf.constant([[1.0, 3.0, 5.0, 9.0]])).numpy().round(2))
+    [[-1.  1. -1.  1.]]
+    """
+
+    groups: int = 32
+    axis: int = -1
+    epsilon: float = 1e-3
+    center: bool = True
+    scale: bool = True
+    beta_initializer: Any = "zeros"
+    gamma_initializer: Any = "ones"
+    beta_regularizer: Any = None
+    gamma_regularizer: Any = None
+    beta_constraint: Any = None
+    gamma_constraint: Any = None
+
+    def build(self, input_shape) -> None:
+        """Make the weights."""
+        size = (input_shape[self.axis],)
+        if self.axis not in (-1, len(input_shape) - 1) or size[0] % self.groups:
+            raise ValueError(
+                f"the last dimension is in {self.groups} groups here, and its size is {size[0]}"
+            )
+        self.gamma = self._weight("gamma", size) if self.scale else None
+        self.beta = self._weight("beta", size) if self.center else None
+        self.built = True
+
+    def call(self, inputs) -> Any:
+        shape = tuple(inputs.shape)
+        parts = operations.reshape(inputs, (*shape[:-1], self.groups, shape[-1] // self.groups))
+        axes = [axis for axis in range(1, len(shape) + 1) if axis != len(shape) - 1]
+        mean, variance = nn.moments(parts, axes, keepdims=True)
+        plain = nn.batch_normalization(parts, mean, variance, None, None, self.epsilon)
+        result = operations.reshape(plain, shape)
+        result = result if self.gamma is None else result * self.gamma
+        return result if self.beta is None else result + self.beta
+
+
+@settings
+class UnitNormalization(Layer):
+    """Rows of length 1.
+
+    Examples
+    --------
+    >>> print(tf.keras.layers.UnitNormalization()(tf.constant([[3.0, 4.0]])).numpy())
+    [[0.6 0.8]]
+    """
+
+    axis: Any = -1
+
+    def call(self, inputs) -> Any:
+        return nn.l2_normalize(inputs, self.axis)
+
+
+@settings
+class GaussianDropout(Layer):
+    """Random factors of mean 1, while training.
+
+    Examples
+    --------
+    >>> print(tf.keras.layers.GaussianDropout(0.5)(tf.constant([1.0])).numpy())
+    [1.]
+    """
+
+    rate: float
+    seed: Any = None
+
+    def call(self, inputs, training: bool = False) -> Any:
+        if not training or not self.rate:
+            return inputs
+        spread = float(np.sqrt(self.rate / (1 - self.rate)))
+        draw = initializers.RandomNormal(1.0, spread, self.seed)
+        return operations.multiply(inputs, draw(tuple(inputs.shape), inputs.dtype))
+
+
+@settings
+class _SpatialDropout(Layer):
+    rate: float
+    seed: Any = None
+
+    def call(self, inputs, training: bool = False) -> Any:
+        if not training or not self.rate:
+            return inputs
+        batch, *places, channels = tuple(inputs.shape)
+        return nn.dropout(inputs, self.rate, [batch, *[1] * len(places), channels], self.seed)
+
+
+for _d, _what in _PLACES.items():
+    _kind = f"SpatialDropout{_d}D"
+    _doc = f"""Whole channels of {_what} left out at random, while training.
+
+    Examples
+    --------
+    >>> tf.keras.layers.{_kind}(0.5)(tf.ones({[1, *[2] * _d, 3]})).shape
+    TensorShape({[1, *[2] * _d, 3]})
+    """
+    globals()[_kind] = type(_kind, (_SpatialDropout,), {"__doc__": _doc, "__module__": __name__})
+
+
+class ActivityRegularization(Layer):
+    """The input, whose size is added to the loss.
+
+    Parameters
+    ----------
+    l1, l2 : float. Factors of the sizes, and of their squares.
+    """
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs) -> None:
+        super().__init__(activity_regularizer=regularizers.L1L2(l1, l2), **kwargs)
+        self.l1, self.l2 = l1, l2
+
+    def call(self, inputs) -> Any:
+        return inputs
+
+
+@settings
+class PReLU(Layer):
+    """The input where it is positive, and elsewhere times slopes that are learnt.
+
+    Parameters
+    ----------
+    shared_axes : list of int, optional. Dimensions whose places share a slope.
+    """
+
+    alpha_initializer: Any = "zeros"
+    alpha_regularizer: Any = None
+    alpha_constraint: Any = None
+    shared_axes: Any = None
+
+    def build(self, input_shape) -> None:
+        """Make the weight."""
+        shared = np.atleast_1d(self.shared_axes) if self.shared_axes is not None else ()
+        sizes = [1 if i in shared else n for i, n in enumerate(input_shape)][1:]
+        self.alpha = self._weight("alpha", sizes)
+        self.built = True
+
+    def call(self, inputs) -> Any:
+        return nn.relu(inputs) - self.alpha * nn.relu(-inputs)
+
+
+__all__ = defined(globals())
+fill_sections(globals())

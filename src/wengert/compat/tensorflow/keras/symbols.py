@@ -1,0 +1,135 @@
+"""Layer 9 · compat: tensors of Keras's functional models, which are not there yet.
+
+NOTE [symbols of Keras]
+`Input` gives a `Symbol`, a shape and a dtype. A layer called with symbols is run on zeros, to build
+it and to find the shape of its result, and gives a symbol that remembers the layer and its inputs.
+A model of inputs and outputs walks from the outputs back to the inputs, and runs the layers that it
+meets in that order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.compat.tensorflow.functions.values import constant_of, dtype_of
+from wengert.compat.tensorflow.shapes import TensorShape
+
+__all__ = ["OPERATORS", "Symbol", "evaluated", "example", "inner", "order_of", "symbolic"]
+
+
+class Symbol:
+    """A tensor that is not there yet: its shape, its dtype, and where it comes from."""
+
+    def __init__(self, shape, dtype="float32", origin=None, name: str | None = None) -> None:
+        self.shape = tuple(shape)
+        self.dtype = str(dtype_of(dtype))
+        self.origin = origin
+        self.name = name or "keras_tensor"
+
+    def __repr__(self) -> str:
+        return f"<KerasTensor shape={self.shape}, dtype={self.dtype}, name={self.name}>"
+
+    def __iter__(self) -> Any:
+        raise TypeError("a tensor of a functional model is not iterated over: its parts are x[i]")
+
+
+OPERATORS = {
+    **{name: name for name in ("add", "sub", "mul", "truediv", "floordiv", "matmul", "pow", "mod")},
+    **{f"r{name}": name for name in ("add", "sub", "mul", "truediv", "matmul", "pow")},
+    **{name: name for name in ("neg", "abs", "getitem", "lt", "le", "gt", "ge")},
+}
+"""Operators between symbols, by what Python calls them, and their functions of `operator`."""
+
+
+def example(value, size: int) -> Any:
+    """Zeros in place of symbols, with `size` for sizes that are not known."""
+    if isinstance(value, Symbol):
+        shape = [size if n is None else n for n in value.shape]
+        return constant_of(np.zeros(shape, value.dtype))
+    if isinstance(value, list | tuple):
+        return type(value)(example(part, size) for part in value)
+    return value
+
+
+def symbolic(layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The symbols that a layer makes of others."""
+    results = []
+    for size in (2, 3):
+        # sizes that change with the batch are not known
+        named = {key: example(value, size) for key, value in kwargs.items()}
+        results.append(layer(*(example(arg, size) for arg in args), **named))
+    origin = (layer, args, kwargs)
+    if isinstance(results[0], list | tuple):
+        return type(results[0])(
+            _symbol(a, b, origin, i) for i, (a, b) in enumerate(zip(*results, strict=True))
+        )
+    return _symbol(results[0], results[1], origin, None)
+
+
+def _symbol(a, b, origin, place: int | None) -> Symbol:
+    shape = [m if m == n else None for m, n in zip(tuple(a.shape), tuple(b.shape), strict=True)]
+    return Symbol(TensorShape(shape), a.dtype.name, (*origin, place))
+
+
+def inner(value) -> list[Any]:
+    """The symbols in a structure."""
+    if isinstance(value, Symbol):
+        return [value]
+    if isinstance(value, list | tuple):
+        return [part for item in value for part in inner(item)]
+    if isinstance(value, dict):
+        return inner(list(value.values()))
+    return []
+
+
+def order_of(outputs, inputs) -> list[Symbol]:
+    """The symbols that lead from `inputs` to `outputs`, each after those that it needs.
+
+    Raises
+    ------
+    ValueError: If something else is needed.
+    """
+    known = {id(symbol) for symbol in inner(inputs)}
+    done: list[Symbol] = []
+    stack: list[tuple[Symbol, bool]] = [(symbol, False) for symbol in reversed(inner(outputs))]
+    while stack:
+        symbol, ready = stack.pop()
+        if id(symbol) in known:
+            continue
+        if symbol.origin is None:
+            raise ValueError(
+                f"`inputs` not connected to `outputs`: {symbol!r} is needed, and is not an input"
+            )
+        if ready:
+            known.add(id(symbol))
+            done.append(symbol)
+            continue
+        stack.append((symbol, True))
+        needed = inner(symbol.origin[1]) + inner(symbol.origin[2])
+        stack += [(part, False) for part in reversed(needed)]
+    return done
+
+
+def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:
+    """What `outputs` are, given what the inputs are, by the identity of symbols."""
+    results: dict[int, Any] = {}
+    for symbol in order:
+        layer, args, kwargs, place = symbol.origin
+        key = id(args)
+        if place is None or key not in results:
+            named = {name: _filled(value, values) for name, value in kwargs.items()}
+            results[key] = layer(*(_filled(arg, values) for arg in args), **named)
+        values[id(symbol)] = results[key] if place is None else results[key][place]
+    return _filled(outputs, values)
+
+
+def _filled(value, values: dict[int, Any]) -> Any:
+    if isinstance(value, Symbol):
+        return values[id(value)]
+    if isinstance(value, list | tuple):
+        return type(value)(_filled(part, values) for part in value)
+    if isinstance(value, dict):
+        return {key: _filled(part, values) for key, part in value.items()}
+    return value

@@ -1,0 +1,53 @@
+"""Layer 9 · compat: Keras's variables: those of layers, metrics and optimizers."""
+
+from __future__ import annotations
+
+from wengert.base.sections import fill_sections
+from wengert.compat.tensorflow.variable import Variable
+
+__all__ = ["Weight"]
+
+
+class Weight(Variable):
+    """A variable as `Layer.add_weight` makes it: named and shown as Keras's are.
+
+    Examples
+    --------
+    >>> layer = tf.keras.layers.Dense(1, kernel_initializer="ones", name="last")
+    >>> _ = layer(tf.ones([1, 2]))
+    >>> layer.bias
+    <Variable path=last/bias, shape=(1,), dtype=float32, value=[0.]>
+    """
+
+    def __init__(self, value, owner: str, name: str, **kwargs) -> None:
+        super().__init__(value, name=name, **kwargs)
+        self._label = name
+        self._owner = owner
+
+    @property
+    def name(self) -> str:
+        """The name within the layer."""
+        return self._label
+
+    @property
+    def path(self) -> str:
+        """The names of the layer and of the weight."""
+        return f"{self._owner}/{self._label}"
+
+    @property
+    def trainable(self) -> bool:
+        """Whether it is to be trained, and watched by tapes."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self._trainable = bool(value)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype.name}, "
+            f"value={self.numpy()}>"
+        )
+
+
+fill_sections(globals())

@@ -1,0 +1,458 @@
+"""Layer 2 · prims: rarer ufuncs of ``scipy.special``, of which each is one row of a table.
+
+A record for each number of arguments computes them all: its parameter `name` is the row. The slopes
+are those of the Digital Library of Mathematical Functions (https://dlmf.nist.gov): 9.2 and 12.2
+(Airy and parabolic cylinder functions), 10.61 (Kelvin), 11.4 (Struve), 18.9 (polynomials), 19.4 and
+22.13 (elliptic integrals and functions), 28.2 and 28.20 (Mathieu), 7.19 (Voigt).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.kernels.scipy import ufunc
+from wengert.prims import bessel, scipy_special
+from wengert.prims.families import elementwise
+from wengert.prims.record import case, no_derivative
+
+REQUIRES = (bessel, scipy_special)
+
+Slope = Callable[..., Any]
+_ROOT_PI = math.sqrt(math.pi)
+
+
+class Row(NamedTuple):
+    """One function of real numbers.
+
+    Attributes
+    ----------
+    kernel: What computes it.
+    slopes: ``slope(F, *args)`` for each argument, the derivative by it; None where none is known.
+    """
+
+    kernel: Callable[..., Any]
+    slopes: tuple[Slope | None, ...]
+
+
+def _square(x: Any) -> Any:
+    return x * x
+
+
+ROWS: dict[str, Row] = {}
+"""The functions, by SciPy's names; one of several results has its number behind a dot."""
+
+
+def _row(name: str, *slopes: Slope | None, kernel: Any = None) -> None:
+    own, _, output = name.partition(".")
+    place = int(output) if output else None
+    ROWS[name] = Row(kernel or ufunc(own, f"scipy.special.{own}", place), slopes)
+
+
+def of(F: Any, name: str, *args: Any) -> Any:
+    """A function of the table, in a namespace."""
+    return getattr(F, f"scipy_of_{len(args)}")(*args, name=name)
+
+
+# -- pairs of a function and its derivative, which obey an equation of second order ----------------
+
+
+def _pair(first: str, second: str, orders: int, curvature: Slope, unit: float = 1.0) -> None:
+    """`second` is the derivative of `first`, and `curvature` times `first` its own."""
+    unknown = (None,) * orders
+    _row(first, *unknown, lambda F, *args: of(F, second, *args) * unit)
+    _row(second, *unknown, lambda F, *args: curvature(F, *args) * of(F, first, *args) * unit)
+
+
+def _cylinder(F: Any, v: Any, x: Any) -> Any:
+    return 0.25 * x * x - v - 0.5
+
+
+_pair("pbdv.0", "pbdv.1", 1, _cylinder)
+_pair("pbvv.0", "pbvv.1", 1, _cylinder)
+_pair("pbwa.0", "pbwa.1", 1, lambda F, a, x: a - 0.25 * x * x)
+for _name, _value in (("cem", "mathieu_a"), ("sem", "mathieu_b")):
+    _row(_value, None, None)
+    _pair(
+        f"mathieu_{_name}.0",
+        f"mathieu_{_name}.1",
+        2,
+        lambda F, m, q, x, value=_value: 2.0 * q * F.cos(x * (math.pi / 90)) - of(F, value, m, q),
+        math.pi / 180,  # the argument is in degrees, the derivative by radians
+    )
+    for _kind in "12":
+        _pair(
+            f"mathieu_mod{_name}{_kind}.0",
+            f"mathieu_mod{_name}{_kind}.1",
+            2,
+            lambda F, m, q, x, value=_value: of(F, value, m, q) - 2.0 * q * F.cosh(2.0 * x),
+        )
+
+# -- Kelvin's, Struve's and Airy's functions, and their integrals ----------------------------------
+
+for _real, _imag in (("ber", "bei"), ("ker", "kei")):
+    _row(_real, lambda F, x, p=_real: of(F, f"{p}p", x))
+    _row(_imag, lambda F, x, p=_imag: of(F, f"{p}p", x))
+    _row(f"{_real}p", lambda F, x, a=_real, b=_imag: -of(F, b, x) - of(F, f"{a}p", x) / x)
+    _row(f"{_imag}p", lambda F, x, a=_imag, b=_real: of(F, b, x) - of(F, f"{a}p", x) / x)
+
+_row("airye.0", lambda F, x: of(F, "airye.1", x) + F.sqrt(x) * of(F, "airye.0", x))
+_row("airye.1", lambda F, x: x * of(F, "airye.0", x) + F.sqrt(x) * of(F, "airye.1", x))
+_row("airye.2", lambda F, x: of(F, "airye.3", x) - F.sqrt(F.relu(x)) * of(F, "airye.2", x))
+_row("airye.3", lambda F, x: x * of(F, "airye.2", x) - F.sqrt(F.relu(x)) * of(F, "airye.3", x))
+
+
+def _struves(name: str, sign: float) -> None:
+    def slope(F: Any, v: Any, x: Any) -> Any:
+        more = F.pow(0.5 * x, v) * F.scipy_rgamma(v + 1.5) / _ROOT_PI
+        return 0.5 * (of(F, name, v - 1, x) + sign * of(F, name, v + 1, x) + more)
+
+    _row(name, None, slope)
+
+
+_struves("struve", -1.0)
+_struves("modstruve", 1.0)
+
+
+def _h0(F: Any, x: Any, name: str = "struve") -> Any:
+    return of(F, name, F.zeros_like(x), x)
+
+
+_row("itstruve0", _h0)
+_row("itmodstruve0", lambda F, x: _h0(F, x, "modstruve"))
+_row("it2struve0", lambda F, x: -_h0(F, x) / x)
+_row("itj0y0.0", lambda F, x: F.special_bessel_j0(x))
+_row("itj0y0.1", lambda F, x: F.special_bessel_y0(x))
+_row("iti0k0.0", lambda F, x: F.i0(x))
+_row("iti0k0.1", lambda F, x: F.special_modified_bessel_k0(x))
+_row("it2j0y0.0", lambda F, x: (1.0 - F.special_bessel_j0(x)) / x)
+_row("it2j0y0.1", lambda F, x: -F.special_bessel_y0(x) / x)
+_row("it2i0k0.0", lambda F, x: (F.i0(x) - 1.0) / x)
+_row("it2i0k0.1", lambda F, x: -F.special_modified_bessel_k0(x) / x)
+_row("itairy.0", lambda F, x: F.special_airy_ai(x))
+_row("itairy.1", lambda F, x: F.scipy_airy_bi(x))
+_row("itairy.2", lambda F, x: F.special_airy_ai(-x))
+_row("itairy.3", lambda F, x: F.scipy_airy_bi(-x))
+
+
+def _hankel(name: str, scale: complex) -> None:
+    """Of complex numbers; the order is real, though it comes in their dtype."""
+    known = ufunc(name, f"scipy.special.{name}")
+
+    def slope(F: Any, v: Any, z: Any) -> Any:
+        return 0.5 * (of(F, name, v - 1, z) - of(F, name, v + 1, z)) + scale * of(F, name, v, z)
+
+    _row(name, None, slope, kernel=lambda v, z: known(np.real(v), z))
+
+
+_hankel("hankel1", 0)
+_hankel("hankel1e", -1j)
+_hankel("hankel2", 0)
+_hankel("hankel2e", 1j)
+
+# -- polynomials and hypergeometric functions ------------------------------------------------------
+
+
+def _whole(name: str) -> Any:
+    """The kernel of polynomials: SciPy's recurrences are for degrees that are integers."""
+    known = ufunc(name, f"scipy.special.{name}")
+
+    def kernel(n: Any, *others: Any) -> Any:
+        degrees = np.asarray(n).astype(np.int64)
+        return known(degrees if np.all(degrees == n) else n, *others)
+
+    return kernel
+
+
+def _lower(F: Any, name: str, n: Any, *others: Any) -> Any:
+    """The polynomial of the degree below; 0 where there is none."""
+    none = n == 0
+    return F.where(none, 0.0 * others[-1], of(F, name, F.where(none, n, n - 1), *others))
+
+
+def _polynomial(name: str, slope: Slope) -> None:
+    unknown = (None,) * (slope.__code__.co_argcount - 2)
+    _row(name, *unknown, slope, kernel=_whole(name))
+
+
+_polynomial(
+    "eval_gegenbauer",
+    lambda F, n, a, x: 2.0 * a * _lower(F, "eval_gegenbauer", n, a + 1, x),
+)
+_polynomial(
+    "eval_genlaguerre",
+    lambda F, n, a, x: -_lower(F, "eval_genlaguerre", n, a + 1, x),
+)
+_polynomial(
+    "eval_jacobi",
+    lambda F, n, a, b, x: 0.5 * (n + a + b + 1) * _lower(F, "eval_jacobi", n, a + 1, b + 1, x),
+)
+_polynomial(
+    "eval_sh_jacobi",
+    lambda F, n, p, q, x: n * _lower(F, "eval_sh_jacobi", n, p + 2, q + 1, x),
+)
+_row(
+    "lpmv",
+    None,
+    None,
+    lambda F, m, v, x: (
+        (v * x * of(F, "lpmv", m, v, x) - (v + m) * of(F, "lpmv", m, v - 1, x)) / (x * x - 1)
+    ),
+)
+_row("hyperu", None, None, lambda F, a, b, x: -a * of(F, "hyperu", a + 1, b + 1, x))
+_row("wright_bessel", None, None, lambda F, a, b, x: of(F, "wright_bessel", a, a + b, x))
+_row(
+    "log_wright_bessel",
+    None,
+    None,
+    lambda F, a, b, x: F.exp(
+        of(F, "log_wright_bessel", a, a + b, x) - of(F, "log_wright_bessel", a, b, x)
+    ),
+)
+
+# -- elliptic integrals and functions --------------------------------------------------------------
+
+_carlson = ufunc("elliprd", "scipy.special.elliprd")
+
+
+def _incomplete(phi: Any, m: Any) -> Any:
+    """(F - E) / m of the incomplete integrals, which holds at 0 as well."""
+    turns = np.round(phi / math.pi)
+    sine = np.sin(phi - turns * math.pi)
+    cosine = np.cos(phi)
+    one = np.ones_like(phi * m)
+    within = sine**3 * _carlson(cosine * cosine * one, 1 - m * sine * sine, one)
+    return (within + 2 * turns * _carlson(0 * one, (1 - m) * one, one)) / 3
+
+
+def _delta(F: Any, phi: Any, m: Any) -> Any:
+    return F.sqrt(1 - m * _square(F.sin(phi)))
+
+
+def _by_parameter(F: Any, phi: Any, m: Any, whole: Any) -> Any:
+    """The derivative by `m` of F(phi, m), which is `whole`."""
+    edge = F.sin(phi) * F.cos(phi) / _delta(F, phi, m)
+    return 0.5 * (whole - of(F, "ellipdinc", phi, m) - edge) / (1 - m)
+
+
+_row(
+    "ellipdinc",
+    lambda F, phi, m: _square(F.sin(phi)) / _delta(F, phi, m),
+    lambda F, phi, m: (
+        (_by_parameter(F, phi, m, of(F, "ellipkinc", phi, m)) - 0.5 * of(F, "ellipdinc", phi, m))
+        / m
+    ),
+    kernel=_incomplete,
+)
+_row(
+    "ellipkinc",
+    lambda F, phi, m: 1 / _delta(F, phi, m),
+    lambda F, phi, m: _by_parameter(F, phi, m, of(F, "ellipkinc", phi, m)),
+)
+_row("ellipeinc", _delta, lambda F, phi, m: -0.5 * of(F, "ellipdinc", phi, m))
+
+
+def _amplitude(F: Any, u: Any, m: Any) -> Any:
+    """The derivative of Jacobi's amplitude by `m`, where `u` stays."""
+    return -_by_parameter(F, of(F, "ellipj.3", u, m), m, u) * of(F, "ellipj.2", u, m)
+
+
+def _turned(F: Any, u: Any, m: Any) -> Any:
+    return of(F, "ellipj.0", u, m) * of(F, "ellipj.1", u, m)
+
+
+_row(
+    "ellipj.0",
+    lambda F, u, m: of(F, "ellipj.1", u, m) * of(F, "ellipj.2", u, m),
+    lambda F, u, m: of(F, "ellipj.1", u, m) * _amplitude(F, u, m),
+)
+_row(
+    "ellipj.1",
+    lambda F, u, m: -of(F, "ellipj.0", u, m) * of(F, "ellipj.2", u, m),
+    lambda F, u, m: -of(F, "ellipj.0", u, m) * _amplitude(F, u, m),
+)
+_row(
+    "ellipj.2",
+    lambda F, u, m: -m * _turned(F, u, m),
+    lambda F, u, m: (
+        -(0.5 * _square(of(F, "ellipj.0", u, m)) + m * _turned(F, u, m) * _amplitude(F, u, m))
+        / of(F, "ellipj.2", u, m)
+    ),
+)
+_row("ellipj.3", lambda F, u, m: of(F, "ellipj.2", u, m), _amplitude)
+
+
+def _complement(p: Any) -> Any:
+    return _carlson(0 * p, p, np.ones_like(p)) / 3
+
+
+_row("ellipkm1", lambda F, p: 0.5 * (of(F, "ellipdm1", p) - of(F, "ellipkm1", p)) / p)
+_row(
+    "ellipdm1",
+    lambda F, p: (
+        0.5 * (of(F, "ellipdm1", p) - (of(F, "ellipkm1", p) - of(F, "ellipdm1", p)) / p) / (1 - p)
+    ),
+    kernel=_complement,
+)
+
+# -- distributions ---------------------------------------------------------------------------------
+
+_row(
+    "stdtrit",
+    None,
+    lambda F, df, p: F.exp(
+        0.5 * (df + 1) * F.log1p(_square(of(F, "stdtrit", df, p)) / df)
+        + 0.5 * F.log(math.pi * df)
+        + F.lgamma(0.5 * df)
+        - F.lgamma(0.5 * df + 0.5)
+    ),
+)
+
+
+def _rest(F: Any, x: Any, lam: Any) -> tuple[Any, Any, Any]:
+    below = of(F, "tklmbda", x, lam)
+    return below, 1 - below, F.pow(below, lam - 1) + F.pow(1 - below, lam - 1)
+
+
+def _tukey(F: Any, x: Any, lam: Any) -> Any:
+    return 1 / _rest(F, x, lam)[2]
+
+
+def _tukey_by_shape(F: Any, x: Any, lam: Any) -> Any:
+    p, q, slope = _rest(F, x, lam)
+    return (x - F.pow(p, lam) * F.log(p) + F.pow(q, lam) * F.log(q)) / (lam * slope)
+
+
+_row("tklmbda", _tukey, _tukey_by_shape)
+
+
+def _noncentral(F: Any, x: Any, df: Any, nc: Any) -> Any:
+    """The density of the noncentral chi-squared distribution."""
+    root = F.sqrt(nc * x)
+    logs = (0.25 * df - 0.5) * F.log(x / nc) - 0.5 * _square(F.sqrt(x) - F.sqrt(nc))
+    return 0.5 * F.exp(logs) * F.scipy_ive(0.5 * df - 1, root)
+
+
+_row("chndtr", _noncentral, None, lambda F, x, df, nc: -_noncentral(F, x, df + 2, nc))
+
+_row(
+    "chndtrix",
+    lambda F, p, df, nc: 1 / _noncentral(F, of(F, "chndtrix", p, df, nc), df, nc),
+    None,
+    lambda F, p, df, nc: (
+        _noncentral(F, of(F, "chndtrix", p, df, nc), df + 2, nc)
+        / _noncentral(F, of(F, "chndtrix", p, df, nc), df, nc)
+    ),
+)
+
+
+def _dispersion(x: Any, sigma: Any, gamma: Any) -> Any:
+    """Voigt's profile with the imaginary part of the same function."""
+    wofz = ufunc("wofz", "scipy.special.wofz")
+    z = (x + 1j * gamma) / (sigma * math.sqrt(2))
+    return wofz(z).imag / (sigma * math.sqrt(2 * math.pi))
+
+
+def _voigt(F: Any, x: Any, sigma: Any, gamma: Any) -> tuple[Any, Any]:
+    """The derivatives of Voigt's profile by `x` and `gamma`; those of its other part, too."""
+    profile = of(F, "voigt_profile", x, sigma, gamma)
+    other = of(F, "voigt_dispersion", x, sigma, gamma)
+    square = sigma * sigma
+    return (
+        (gamma * other - x * profile) / square,
+        (x * other + gamma * profile - 1 / math.pi) / square,
+    )
+
+
+def _voigt_by_width(F: Any, x: Any, sigma: Any, gamma: Any) -> Any:
+    along, down = _voigt(F, x, sigma, gamma)
+    return -(of(F, "voigt_profile", x, sigma, gamma) + x * along + gamma * down) / sigma
+
+
+def _dispersion_by_width(F: Any, x: Any, sigma: Any, gamma: Any) -> Any:
+    along, down = _voigt(F, x, sigma, gamma)
+    return -(of(F, "voigt_dispersion", x, sigma, gamma) - x * down + gamma * along) / sigma
+
+
+_row(
+    "voigt_profile",
+    lambda F, *args: _voigt(F, *args)[0],
+    _voigt_by_width,
+    lambda F, *args: _voigt(F, *args)[1],
+)
+_row(
+    "voigt_dispersion",
+    lambda F, *args: -_voigt(F, *args)[1],
+    _dispersion_by_width,
+    lambda F, *args: _voigt(F, *args)[0],
+    kernel=_dispersion,
+)
+
+# -- the records -----------------------------------------------------------------------------------
+
+
+def _kernel(*values: Any, name: str) -> Any:
+    return ROWS[name].kernel(*values)
+
+
+def _slope(F: Any, place: int, name: str, *args: Any) -> Any:
+    slope = ROWS[name].slopes[place]
+    if slope is None:
+        raise NotImplementedError(
+            f"the derivative of scipy.special.{name} by argument {place + 1} is not implemented: "
+            "detach() it"
+        )
+    return slope(F, *args)
+
+
+def _cases(names: str) -> tuple[Any, ...]:
+    """Samples: whole numbers where there is no derivative."""
+
+    def drawn(slope: Slope | None, shape: tuple[int, ...]) -> Callable[[Any], Any]:
+        if slope is None:
+            return lambda rng: rng.integers(1, 4, shape).astype(float)
+        return lambda rng: rng.uniform(0.2, 0.8, shape)
+
+    return tuple(
+        case(*[drawn(slope, shape) for slope in ROWS[name].slopes], name=name)
+        for name in names.split()
+        for shape in ((), (2, 3), (0,))
+    )
+
+
+def _record(args: str, names: str, *lin: Callable[..., Any]) -> None:
+    elementwise(
+        f"scipy_of_{len(lin)}",
+        _kernel,
+        args=args.split(),
+        params=("name",),
+        lin=lin,
+        cases=_cases(names),
+        lacks="complex",
+        doc=f"functions of scipy.special of {len(lin)} argument{'s' * (len(lin) > 1)}, by name",
+    )
+
+
+_record("a", "berp ellipkm1", lambda F, g, a, name: g * _slope(F, 0, name, a))
+_record(
+    "a b",
+    "tklmbda ellipkinc",
+    lambda F, g, a, b, name: g * _slope(F, 0, name, a, b),
+    lambda F, g, a, b, name: g * _slope(F, 1, name, a, b),
+)
+_record(
+    "a b c",
+    "voigt_profile",
+    lambda F, g, a, b, c, name: g * _slope(F, 0, name, a, b, c),
+    lambda F, g, a, b, c, name: g * _slope(F, 1, name, a, b, c),
+    lambda F, g, a, b, c, name: g * _slope(F, 2, name, a, b, c),
+)
+_record(
+    "a b c d",
+    "eval_jacobi",
+    *[no_derivative(f"a polynomial: argument {i}", "detach() it.") for i in (1, 2, 3)],
+    lambda F, g, a, b, c, d, name: g * _slope(F, 3, name, a, b, c, d),
+)

@@ -1,0 +1,118 @@
+"""Layers of attention and of places, with the numbers of TensorFlow 2.21."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wengert.compat.tensorflow as tf
+
+L = tf.keras.layers
+
+
+def waves(*shape):
+    return np.cos(np.arange(np.prod(shape)) * 0.37).reshape(shape).astype(np.float32)
+
+
+def fill(layer):
+    start = 0
+    for weight in layer.weights:
+        size = int(np.prod(weight.shape))
+        numbers = np.sin(np.arange(start, start + size) * 0.7) * 0.5
+        weight.assign(numbers.reshape(weight.shape).astype(np.float32))
+        start += size
+
+
+def summed(value):
+    array = np.asarray(value, np.float64)
+    return float((array * np.cos(np.arange(array.size)).reshape(array.shape)).sum())
+
+
+PAIR = [waves(2, 4), waves(2, 4) * 2]
+LAYERS = {
+    "conv1c": (lambda: L.Conv1D(3, 3, padding="causal", dilation_rate=2), [waves(2, 6, 2)]),
+    "convT": (lambda: L.Conv2DTranspose(3, 3, strides=2, padding="same"), [waves(1, 3, 4, 2)]),
+    "conv1T": (lambda: L.Conv1DTranspose(3, 3, strides=2), [waves(1, 4, 2)]),
+    "dw": (lambda: L.DepthwiseConv2D(3, depth_multiplier=2), [waves(1, 5, 5, 2)]),
+    "sep": (lambda: L.SeparableConv2D(3, 3), [waves(1, 5, 5, 2)]),
+    "gn": (lambda: L.GroupNormalization(2), [waves(2, 3, 4)]),
+    "un": (L.UnitNormalization, [waves(2, 4)]),
+    "rep": (lambda: L.RepeatVector(3), [waves(2, 4)]),
+    "prelu": (L.PReLU, [waves(2, 4)]),
+    "dot": (lambda: L.Dot(axes=1), PAIR),
+    "dotn": (lambda: L.Dot(axes=(2, 1), normalize=True), [waves(2, 3, 4), waves(2, 4, 3) * 2]),
+    "zp1": (lambda: L.ZeroPadding1D(2), [waves(1, 3, 1)]),
+    "crop": (lambda: L.Cropping2D(1), [waves(1, 4, 4, 1)]),
+    "up": (lambda: L.UpSampling2D(2), [waves(1, 3, 3, 1)]),
+    "upb": (lambda: L.UpSampling2D(2, interpolation="bilinear"), [waves(1, 3, 3, 1)]),
+    "up1": (lambda: L.UpSampling1D(2), [waves(1, 3, 1)]),
+    "att": (L.Attention, [waves(2, 3, 4), waves(2, 5, 4)]),
+    "addatt": (L.AdditiveAttention, [waves(2, 3, 4), waves(2, 5, 4)]),
+}
+WANTED = {
+    "conv1c": [-1.06251, 3.10310, -0.79841, 0.73391],
+    "convT": [11.42265, 1.29100, 15.70223, 0.04982],
+    "conv1T": [3.41437, 0.72248, 2.17101, 1.02921],
+    "dw": [-0.80161, -3.63907, -0.60988, 1.94906],
+    "sep": [-0.92958, 2.30536, -0.05200, -0.74007, 1.02921],
+    "gn": [1.24414, 4.15681, -0.13430, 1.23107],
+    "un": [-0.78675, 1.76849],
+    "rep": [0.18350, -0.08635],
+    "prelu": [0.10862, 3.59793, 0.83499],
+    "dot": [6.49433, 0.04280, 0.02140],
+    "dotn": [-0.09171, 2.05991, -0.09994],
+    "zp1": [-1.82184, -0.67903],
+    "crop": [0.64616, 2.01228],
+    "up": [3.17641, 2.54837],
+    "upb": [2.92797, 2.46821],
+    "up1": [-0.04390, 0.93453],
+    "att": [2.25919, 3.15969, -0.51929],
+    "addatt": [-0.37319, 0.22732, 1.05080, 0.52399],
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_results_and_gradients_are_those_of_tensorflow(name):
+    make, arrays = LAYERS[name]
+    first = make()
+    layer = type(first).from_config(first.get_config())
+    given = [tf.constant(array) for array in arrays]
+    argument = given if len(given) > 1 else given[0]
+    layer(argument)
+    fill(layer)
+    with tf.GradientTape() as tape:
+        tape.watch(given)
+        result = layer(argument)
+        places = tf.reshape(tf.range(tf.size(result), dtype=tf.float32), result.shape)
+        loss = tf.reduce_sum(result * tf.cos(places))
+    found = [result, *tape.gradient(loss, [*given, *layer.trainable_variables])]
+    np.testing.assert_allclose([summed(one) for one in found], WANTED[name], rtol=1e-3, atol=2e-4)
+
+
+def test_attention_of_several_heads(tmp_path):
+    layer = L.MultiHeadAttention(2, 3)
+    query, value = tf.constant(waves(2, 3, 4)), tf.constant(waves(2, 5, 4))
+    layer(query, value)
+    fill(layer)
+    found = layer(query, value, return_attention_scores=True)
+    np.testing.assert_allclose([summed(one) for one in found], [-0.27067, 0.14533], atol=2e-4)
+    causal = layer(query, query, use_causal_mask=True)
+    np.testing.assert_allclose(summed(causal), -0.22398, atol=2e-4)
+    mask = tf.constant([[True, True, False, False, False]] * 2)
+    short = layer(query, value[:, :2])
+    np.testing.assert_allclose(layer(query, value, value_mask=mask), short, atol=1e-6)
+    a, b = tf.keras.Input((3, 4)), tf.keras.Input((5, 4))
+    model = tf.keras.Model([a, b], layer(a, b))
+    model.save(tmp_path / "model.keras")
+    again = tf.keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(again([query, value]), model([query, value]))
+
+
+def test_what_is_left_out_at_random():
+    whole = np.asarray(L.SpatialDropout1D(0.5)(tf.ones([2, 50, 40]), training=True))
+    assert set(whole.ravel().tolist()) == {0.0, 2.0} and (whole == whole[:, :1]).all()
+    noisy = np.asarray(L.GaussianDropout(0.2)(tf.ones([4000]), training=True))
+    assert abs(noisy.mean() - 1) < 0.05 and abs(noisy.std() - 0.5) < 0.05
+    layer = L.ActivityRegularization(l2=0.5)
+    layer(tf.constant([[1.0], [3.0]]))
+    assert [float(loss) for loss in layer.losses] == [2.5]

@@ -1,0 +1,120 @@
+"""What `fit` and `evaluate` count, by hand and as TensorFlow 2.21 counts it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wengert.compat.tensorflow as tf
+
+keras = tf.keras
+X = np.float32([[1.0], [2.0], [4.0], [5.0]])
+
+
+def line(outputs: int = 1, **options):
+    layer = keras.layers.Dense(outputs, kernel_initializer="ones", **options)
+    return keras.Sequential([keras.layers.Input((1,)), layer])
+
+
+def test_targets_without_a_last_dimension_belong_to_columns_of_predictions():
+    np.testing.assert_array_equal(keras.losses.mse([1.0, 2.0], [[1.0], [4.0]]), [0, 4])
+    model = line()
+    model.compile("sgd", "mse", metrics=["mae"], weighted_metrics=["mse"])
+    found = model.evaluate(
+        X, np.float32([0, 0, 0, 0]), sample_weight=np.float32([1, 0, 0, 1]), verbose=0,
+        batch_size=3, return_dict=True,
+    )  # fmt: skip
+    # the mean of weighted losses; the plain mean of errors; the mean of those that count
+    assert found == pytest.approx({"loss": 26 / 4, "mae": 3.0, "mse": 13.0})
+    weighted = model.fit(X, np.float32([0, 0, 1, 1]), class_weight={1: 3.0}, verbose=0).history
+    assert weighted["loss"] == pytest.approx([(1 + 4 + 3 * 9 + 3 * 16) / 4])
+
+
+def test_what_layers_add_to_the_loss_counts_for_one_example():
+    model = line(activity_regularizer="l1", kernel_regularizer=keras.regularizers.L2(0.5))
+    model.compile("sgd", "mse")
+    assert model.evaluate(X, X, verbose=0) == pytest.approx(0.01 * 12 / 4 + 0.5)
+    model(X)
+    np.testing.assert_allclose(model.losses, [0.03, 0.5], rtol=1e-6)  # weights come last
+
+
+def test_a_model_of_several_outputs_has_a_loss_and_metrics_for_each():
+    a = keras.Input((1,), name="a")
+    one = keras.layers.Dense(1, kernel_initializer="ones", name="one")(a)
+    two = keras.layers.Dense(2, kernel_initializer="zeros", name="two")(a)
+    model = keras.Model(a, [one, two])
+    zeros, ones = np.zeros((4, 1), np.float32), np.ones((4, 2), np.float32)
+    wanted = {"loss": 11.5 + 0.5, "one_loss": 11.5, "two_loss": 1.0, "two_mae": 1.0}
+    model.compile("sgd", ["mse", "mae"], loss_weights=[1.0, 0.5], metrics=[None, ["mae"]])
+    assert model.evaluate(X, [zeros, ones], verbose=0, return_dict=True) == pytest.approx(wanted)
+    model.compile(
+        "sgd", {"one": "mse", "two": "mae"}, loss_weights={"two": 0.5}, metrics={"two": "mae"}
+    )
+    history = model.fit({"a": X}, {"one": zeros, "two": ones}, verbose=0).history
+    assert list(history) == ["loss", "one_loss", "two_loss", "two_mae"]
+    assert [value for (value,) in history.values()] == pytest.approx(list(wanted.values()))
+
+
+def test_an_epoch_of_some_steps_begins_where_the_one_before_ended():
+    data = tf.data.Dataset.from_tensor_slices((X, np.zeros((4, 1), np.float32))).batch(1)
+    model = line()
+    model.compile(keras.optimizers.SGD(0.0), "mse")
+    found = model.fit(data.repeat(), epochs=3, steps_per_epoch=2, verbose=0).history["loss"]
+    assert found == pytest.approx([2.5, 20.5, 2.5])
+    found = model.fit(data, epochs=3, steps_per_epoch=4, verbose=0).history["loss"]
+    assert found == pytest.approx([11.5] * 3)
+
+
+Y = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+P = [[0.05, 0.95, 0.0], [0.1, 0.8, 0.1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "result", "weighted"),
+    [
+        ("AUC", {}, 0.8125, 0.6325),
+        ("Precision", {}, 0.5, 0.3),
+        ("Recall", {"thresholds": [0.05, 0.9]}, [1.0, 0.5], [1.0, 0.3]),
+        ("Precision", {"top_k": 1, "class_id": 1}, 0.5, 0.3),
+        ("TrueNegatives", {}, 3.0, 1.3),
+        ("SensitivityAtSpecificity", {"specificity": 0.5}, 1.0, 0.3),
+        ("PrecisionAtRecall", {"recall": 0.5}, 1.0, 0.41666666),
+        ("Poisson", {}, 0.72564626, 0.8757323),
+        ("LogCoshError", {}, 0.10967913, 0.15321758),
+    ],
+)
+def test_metrics_count_as_those_of_tensorflow(name, arguments, result, weighted):
+    # the numbers are those of TensorFlow 2.21
+    metric = getattr(keras.metrics, name)(**arguments)
+    metric.update_state(Y, P)
+    np.testing.assert_allclose(metric.result(), result, rtol=1e-5)
+    again = type(metric).from_config(metric.get_config())
+    again.update_state(Y, P, sample_weight=[0.3, 0.7])
+    np.testing.assert_allclose(again.result(), weighted, rtol=1e-5)
+    again.reset_state()
+    assert again.variables and not any(np.any(variable) for variable in again.variables)
+
+
+def test_areas_and_overlaps():
+    pr = keras.metrics.AUC(curve="PR")
+    pr.update_state([0, 0, 1, 1], [0, 0.5, 0.3, 0.9])
+    np.testing.assert_allclose(pr.result(), 0.7972973, rtol=1e-4)
+    iou = keras.metrics.MeanIoU(num_classes=2)
+    assert float(iou([0, 0, 1, 1], [0, 1, 0, 1])) == pytest.approx(1 / 3)
+    assert [v.path for v in keras.metrics.Mean(name="m").variables] == ["m/total", "m/count"]
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("Nadam", [0.6297535, -1.6160498, 2.6118612]), ("Lion", [0.4999999, -1.4999999, 2.5])],
+)
+def test_optimizers_step_as_those_of_tensorflow(name, wanted):
+    # the numbers are those of TensorFlow 2.21
+    rule = getattr(keras.optimizers, name)(0.1)
+    weight = tf.Variable([1.0, -2.0, 3.0])
+    for _ in range(5):
+        rule.apply_gradients([(weight * tf.constant([2.0, 0.2, 4.0]), weight)])
+    np.testing.assert_allclose(weight, wanted, rtol=1e-5)
+    plain = keras.optimizers.SGD(0.1)
+    plain.build([weight])
+    assert len(plain.variables) == 2  # without momentum nothing is kept
