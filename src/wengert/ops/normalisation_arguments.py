@@ -12,7 +12,7 @@ from wengert.interp.levels import Lifted
 from wengert.kernels.normalisation import are_few, three_axes
 from wengert.ops.coerce import dtype_name, operand
 from wengert.ops.out import into
-from wengert.prims import normalisation as _records
+from wengert.prims import normalisation
 from wengert.prims.table import TABLE
 from wengert.tape.base import new_tensor
 from wengert.tape.inplace import write
@@ -20,7 +20,9 @@ from wengert.tape.modes import is_recording
 from wengert.tape.operands import cast
 from wengert.tape.record import T
 
-REQUIRES = (_records,)
+# the records of what is called below
+REQUIRES = (normalisation,)
+
 _NOT_BATCHED = (
     "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
     "updated in place, were not batched. Call eval() first, make the layer with "
