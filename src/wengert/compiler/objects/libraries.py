@@ -3,10 +3,10 @@
 NOTE [libraries]
 The code of a library is not looked through: what its functions may be used for is said here. That
 the names by which a function reaches them lead to the same ones is a condition; what they call in
-turn is supposed not to change. Those of NumPy, SciPy and wengert
-compute, except for the names that read or set something that is nobody's argument; of Python's own
-modules those in `_PURE` do. All others are *not known to*: a function of Python's library that is
-written in Python is looked through like the user's own, and one in C is denied.
+turn is supposed not to change. Those of NumPy, SciPy and wengert compute, except for the names that
+read or set something that is nobody's argument; of Python's own modules those in `_PURE` do. All
+others are *not known to*: a function of Python's library that is written in Python is looked
+through like the user's own, and one in C is denied.
 """
 
 from __future__ import annotations
