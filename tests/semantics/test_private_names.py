@@ -311,3 +311,7 @@ def test_a_pass_over_a_loader_has_a_length(t):
     batches = iter(loader)
     assert isinstance(batches, t.utils.data.dataloader._BaseDataLoaderIter) and len(batches) == 3
     assert [batch.tolist() for batch in batches] == [[0, 1], [2, 3], [4]]
+
+
+def test_the_fan_of_a_mode_is_counted(t):
+    assert t.nn.init._calculate_correct_fan(t.ones(2, 3, 4), "fan_out") == 8
