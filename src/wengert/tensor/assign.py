@@ -381,7 +381,7 @@ def _set_at_once(self: Any, index: Any, value: Any) -> bool:
         return False
     try:
         payload[index] = value
-    except (IndexError, ValueError, OverflowError):
+    except (IndexError, ValueError, OverflowError, TypeError):
         # which PyTorch says otherwise, or wraps round
         return False
     written(self, "index_put_" if advanced else name)
