@@ -251,7 +251,7 @@ def test_copies_and_pickles_are_the_same():
         (lambda: wg.sparse_coo_tensor([[-1]], [1.0], (2,)), RuntimeError, "negative index -1 for"),
         (lambda: wg.sparse_coo_tensor([[0]], [1.0, 2.0], (2,)), RuntimeError, "must have same nnz"),
         (lambda: wg.sparse_coo_tensor([0], [1.0], (2,)), RuntimeError, "must be sparse_dim x nnz"),
-        (lambda: wg.sparse_coo_tensor([[0.5]], [1.0], (2,)), TypeError, "must be integers"),
+        (lambda: wg.sparse_coo_tensor([[0.5j]], [1.0], (2,)), TypeError, "must be integers"),
         (lambda: wg.sparse_coo_tensor([[0]], [1.0], (2, 3)), RuntimeError, "number of dimensions"),
         (lambda: wg.sparse_coo_tensor([[0]], [[1.0]], (2, 3)), RuntimeError, "incorrect size"),
         (

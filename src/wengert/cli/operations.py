@@ -100,7 +100,7 @@ def _functions(place: Any, names: Iterable[str]) -> dict[Callable[..., Any], lis
         if name.startswith("_") or family in (module, *NOT_OPERATIONS) or inspect.isclass(value):
             continue
         if callable(value):
-            found.setdefault(value, []).append(name)
+            found.setdefault(inspect.unwrap(value), []).append(name)
     for function, known in found.items():
         known.sort(key=lambda name, own=function.__name__: (name != own, name))  # type: ignore[misc]
     return found

@@ -8,6 +8,7 @@ import operator
 import sys
 from collections.abc import Callable
 from numbers import Number
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -634,10 +635,15 @@ def install() -> None:
     """Give the classes these methods, and the package's functions of their names."""
     package: Any = sys.modules["wengert"]
     single = {prim.name for prim in TABLE.values() if prim.family == "elementwise"}
+    made: dict[Any, Any] = {}
     for name in sorted({*single, *vars(_Methods), *_OF_SEVERAL}):
         dense = getattr(package, name, None) if name[0] != "_" and name[-1] != "_" else None
-        if callable(dense):
-            setattr(package, name, _either(name, dense))
+        if isinstance(dense, FunctionType):
+            made.setdefault(dense, _either(dense.__name__, dense))
+    # under each of its names: `absolute` is `abs`
+    for name, value in list(vars(package).items()):
+        if isinstance(value, FunctionType) and value in made:
+            setattr(package, name, made[value])
     for kind in (SparseTensor, SparseRows):
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):
