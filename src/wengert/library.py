@@ -238,8 +238,15 @@ def register_fake(
 ) -> Any:
     """Keep what describes an operation's result; also a decorator.
 
-    One that is not known yet may be compiled, in a library that is not loaded.
+    PyTorch refuses an operation that does not exist. Here packages describe those of a compiled
+    library that cannot be loaded, and go on without them.
+
+    Raises
+    ------
+    ValueError: If `op` has no namespace.
     """
+    if isinstance(op, str) and "::" not in op:
+        raise ValueError(f"{op!r} has no namespace: write 'namespace::name'")
     found = CustomOpDef(op, None, ()) if isinstance(op, str) and op not in _KNOWN else _of(op)
     return found.register_fake if func is None else found.register_fake(func)
 

@@ -98,7 +98,7 @@ def test_operations_are_defined_and_given_their_functions():
     lib.impl("twice", lambda x: 2 * x, "CPU")
     assert operation(wg.ones(1)).item() == 2
     for call in (
-        lambda: library.register_fake("not::there", abs),
+        lambda: library.register_fake("no_namespace", abs),
         lambda: library.custom_op("no_namespace", abs),
         lambda: library.Library(name, "OTHER"),
         lambda: library.get_kernel("a", "b"),

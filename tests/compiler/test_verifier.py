@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,6 @@ import pytest
 import wengert as wg
 from wengert.compiler.ir.programs import Affine, Loop, Program, Step, Value
 from wengert.compiler.ir.verifier import VerificationError, checked, is_on, verify, verify_trace
-from wengert.compiler.runtime import entry
 from wengert.compiler.tracing.exit import Effect
 from wengert.prims.table import TABLE
 
@@ -145,7 +145,7 @@ def test_a_broken_pass_is_named_where_functions_are_compiled(monkeypatch):
     def broken(program):
         return Program(program.inputs, program.steps[:-1], program.outputs, program.writes)
 
-    monkeypatch.setattr(entry, "roll", broken)
+    monkeypatch.setattr(sys.modules["wengert.compiler.passes.roll"], "roll", broken)
     compiled = wg.compile(lambda x: (x * 2).exp(), backend="numpy", options={"measure": False})
     x = wg.ones(3)
     with pytest.raises(VerificationError, match="after the pass 'roll'"):

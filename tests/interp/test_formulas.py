@@ -99,6 +99,8 @@ def test_a_local_derivative_is_the_rule_of_ones(name):
     for sample in samples(prim, np.float64, np.random.default_rng(0)):
         with np.errstate(all="ignore"):
             result = prim.kernel(*sample.arrays, **sample.params)
+        if result.dtype.kind == "c":
+            continue  # of real numbers: the engine takes real parts of what the formula gives
         values = values_of(prim, sample, result)
         for place in differentiable_args(prim, sample.arrays):
             # with the numbers of this sample, of which rules may ask anything

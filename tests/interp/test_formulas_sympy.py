@@ -238,6 +238,8 @@ FUNCTIONS = {
     "scipy_tandg": lambda x: sympy.tan(pi * x / 180),
     "scipy_cotdg": lambda x: sympy.cot(pi * x / 180),
     "scipy_erfi": sympy.erfi,
+    "scipy_wofz": lambda z: exp(-(z**2)) * sympy.erfc(-sympy.I * z),
+    "scipy__lambertw": lambda z, k, tol: sympy.LambertW(z, k),
     "scipy_dawsn": lambda x: sqrt(pi) / 2 * exp(-(x**2)) * sympy.erfi(x),
     "scipy_erfcinv": lambda y: erfinv(1 - y),
     "scipy_ndtri_exp": lambda y: sqrt(2) * erfinv(2 * exp(y) - 1),
@@ -269,7 +271,7 @@ LEFT_OUT = (
     "floor_divide fmod fmod_scalar heaviside remainder remainder_scalar",
     # SymPy has no such function
     "scipy_betaincinv scipy_betainccinv scipy_gammaincinv scipy_gammainccinv scipy_owens_t",
-    "scipy_stdtr",
+    "scipy_stdtr scipy_of_1 scipy_of_2 scipy_of_3 scipy_of_4",
 )
 NO_FUNCTION = {name for names in LEFT_OUT for name in names.split()}
 SMOOTH = [p for p in TABLE.values() if p.family == "elementwise" and p.is_differentiable]

@@ -301,6 +301,9 @@ def _tables() -> tuple[dict[str, dict[str, tuple[str, str]]], dict[str, dict[str
     for path, rows in _SINGLE.items():
         for kind, words in rows:
             refused.setdefault(path, {}).update(dict.fromkeys(words.split(), _REASONS[kind]))
+    # what stands somewhere is not refused
+    for path, found in names.items():
+        refused[path] = {n: why for n, why in refused.get(path, {}).items() if n not in found}
     return names, refused
 
 

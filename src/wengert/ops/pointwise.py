@@ -162,8 +162,9 @@ def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
 
 def fitting_alpha(input: Any, other: Any, alpha: Any) -> Any:
     """`alpha` as the dtype of the result holds it, and not fractional for integer tensors."""
-    plain = isinstance(alpha, int | float) and isinstance(input, TensorBase)
-    if plain and input._payload.dtype.kind == "f":
+    # NumPy's float64, which is a float, has a dtype
+    plain = alpha.__class__ is float or alpha.__class__ is int
+    if plain and isinstance(input, TensorBase) and input._payload.dtype.kind == "f":
         return alpha
     alpha = number(alpha, "add", "alpha")
     arrays = [value for value in (input, other) if getattr(value, "dtype", None) is not None]

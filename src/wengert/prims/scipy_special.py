@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.extras import scipy_module
 from wengert.kernels.integrals import expn
 from wengert.kernels.scipy import ufunc
 from wengert.prims import bessel, gamma, logarithms, normal, roots
@@ -216,9 +217,15 @@ def _of_complex(name: str, scale: float) -> None:
 
 _of_complex("erf", 2 / _ROOT_PI)
 _of_complex("erfc", -2 / _ROOT_PI)
+
+
+def _wofz(self: Any) -> Any:
+    return scipy_module("special", "scipy.special.wofz").wofz(self)
+
+
 elementwise(
     "scipy_wofz",
-    ufunc("wofz", "scipy.special.wofz"),
+    _wofz,
     lin=lambda F, g, self, result: g * (2j / _ROOT_PI - 2 * self * result),
     domain="complex",
     doc="scipy.special.wofz, of complex numbers",
