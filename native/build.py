@@ -50,7 +50,7 @@ def _prepare() -> Path:
         (folder / "__init__.py").touch()
     for name in MODULES:
         shutil.copy(TAPE / f"{name}.py", package)
-    for file in (*TAPE.glob("*.pxd"), HERE / "sequence.pyx", HERE / "sums.pyx", HERE / "arrays.h"):
+    for file in (*TAPE.glob("*.pxd"), *HERE.glob("*.pyx"), HERE / "arrays.h"):
         shutil.copy(file, package)
     # the records are read by the package as it is in Python; the paths of an isolated build stay
     paths = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
@@ -116,6 +116,13 @@ def _compile(package: Path) -> Path:
             for suffix, names in (("py", MODULES), ("pyx", ("recorded", "sequence", "sums")))
             for name in names
         ]
+        reducing = Extension(
+            "wengert.kernels.reducing",
+            ["wengert/tape/reducing.pyx"],
+            include_dirs=[numpy.get_include()],
+            define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+            extra_compile_args=FLAGS,
+        )
         vector = Extension(
             "wengert.kernels.vector",
             [str(HERE / "vector.c")],
@@ -123,7 +130,10 @@ def _compile(package: Path) -> Path:
             extra_compile_args=EXACT,
         )
         made = cythonize(
-            extensions, language_level=3, compiler_directives=DIRECTIVES, nthreads=PARALLEL
+            [*extensions, reducing],
+            language_level=3,
+            compiler_directives=DIRECTIVES,
+            nthreads=PARALLEL,
         )
         setup(
             name="wengert-native",

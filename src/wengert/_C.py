@@ -6,16 +6,19 @@ have no public name in PyTorch.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import types
 import weakref
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
+from wengert.base.device import as_device
 from wengert.interp.dual import ENABLED
 from wengert.kernels.spectral import LinAlgError
+from wengert.nn.modules.conversion import parsed
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.modes import current_mode, full_mode, set_grad_enabled
 from wengert.tape.modes import is_grad_enabled as is_grad_enabled
@@ -31,7 +34,11 @@ from wengert.tensor.overrides import (
 from wengert.tensor.overrides import disabled_torch_function as _disabled_torch_function_impl
 
 __all__ = [
+    "DispatchKey",
+    "DispatchKeySet",
+    "_ExcludeDispatchKeyGuard",
     "_TensorBase",
+    "_TensorMeta",
     "_add_cached_tensor",
     "_autograd",
     "_current_autograd_node",
@@ -57,6 +64,7 @@ __all__ = [
 ]
 
 _TensorBase = TensorBase
+_TensorMeta = type(TensorBase)
 
 
 def _get_tracing_state() -> None:
@@ -317,13 +325,40 @@ has_mkl = has_openmp = False
 """NumPy's library of products may be another."""
 _LinAlgError = LinAlgError
 
+
+class _Names:
+    """Has any attribute: its name."""
+
+    def __getattr__(self, name: str) -> str:
+        return name
+
+
+class DispatchKeySet(frozenset[str]):
+    """Names of what PyTorch dispatches by, which packages list; nothing is dispatched here."""
+
+    def __new__(cls, key: str) -> Self:
+        return super().__new__(cls, (key,))
+
+
+DispatchKey = _Names()
+_ExcludeDispatchKeyGuard = contextlib.nullcontext
+
 _functions = types.SimpleNamespace(
     AccumulateGrad=AccumulateGrad,
     DelayedError=DelayedError,
     Error=Error,
     UndefinedGrad=UndefinedGrad,
 )
-_nn = types.SimpleNamespace(_test_warn_in_autograd=_test_warn_in_autograd)
+
+
+def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
+    """What arguments of ``Module.to`` say: device, dtype, non_blocking, memory_format."""
+    wanted, dtype, layout = parsed(args, kwargs)
+    wanted = wanted if wanted is None else as_device(wanted)
+    return wanted, dtype, bool(kwargs.get("non_blocking")), layout
+
+
+_nn = types.SimpleNamespace(_parse_to=_parse_to, _test_warn_in_autograd=_test_warn_in_autograd)
 _autograd = types.SimpleNamespace(
     SavedTensor=SavedTensor,
     _get_current_graph_task_keep_graph=_get_current_graph_task_keep_graph,

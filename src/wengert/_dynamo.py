@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
+from wengert.compiler.api import Compiled as OptimizedModule
 from wengert.compiler.api import compile
 from wengert.compiler.control import (
     CONFIG,
@@ -22,12 +24,14 @@ from wengert.compiler.control import (
 from wengert.tape.modes import untraced
 
 __all__ = [
+    "OptimizedModule",
     "allow_in_graph",
     "assume_constant_result",
     "config",
     "disable",
     "explain",
     "graph_break",
+    "is_compile_supported",
     "is_compiling",
     "list_backends",
     "mark_dynamic",
@@ -37,6 +41,9 @@ __all__ = [
     "reset",
     "set_stance",
 ]
+__path__: list[str] = []  # `_dynamo.utils` is a row of a table
+TransformGetItemToIndex = contextlib.nullcontext
+"""Indices are tensors here without it."""
 
 config = CONFIG
 # for ``import torch._dynamo.config``
@@ -91,6 +98,17 @@ def optimize(backend: str = "auto", *, nopython: bool = False, **settings: Any) 
     1
     """
     return compile(backend=backend, fullgraph=nopython, **settings)
+
+
+def is_compile_supported(device_type: str) -> bool:
+    """Whether functions are compiled for a device: for the CPU.
+
+    Examples
+    --------
+    >>> wg._dynamo.is_compile_supported("cuda")
+    False
+    """
+    return device_type == "cpu"
 
 
 def explain(f: Callable[..., Any]) -> Callable[..., Any]:

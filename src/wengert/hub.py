@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import re
@@ -32,17 +33,20 @@ __all__ = [
 ]
 __dir__ = shows(__all__)
 
+tqdm: Any = importlib.import_module("tqdm").tqdm if importlib.util.find_spec("tqdm") else None
+"""Which packages look for here; nothing here draws a bar."""
 _FOLDER: dict[str, str] = {}
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
 
 def get_dir() -> str:
     """The folder that files are kept in: ``$TORCH_HOME/hub``, or ``~/.cache/torch/hub``."""
-    if "set" in _FOLDER:
-        return _FOLDER["set"]
+    return _FOLDER.get("set") or str(Path(_get_torch_home()) / "hub")
+
+
+def _get_torch_home() -> str:
     cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    home = os.environ.get("TORCH_HOME", str(Path(cache) / "torch"))
-    return str(Path(home).expanduser() / "hub")
+    return str(Path(os.environ.get("TORCH_HOME", str(Path(cache) / "torch"))).expanduser())
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:

@@ -244,6 +244,18 @@ def is_tracing() -> bool:
     return False
 
 
+class _BroadcastingList:
+    """In annotations: numbers that one may stand for."""
+
+    def __getitem__(self, kind: Any) -> None:
+        return None
+
+
+Dict, List, Optional, Tuple = dict, list, typing.Optional, tuple
+BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = _BroadcastingList()
+BroadcastingList4 = BroadcastingList5 = BroadcastingList6 = BroadcastingList1
+
+
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
     """A future of ``func(*args, **kwargs)``, which is called at once, in this thread.
 
@@ -333,3 +345,4 @@ def load(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> NoRetur
 
 
 fill_sections(globals())
+del annotations  # a module of this name is a row of a table

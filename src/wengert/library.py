@@ -236,8 +236,11 @@ def register_autograd(
 def register_fake(
     op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None, **options: Any
 ) -> Any:
-    """Keep what describes an operation's result; also a decorator."""
-    found = _of(op)
+    """Keep what describes an operation's result; also a decorator.
+
+    One that is not known yet may be compiled, in a library that is not loaded.
+    """
+    found = CustomOpDef(op, None, ()) if isinstance(op, str) and op not in _KNOWN else _of(op)
     return found.register_fake if func is None else found.register_fake(func)
 
 
@@ -302,6 +305,18 @@ class Library:
         """Give an operation its function."""
         name = op_name if isinstance(op_name, str) else op_name._name
         impl(f"{self.ns}::{name}", dispatch_key or self.dispatch_key or "cpu", fn)
+
+
+# what packages tell exporters, of which there are none here
+
+
+def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_version: int) -> None:
+    """Nothing: models are not exported from here."""
+
+
+def parse_args(*kinds: str) -> Callable[[Any], Any]:
+    """A decorator that leaves a function for an exporter as it is."""
+    return lambda function: function
 
 
 fill_sections(globals())

@@ -4,12 +4,40 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert.compat.autograd import grad
+from wengert.compat.autograd.scipy import stats as hips
 from wengert.scipy import stats
-from wengert.scipy.densities import TABLE
+from wengert.scipy.stats import ROWS as TABLE
 
 scipys = pytest.importorskip("scipy.stats")
 
 OWN = {
+    **dict.fromkeys(
+        (
+            *("alpha", "bradford", "chi", "dgamma", "dweibull", "exponnorm", "fisk", "foldcauchy"),
+            *("foldnorm", "genlogistic", "gompertz", "halfgennorm", "invgauss", "invweibull"),
+            *("kappa3", "laplace_asymmetric", "loggamma", "loglaplace", "lomax", "nakagami"),
+            *("powernorm", "rice", "skewnorm", "truncexpon", "weibull_max", "dlaplace", "planck"),
+            *("yulesimon",),
+        ),
+        (1.7,),
+    ),
+    **dict.fromkeys(
+        ("burr", "burr12", "exponweib", "gengamma", "johnsonsb", "johnsonsu", "mielke"),
+        (1.7, 1.2),
+    ),
+    "betanbinom": (5.0, 2.0, 3.0),
+    "betaprime": (2.0, 3.0),
+    "boltzmann": (0.7, 5.0),
+    "genextreme": (0.2,),
+    "genpareto": (0.3,),
+    "loguniform": (0.1, 2.0),
+    "logser": (0.4,),
+    "powerlognorm": (1.7, 0.6),
+    "rdist": (3.5,),
+    "skewcauchy": (0.4,),
+    "triang": (0.3,),
+    "tukeylambda": (0.3,),
     "bernoulli": (0.3,),
     "beta": (2.0, 3.0),
     "betabinom": (5.0, 2.0, 3.0),
@@ -39,6 +67,7 @@ def arguments(name):
     return (*OWN.get(name, ()), *place)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_values_are_scipys(name):
     whole = [0.0, 1.0, 2.0, -1.0, 7.0, 1.5]
@@ -54,7 +83,7 @@ def test_values_are_scipys(name):
 @pytest.mark.parametrize("name", sorted(TABLE))
 def test_derivatives_of_densities(name):
     row = TABLE[name]
-    points = {"bernoulli": [0.0, 1.0], "pareto": [1.9, 2.4]}
+    points = {"bernoulli": [0.0, 1.0], "pareto": [1.9, 2.4], "weibull_max": [-1.0, -0.4]}
     x = points.get(name, [1.0, 2.0] if row.whole else [0.4, 0.9])
     x = wg.tensor(x, dtype=wg.float64)
     fixed = {"binom": 1, "betabinom": 1}.get(name, 0)  # the number of trials is whole
@@ -74,6 +103,30 @@ def test_derivatives_of_densities(name):
         for function in ("cdf", "sf", "logcdf"):
             call = getattr(getattr(stats, name), function)
             assert wg.autograd.gradcheck(lambda x, call=call: call(x, *own), (points,))
+
+
+@pytest.mark.parametrize("name", ["cauchy", "exponnorm", "genpareto", "invgauss", "planck"])
+def test_hips_idiom_has_the_same_table(name):
+    x, *own = 2.0, *arguments(name)
+    density = "logpmf" if TABLE[name].whole else "logpdf"
+    call, known = (getattr(getattr(at, name), density) for at in (hips, scipys))
+    place = 1 if TABLE[name].own else 2
+    low, high = ([x, *own] for _ in range(2))
+    low[place] -= 1e-6
+    high[place] += 1e-6
+    slope = (known(*high) - known(*low)) / 2e-6
+    np.testing.assert_allclose(grad(call, place)(x, *own), slope, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["genpareto", "genextreme"])
+def test_shapes_of_0_are_no_corner(name):
+    x = wg.tensor([0.4, 0.9], dtype=wg.float64, requires_grad=True)
+    shape = wg.zeros((), dtype=wg.float64, requires_grad=True)
+    for function in ("logpdf", "cdf"):
+        call = getattr(getattr(stats, name), function)
+        known = getattr(getattr(scipys, name), function)(x.tolist(), 0.0)
+        np.testing.assert_allclose(call(x, shape).detach().numpy(), known)
+        assert wg.autograd.gradcheck(call, (x, shape))
 
 
 def test_what_is_not_there_says_what_is():

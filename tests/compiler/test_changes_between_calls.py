@@ -249,6 +249,43 @@ def an_attribute_that_gets_a_view_of_what_is_returned(compiled):
     return seen
 
 
+def patched(compiled, function, *patches):
+    """What a function gives while something of the library is another object, and afterwards."""
+    f = compiled(function)
+    seen = [f(ones(2)) for _ in range(2)]
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name, other in patches:
+            patch.setattr(owner, name, other, raising=False)
+            seen += [f(ones(2)), f(ones(2))]
+    return [*seen, f(ones(2))]
+
+
+@scenario
+def functions_of_the_library_that_are_others_for_a_while(compiled):
+    return patched(
+        compiled,
+        lambda x: wg.nn.functional.relu(x) + wg.sin(x),
+        (wg.nn.functional, "relu", lambda x: x * 3),
+        (wg, "sin", lambda x: x * 7),
+    )
+
+
+@scenario
+def methods_of_tensors_that_are_others_for_a_while(compiled):
+    return patched(
+        compiled,
+        lambda x: x.relu() + (x.sevenfold() if hasattr(x, "sevenfold") else 0),
+        (wg.Tensor, "relu", lambda x: x * 3),
+        (wg.Tensor, "sevenfold", lambda x: x * 7),
+    )
+
+
+@scenario
+def methods_of_layers_that_are_others_for_a_while(compiled):
+    layer = wg.nn.Linear(2, 2, dtype=wg.float64)
+    return patched(compiled, layer, (wg.nn.Linear, "forward", lambda self, x: x * 3))
+
+
 def alike(one, other):
     if isinstance(one, list):
         return len(one) == len(other) and all(map(alike, one, other))

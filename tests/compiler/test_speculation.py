@@ -10,6 +10,11 @@ from wengert.tape.masked import nan_in
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
+@pytest.fixture(autouse=True)
+def of_any_size(monkeypatch):
+    monkeypatch.setattr(speculation, "_LEAST", 1)
+
+
 def slope(x):
     y = wg.where(x > 0, x.sqrt() * x.cos(), 0 * x)
     return wg.autograd.grad((y * y.exp() * x.sin() * 2).sum(), x)[0]
@@ -88,3 +93,12 @@ def test_nothing_is_searched_until_there_is_nan(monkeypatch):
         looked.clear()
         compiled(wg.tensor([start, 1.0], requires_grad=True))
         assert looked == found
+
+
+def test_a_program_that_searches_little_is_run_as_it_is(monkeypatch):
+    monkeypatch.setattr(speculation, "_LEAST", 100)
+    monkeypatch.setattr(speculation, "nan_in", None)
+    compiled = wg.compile(slope, backend="numpy", options={"measure": False})
+    for start in (1.0, 0.0):
+        x = wg.tensor([start, 1.0], requires_grad=True)
+        assert compiled(x).allclose(slope(x), equal_nan=True)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio.queues
+import contextlib
+import enum
+import inspect
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import wengert as wg
-from wengert.compiler.objects.bytecode import is_bare
+from wengert.compiler.objects.bytecode import Flow, is_bare
 from wengert.compiler.tracing import state
 from wengert.compiler.tracing.turns import Turns
 
@@ -388,6 +393,22 @@ def test_what_is_known_of_the_stack() -> None:
     assert all(offsets_of(plain)[:-2])
     assert not any(offsets_of(computed))
     assert all(offsets_of(loaded))
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from codes(part)
+
+
+@pytest.mark.parametrize("module", [contextlib, enum, asyncio.queues])
+def test_the_stack_is_known_in_whole_modules(module: Any) -> None:
+    text = inspect.getsource(module)
+    for code in codes(compile(text, module.__file__, "exec")):
+        known = Flow(code).before
+        assert known
+        assert max(map(len, known.values())) <= code.co_stacksize
 
 
 def test_a_number_in_the_place_of_an_input_is_another_kind_of_block():

@@ -82,6 +82,15 @@ def test_everything_listed_is_there():
             getattr(home, name)
 
 
+@pytest.mark.parametrize("places", [[2, 0, 3], [1, 1, 0], [-1, 0, 1]], ids=str)
+def test_insert_puts_each_value_at_its_own_place(places):
+    x, new = np.array([0.0, 1, 2]), np.array([7.0, 8, 9]).requires_grad_()
+    found = np.insert(x, places, new)
+    assert found.tolist() == numpy.insert(x.numpy(), places, [7, 8, 9]).tolist()
+    (found * np.arange(6)).sum().backward()
+    assert new.grad.tolist() == [found.tolist().index(value) for value in (7, 8, 9)]
+
+
 def test_functions_have_names_texts_and_signatures():
     for name in ("sum", "einsum", "linalg.solve", "fft.rfft", "argsort"):
         function = found(np, name)

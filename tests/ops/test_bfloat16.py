@@ -190,3 +190,7 @@ def test_the_similarity_of_two_kinds_of_half_precision_is_in_single_precision():
     assert F.cosine_similarity(x.to(wg.float16), wg.tensor(2.0, dtype=wg.float64), 0).dtype == (
         wg.float64
     )
+
+
+def test_limits_of_kinds_that_are_only_named():
+    assert (wg.finfo(wg.float8_e4m3fn).max, wg.finfo(wg.float8_e5m2).tiny) == (448.0, 2.0**-14)

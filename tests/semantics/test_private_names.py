@@ -279,3 +279,39 @@ def test_a_subclass_may_give_plain_tensors(t):
 
     x = t.ones(2).as_subclass(Plain)
     assert type(x) is Plain and type(x + 1) is type(t.exp(x)) is t.Tensor
+
+
+def test_a_library_without_its_compiled_operations_is_described(t):
+    with pytest.raises(OSError):
+        t.ops.load_library("operations.so")
+    keys = t._C.DispatchKeySet(t._C.DispatchKey.AutocastCPU)
+    keys |= t._C.DispatchKeySet(t._C.DispatchKey.AutocastXPU)
+    with t._C._ExcludeDispatchKeyGuard(keys):
+        assert t.ones(2).sum() == 2
+
+
+def test_what_packages_list_of_exporters_and_machines_is_there(t):
+    for path in ("onnx.symbolic_helper", "jit.annotations", "_dynamo.utils", "xpu"):
+        importlib.import_module(f"{t.__name__}.{path}")
+    assert t.jit.annotations.BroadcastingList2[int] is None
+    assert not t.xpu.is_available() and not t._dynamo.utils.is_compile_supported("mps")
+    assert t._C._nn._parse_to("cpu", t.float64)[:2] == (t.device("cpu"), t.float64)
+    assert t.cuda.set_rng_state_all([]) is None
+
+
+def test_placements_are_values(t):
+    placed = importlib.import_module(f"{t.__name__}.distributed.tensor.placement_types")
+    assert placed.Shard(1) == placed.Shard(dim=1) != placed.Replicate()
+    assert placed.Shard(1).is_shard() and not placed.Shard(1).is_shard(0)
+    assert placed.Partial().is_partial() and placed.Replicate().is_replicate()
+
+
+def test_a_pass_over_a_loader_has_a_length(t):
+    loader = t.utils.data.DataLoader(list(range(5)), batch_size=2)
+    batches = iter(loader)
+    assert isinstance(batches, t.utils.data.dataloader._BaseDataLoaderIter) and len(batches) == 3
+    assert [batch.tolist() for batch in batches] == [[0, 1], [2, 3], [4]]
+
+
+def test_the_fan_of_a_mode_is_counted(t):
+    assert t.nn.init._calculate_correct_fan(t.ones(2, 3, 4), "fan_out") == 8

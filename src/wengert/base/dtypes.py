@@ -337,15 +337,20 @@ def _stronger(strong: np.dtype[Any] | None, weak: np.dtype[Any] | None) -> np.dt
     return weak
 
 
-_BFLOAT16 = SimpleNamespace(
-    bits=16,
-    eps=2.0**-7,
-    max=(2 - 2.0**-7) * 2.0**127,
-    min=-(2 - 2.0**-7) * 2.0**127,
-    smallest_normal=2.0**-126,
-    resolution=0.01,
-)
-"""The limits of the dtype that NumPy does not know."""
+def _limits(bits: int, eps: float, most: float, normal: float, digits: float) -> SimpleNamespace:
+    return SimpleNamespace(
+        bits=bits, eps=eps, max=most, min=-most, smallest_normal=normal, resolution=digits
+    )
+
+
+_LIMITS = {
+    "bfloat16": _limits(16, 2.0**-7, (2 - 2.0**-7) * 2.0**127, 2.0**-126, 0.01),
+    "float8_e4m3fn": _limits(8, 0.125, 448.0, 2.0**-6, 1.0),
+    "float8_e4m3fnuz": _limits(8, 0.125, 240.0, 2.0**-7, 1.0),
+    "float8_e5m2": _limits(8, 0.25, 57344.0, 2.0**-14, 1.0),
+    "float8_e5m2fnuz": _limits(8, 0.125, 57344.0, 2.0**-15, 1.0),
+}
+"""The limits of dtypes that NumPy does not know."""
 
 
 class finfo:
@@ -364,7 +369,7 @@ class finfo:
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
                 f"'{self._dtype!r}'"
             )
-        limits = _BFLOAT16 if self._dtype.name == "bfloat16" else np.finfo(self._dtype.dtype)
+        limits = _LIMITS.get(self._dtype.name) or np.finfo(self._dtype.dtype)
         self.bits = int(limits.bits)
         self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
         self.tiny = self.smallest_normal = float(limits.smallest_normal)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from contextlib import suppress
 
 import numpy as np
 
@@ -38,7 +39,9 @@ class _Info(ctypes.Structure):
 def hint() -> None:
     """Let the allocator know that large blocks will be freed and asked for again."""
     if sys.platform == "linux" and os.environ.get("WENGERT_KEEP_MEMORY") != "0":
-        np.empty(_LARGEST, np.uint8)
+        # where there is no room for it, as under `ulimit -v`, nothing is lost
+        with suppress(MemoryError):
+            np.empty(_LARGEST, np.uint8)
 
 
 def _glibc() -> ctypes.CDLL | None:

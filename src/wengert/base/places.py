@@ -26,13 +26,14 @@ _SHOWN: dict[str, dict[str, str]] = {
         )
     },
     "_functorch.vmap": {"func": "vmap"},
+    "_custom_ops": {"library": "custom_op impl impl_abstract"},
     "_jit_internal": {"jit": "Final export ignore is_scripting unused"},
     "_lobpcg": {"": "lobpcg"},
     "_lowrank": {"": "pca_lowrank svd_lowrank"},
     "_tensor": {"tensor.tensor": "Tensor"},
     "_tensor_str": {"tensor.printing": "printoptions set_printoptions"},
     "": {
-        "jit": "fork wait",
+        "jit": "ScriptFunction ScriptModule fork wait",
         "tensor.storage": "TypedStorage UntypedStorage",
         "_C": "has_lapack has_mkl has_openmp has_spectral",
         "amp.autocast": (
@@ -86,6 +87,7 @@ _SHOWN: dict[str, dict[str, str]] = {
     },
     "cuda.streams": {"cuda": "Event ExternalStream Stream"},
     "distributions.utils": {"distributions.number_transforms": "_sum_rightmost=sum_rightmost"},
+    "distributed.constants": {"distributed": "default_pg_timeout"},
     "distributed.distributed_c10d": {
         "distributed": (
             "Backend GroupMember P2POp ProcessGroup ReduceOp all_gather all_gather_into_tensor "
@@ -106,7 +108,22 @@ _SHOWN: dict[str, dict[str, str]] = {
             "pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive unravel_index"
         )
     },
-    "jit.annotations": {"jit": "Future"},
+    "jit.annotations": {
+        "jit": (
+            "BroadcastingList1 BroadcastingList2 BroadcastingList3 BroadcastingList4 "
+            "BroadcastingList5 BroadcastingList6 Dict Future List Optional Tuple"
+        )
+    },
+    "_dynamo._trace_wrapped_higher_order_op": {"_dynamo": "TransformGetItemToIndex"},
+    "_dynamo.eval_frame": {"_dynamo": "OptimizedModule"},
+    "_dynamo.utils": {"_dynamo": "is_compile_supported"},
+    "onnx": {"library": "register_custom_op_symbolic"},
+    "onnx.symbolic_helper": {"library": "parse_args"},
+    **{f"onnx.symbolic_opset{version}": {} for version in range(9, 19)},
+    "distributed.tensor": {"utils.placements": "Partial Placement Replicate Shard"},
+    "distributed.tensor.placement_types": {
+        "utils.placements": "Partial Placement Replicate Shard _StridedShard"
+    },
     "jit.frontend": {"jit": "NotSupportedError UnsupportedNodeError"},
     "multiprocessing.pool": {"multiprocessing": "Pool SimpleQueue"},
     "multiprocessing.queue": {"multiprocessing": "Queue SimpleQueue"},
@@ -145,7 +162,9 @@ _SHOWN: dict[str, dict[str, str]] = {
             "SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss"
         )
     },
-    "nn.modules.normalization": {"nn": "GroupNorm LayerNorm LocalResponseNorm RMSNorm"},
+    "nn.modules.normalization": {
+        "nn": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm"
+    },
     "nn.modules.pooling": {
         "nn": (
             "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
@@ -183,7 +202,8 @@ _SHOWN: dict[str, dict[str, str]] = {
         "overrides": (
             "handle_torch_function has_torch_function has_torch_function_unary "
             "has_torch_function_variadic"
-        )
+        ),
+        "nn": "grad",
     },
     "nn.modules": {"nn": "NLLLoss2d=NLLLoss"},
     "storage": {
@@ -193,9 +213,15 @@ _SHOWN: dict[str, dict[str, str]] = {
     "utils._contextlib": {"tape.modes": "_DecoratorContextManager=Switch"},
     "utils._triton": {"backends.others": "has_triton=is_available"},
     "utils.data.dataloader": {
-        "utils.data": "DataLoader default_collate default_convert get_worker_info"
+        "utils.data": "DataLoader default_collate default_convert get_worker_info",
+        "utils.data.loader": (
+            "_BaseDataLoaderIter _MultiProcessingDataLoaderIter _SingleProcessDataLoaderIter"
+        ),
     },
-    "utils.model_zoo": {"hub": "load_url=load_state_dict_from_url"},
+    "xpu": {"backends.others": "is_available is_initialized=is_available"},
+    "mps": {"backends.others": "is_available"},
+    "mtia": {"backends.others": "is_available is_initialized=is_available"},
+    "utils.model_zoo": {"hub": "load_url=load_state_dict_from_url tqdm"},
     "utils.tensorboard": {"utils.event_files": "FileWriter SummaryWriter"},
     "utils.data._utils": {},
     "utils.data._utils.collate": {"utils.data": "default_collate default_convert"},
@@ -222,6 +248,7 @@ _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
             "quantized_max_pool2d quantized_max_pool3d quantized_rnn_relu_cell "
             "quantized_rnn_tanh_cell",
         ),
+        ("package", "PyTorchFileReader PyTorchFileWriter"),
         ("sized", "SymBool SymFloat SymInt sym_fresh_size"),
         (
             "script",
@@ -246,9 +273,6 @@ _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
             "mkldnn_max_pool3d mkldnn_rnn_layer",
         ),
     ),
-    "nn": (("gpu", "CrossMapLRN2d"),),
-    "nn.modules": (("gpu", "CrossMapLRN2d"),),
-    "nn.modules.normalization": (("gpu", "CrossMapLRN2d"),),
     "distributed": (
         (
             "cluster",

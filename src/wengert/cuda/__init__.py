@@ -75,6 +75,7 @@ _NOTHING: dict[str, Any] = {
     **dict.fromkeys(("get_sync_debug_mode", "max_memory_cached", "memory_cached"), 0),
     **dict.fromkeys(("get_arch_list", "get_gencode_flags", "get_rng_state_all"), ()),
     "memory_stats": {},
+    "set_rng_state_all": None,  # of the states of no device
     **dict.fromkeys(("is_current_stream_capturing", "is_tf32_supported"), False),
     **dict.fromkeys(("can_device_access_peer", "has_half", "has_magma"), False),
 }
@@ -84,7 +85,7 @@ _NEEDS_GPU = frozenset(
         *("current_blas_handle", "current_stream", "default_stream", "get_device_capability"),
         *("clock_rate", "cudart", "init", "get_rng_state", "initial_seed", "list_gpu_processes"),
         *("mem_get_info", "memory_snapshot", "memory_summary", "memory_usage"),
-        *("power_draw", "set_device", "set_rng_state", "set_rng_state_all", "set_stream"),
+        *("power_draw", "set_device", "set_rng_state", "set_stream"),
         *("temperature", "utilization"),
     }
 )

@@ -40,6 +40,8 @@ def _combined(F: Any, weight: Any, slope: Any, standard: Any, tangents: Any, res
     for part in (None if t_weight is None else standard() * t_weight, t_bias):
         if part is not None:
             total = part if total is None else total + part
+    if total is None:  # only of what has no derivative
+        return F.zeros(shape=tuple(result.shape), dtype=result.dtype)
     if tuple(total.shape) != tuple(result.shape):
         total = F.expand(total, shape=tuple(result.shape))
     return total

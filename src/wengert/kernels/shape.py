@@ -165,10 +165,26 @@ def _is_small(self: Any) -> bool:
     return self.__class__ is np.ndarray and self.size <= _FEW and self.ndim > 1
 
 
+def _is_masked(self: Any) -> bool:
+    plain = self.__class__ is np.ndarray and self.dtype.kind in "fiu" and self.ndim > 1
+    return plain and self.itemsize in (4, 8)
+
+
+def _masked(self: Any, diagonal: int, lower: bool) -> Any:
+    """One triangle, zeros elsewhere: by a mask of bits, which NumPy works on in vectors."""
+    rows, columns = self.shape[-2:]
+    below = np.tri(rows, columns, diagonal - (not lower), bool)
+    mask = below if lower else ~below
+    bits = np.negative(mask.astype(f"i{self.itemsize}"))
+    return np.bitwise_and(self.view(bits.dtype), bits).view(self.dtype)
+
+
 def tril(self: Any, diagonal: int) -> Any:
     """The lower triangle, zeros elsewhere."""
     if _is_small(self):
         return np.where(_below(*self.shape[-2:], diagonal), self, self.dtype.type(0))
+    if _is_masked(self):
+        return _masked(self, diagonal, True)
     return np.tril(self, diagonal)
 
 
@@ -176,4 +192,6 @@ def triu(self: Any, diagonal: int) -> Any:
     """The upper triangle, zeros elsewhere."""
     if _is_small(self):
         return np.where(_below(*self.shape[-2:], diagonal - 1), self.dtype.type(0), self)
+    if _is_masked(self):
+        return _masked(self, diagonal, False)
     return np.triu(self, diagonal)

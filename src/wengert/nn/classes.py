@@ -105,7 +105,7 @@ OF_FILES: dict[str, tuple[str, ...]] = {
         "TripletMarginLoss",
         "TripletMarginWithDistanceLoss",
     ),
-    "normalisation": ("GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"),
+    "normalisation": ("CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"),
     "padding": (
         "CircularPad1d",
         "CircularPad2d",

@@ -61,11 +61,15 @@ def xavier_std(tensor: Any, gain: float) -> float:
 
 def kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
     """The standard deviation after He et al."""
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan_of(tensor, mode))
+
+
+def fan_of(tensor: Any, mode: str) -> int:
+    """How many inputs, or outputs, the `mode` counts."""
     mode = mode.lower()
     if mode not in _FANS:
         raise ValueError(f"Mode {mode} not supported, please use one of {_FANS}")
-    fan = fans_of(tensor)[_FANS.index(mode)]
-    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+    return fans_of(tensor)[_FANS.index(mode)]
 
 
 def fans_of(tensor: Any) -> tuple[int, int]:

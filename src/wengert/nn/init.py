@@ -13,6 +13,7 @@ from typing import Any
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
 from wengert.nn.gains import calculate_gain, kaiming_std, xavier_std
+from wengert.nn.gains import fan_of as _calculate_correct_fan
 from wengert.nn.gains import fans_of as _calculate_fan_in_and_fan_out
 from wengert.ops.like import empty_like
 from wengert.ops.select import where
@@ -20,6 +21,7 @@ from wengert.tape.modes import no_grad
 from wengert.tape.sites import warn
 
 __all__ = [
+    "_calculate_correct_fan",
     "_calculate_fan_in_and_fan_out",
     "calculate_gain",
     "constant_",

@@ -9,3 +9,13 @@ def __getattr__(name: str) -> _Any:
     if name != "aten":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _importlib.import_module(f"{__name__}.{name}")
+
+
+def load_library(path: _Any) -> None:
+    """Refuse to load PyTorch's compiled operations, as if there were no such file.
+
+    Raises
+    ------
+    OSError: Always; packages that can do without the library then do.
+    """
+    raise OSError(f"{path}: compiled operations of PyTorch cannot be loaded here")

@@ -157,10 +157,18 @@ def fold(
             f"but got input.size(1)={shape[-2]} and kernel_size={kernel}."
         )
     high, wide = result_size(size, kernel, steps, pads, gaps, False, (0, 0))
-    if high < 1 or wide < 1 or shape[-1] != high * wide:
+    given = (
+        f"Given output_size={size}, kernel_size={kernel}, dilation={gaps}, padding={pads}, "
+        f"stride={steps}, "
+    )
+    if high < 1 or wide < 1:
         raise RuntimeError(
-            f"Given output_size={size}, kernel_size={kernel}, dilation={gaps}, padding={pads}, "
-            f"stride={steps}, expected size of input's dimension 2 to match the calculated number "
+            f"{given}calculated shape of the array of sliding blocks as ({high}, {wide}), which is "
+            "too small (non-positive)"
+        )
+    if shape[-1] != high * wide:
+        raise RuntimeError(
+            f"{given}expected size of input's dimension 2 to match the calculated number "
             f"of sliding blocks {high} * {wide} = {high * wide}, but got input.size(2)={shape[-1]}."
         )
     return T.col2im(

@@ -97,9 +97,9 @@ def _slope_of_gelu(F: Any, g: Any, self: Any, approximate: str) -> Any:
 
 def _slope_of_elu(F: Any, g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
     # in the branch not taken, too, the exponential must stay finite; at 0 there is no curvature
-    below = F.exp(F.where(self >= 0, 0, self) * input_scale) * (alpha * scale * input_scale)
+    below = F.exp(F.where(self < 0, self, 0) * input_scale) * (alpha * scale * input_scale)
     # where that branch is not taken it is this constant, often the slope of the other one
-    return g * (below if alpha * input_scale == 1 else F.where(self > 0, scale, below))
+    return g * (below if alpha * input_scale == 1 else F.where(self <= 0, below, scale))
 
 
 elementwise(

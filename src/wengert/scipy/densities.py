@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-_LOG_2_PI = math.log(2 * math.pi)
+LOG_2_PI = math.log(2 * math.pi)
 Rule = Callable[..., Any]
 
 
@@ -49,7 +49,8 @@ class Row(NamedTuple):
     rules: dict[str, Rule]
 
 
-def _continuous(count: int, density: Rule, **rules: Rule) -> Row:
+def continuous(count: int, density: Rule, **rules: Rule) -> Row:
+    """A distribution of real numbers; what follows from its ``cdf`` need not be given."""
     if "cdf" in rules:
         cdf = rules["cdf"]
         rules.setdefault("sf", lambda F, y, *own: 1 - cdf(F, y, *own))
@@ -59,18 +60,20 @@ def _continuous(count: int, density: Rule, **rules: Rule) -> Row:
     return Row(count, density, False, rules)
 
 
-def _discrete(count: int, density: Rule, **rules: Rule) -> Row:
+def discrete(count: int, density: Rule, **rules: Rule) -> Row:
+    """A distribution of whole numbers."""
     return Row(count, density, True, rules)
 
 
-def functions(name: str, F: Functions) -> dict[str, Rule]:
+def functions(name: str, F: Functions, row: Row | None = None) -> dict[str, Rule]:
     """The functions of a distribution, by SciPy's names.
 
     Parameters
     ----------
     F: What they compute with.
+    row: The distribution; `TABLE` has it by its name.
     """
-    row = TABLE[name]
+    row = TABLE[name] if row is None else row
     log, exp = ("logpmf", "pmf") if row.whole else ("logpdf", "pdf")
     made = {log: _function(f"{name}.{log}", row, row.density, F, "density")}
     density = made[log]
@@ -111,8 +114,9 @@ def _function(name: str, row: Row, rule: Rule, F: Functions, kind: str) -> Rule:
 # -- rules -----------------------------------------------------------------------------------------
 
 
-def _where(F: Any, inside: Any, value: Any, other: Any = -math.inf) -> Any:
-    return F.np.where(inside, value, other)
+def inside(F: Any, within: Any, value: Any, other: Any = -math.inf) -> Any:
+    """`value` where it is `within` the support, and `other` elsewhere."""
+    return F.np.where(within, value, other)
 
 
 def _log_t(F: Any, y: Any, df: Any) -> Any:
@@ -127,16 +131,16 @@ def _t_below(F: Any, y: Any, df: Any) -> Any:
 
 
 def _log_beta(F: Any, y: Any, a: Any, b: Any) -> Any:
-    inside = (y >= 0) & (y <= 1)
-    y = F.np.where(inside, y, 0.5)
+    within = (y >= 0) & (y <= 1)
+    y = F.np.where(within, y, 0.5)
     logs = F.sp.xlogy(a - 1, y) + F.sp.xlog1py(b - 1, -y) - F.sp.betaln(a, b)
-    return _where(F, inside, logs)
+    return inside(F, within, logs)
 
 
 def _log_gamma(F: Any, y: Any, a: Any) -> Any:
-    inside = y >= 0
-    y = F.np.where(inside, y, 1)
-    return _where(F, inside, F.sp.xlogy(a - 1, y) - y - F.sp.gammaln(a))
+    within = y >= 0
+    y = F.np.where(within, y, 1)
+    return inside(F, within, F.sp.xlogy(a - 1, y) - y - F.sp.gammaln(a))
 
 
 def _log_chi2(F: Any, y: Any, df: Any) -> Any:
@@ -144,7 +148,7 @@ def _log_chi2(F: Any, y: Any, df: Any) -> Any:
 
 
 def _log_truncated(F: Any, y: Any, a: Any, b: Any) -> Any:
-    return _where(F, (y >= a) & (y <= b), -(y * y + _LOG_2_PI) / 2 - _log_mass(F, a, b))
+    return inside(F, (y >= a) & (y <= b), -(y * y + LOG_2_PI) / 2 - _log_mass(F, a, b))
 
 
 def _log_mass(F: Any, a: Any, b: Any) -> Any:
@@ -157,8 +161,8 @@ def _log_mass(F: Any, a: Any, b: Any) -> Any:
 
 
 def _truncated_below(F: Any, y: Any, a: Any, b: Any) -> Any:
-    inside = F.np.exp(_log_mass(F, a, F.np.clip(y, a, b)) - _log_mass(F, a, b))
-    return F.np.where(y <= a, 0, F.np.where(y >= b, 1, inside))
+    within = F.np.exp(_log_mass(F, a, F.np.clip(y, a, b)) - _log_mass(F, a, b))
+    return F.np.where(y <= a, 0, F.np.where(y >= b, 1, within))
 
 
 def _log_vonmises(F: Any, y: Any, kappa: Any) -> Any:
@@ -166,16 +170,17 @@ def _log_vonmises(F: Any, y: Any, kappa: Any) -> Any:
 
 
 def _log_wrapcauchy(F: Any, y: Any, c: Any) -> Any:
-    logs = F.np.log(1 - c * c) - _LOG_2_PI - F.np.log(1 + c * c - 2 * c * F.np.cos(y))
-    return _where(F, (y >= 0) & (y <= 2 * math.pi), logs)
+    logs = F.np.log(1 - c * c) - LOG_2_PI - F.np.log(1 + c * c - 2 * c * F.np.cos(y))
+    return inside(F, (y >= 0) & (y <= 2 * math.pi), logs)
 
 
-def _counts(F: Any, k: Any) -> Any:
+def counts(F: Any, k: Any) -> Any:
     """`k` where it is a count, and 0 elsewhere."""
-    return F.np.where(_is_count(F, k), k, 0)
+    return F.np.where(is_count(F, k), k, 0)
 
 
-def _is_count(F: Any, k: Any) -> Any:
+def is_count(F: Any, k: Any) -> Any:
+    """Where `k` is a whole number from 0 on."""
     return (k >= 0) & (F.np.floor(k) == k)
 
 
@@ -189,35 +194,35 @@ def _log_choices(F: Any, n: Any, k: Any) -> Any:
 
 
 def _log_binom(F: Any, k: Any, n: Any, p: Any) -> Any:
-    inside = _is_count(F, k) & (k <= n)
-    k = F.np.where(inside, k, 0)
+    within = is_count(F, k) & (k <= n)
+    k = F.np.where(within, k, 0)
     logs = _log_choices(F, n, k) + F.sp.xlogy(k, p) + F.sp.xlog1py(n - k, -p)
-    return F.np.where(inside, logs, -math.inf)
+    return F.np.where(within, logs, -math.inf)
 
 
 def _log_nbinom(F: Any, k: Any, n: Any, p: Any) -> Any:
-    inside, k = _is_count(F, k), _counts(F, k)
+    within, k = is_count(F, k), counts(F, k)
     choices = F.sp.gammaln(k + n) - F.sp.gammaln(n) - F.sp.gammaln(k + 1)
-    return F.np.where(inside, choices + F.sp.xlogy(n, p) + F.sp.xlog1py(k, -p), -math.inf)
+    return F.np.where(within, choices + F.sp.xlogy(n, p) + F.sp.xlog1py(k, -p), -math.inf)
 
 
 def _log_betabinom(F: Any, k: Any, n: Any, a: Any, b: Any) -> Any:
-    inside = _is_count(F, k) & (k <= n)
-    k = F.np.where(inside, k, 0)
+    within = is_count(F, k) & (k <= n)
+    k = F.np.where(within, k, 0)
     logs = _log_choices(F, n, k) + F.sp.betaln(k + a, n - k + b) - F.sp.betaln(a, b)
-    return F.np.where(inside, logs, -math.inf)
+    return F.np.where(within, logs, -math.inf)
 
 
 def _log_geom(F: Any, k: Any, p: Any) -> Any:
-    inside = _is_count(F, k) & (k >= 1)
+    within = is_count(F, k) & (k >= 1)
     return F.np.where(
-        inside, F.sp.xlog1py(F.np.where(inside, k, 1) - 1, -p) + F.np.log(p), -math.inf
+        within, F.sp.xlog1py(F.np.where(within, k, 1) - 1, -p) + F.np.log(p), -math.inf
     )
 
 
 def _log_poisson(F: Any, k: Any, mu: Any) -> Any:
-    inside, k = _is_count(F, k), _counts(F, k)
-    return F.np.where(inside, F.sp.xlogy(k, mu) - F.sp.gammaln(k + 1) - mu, -math.inf)
+    within, k = is_count(F, k), counts(F, k)
+    return F.np.where(within, F.sp.xlogy(k, mu) - F.sp.gammaln(k + 1) - mu, -math.inf)
 
 
 def _poisson_below(F: Any, k: Any, mu: Any) -> Any:
@@ -229,46 +234,46 @@ def _share(F: Any, part: Any, rest: Any) -> Any:
     return part / (part + rest)
 
 
-def _positive(F: Any, y: Any) -> Any:
+def positive(F: Any, y: Any) -> Any:
     """`y` where it is above 0, and 1 elsewhere."""
     return F.np.where(y > 0, y, 1)
 
 
 def _log_lognorm(F: Any, y: Any, s: Any) -> Any:
-    log = F.np.log(_positive(F, y))
-    return _where(F, y > 0, -(F.np.square(log / s) + _LOG_2_PI) / 2 - log - F.np.log(s))
+    log = F.np.log(positive(F, y))
+    return inside(F, y > 0, -(F.np.square(log / s) + LOG_2_PI) / 2 - log - F.np.log(s))
 
 
 def _log_weibull(F: Any, y: Any, c: Any) -> Any:
-    size = _positive(F, y)
-    return _where(F, y > 0, F.np.log(c) + (c - 1) * F.np.log(size) - size**c)
+    size = positive(F, y)
+    return inside(F, y > 0, F.np.log(c) + (c - 1) * F.np.log(size) - size**c)
 
 
 def _log_invgamma(F: Any, y: Any, a: Any) -> Any:
-    size = _positive(F, y)
-    return _where(F, y > 0, -(a + 1) * F.np.log(size) - 1 / size - F.sp.gammaln(a))
+    size = positive(F, y)
+    return inside(F, y > 0, -(a + 1) * F.np.log(size) - 1 / size - F.sp.gammaln(a))
 
 
 def _log_f(F: Any, y: Any, n: Any, m: Any) -> Any:
-    size = _positive(F, y)
+    size = positive(F, y)
     logs = (n * F.np.log(n) + m * F.np.log(m) - (n + m) * F.np.log(m + n * size)) / 2
     logs = logs + (n / 2 - 1) * F.np.log(size) - F.sp.betaln(n / 2, m / 2)
-    return _where(F, y > 0, logs)
+    return inside(F, y > 0, logs)
 
 
 def _log_rayleigh(F: Any, y: Any) -> Any:
-    return _where(F, y > 0, F.np.log(_positive(F, y)) - y * y / 2)
+    return inside(F, y > 0, F.np.log(positive(F, y)) - y * y / 2)
 
 
 def _log_powerlaw(F: Any, y: Any, a: Any) -> Any:
-    logs = F.np.log(a) + (a - 1) * F.np.log(_positive(F, y))
-    return _where(F, (y > 0) & (y <= 1), logs)
+    logs = F.np.log(a) + (a - 1) * F.np.log(positive(F, y))
+    return inside(F, (y > 0) & (y <= 1), logs)
 
 
 TABLE: dict[str, Row] = {
-    "norm": _continuous(
+    "norm": continuous(
         0,
-        lambda F, y: -(y * y + _LOG_2_PI) / 2,
+        lambda F, y: -(y * y + LOG_2_PI) / 2,
         cdf=lambda F, y: F.sp.ndtr(y),
         logcdf=lambda F, y: F.sp.log_ndtr(y),
         sf=lambda F, y: F.sp.ndtr(-y),
@@ -276,13 +281,13 @@ TABLE: dict[str, Row] = {
         ppf=lambda F, y: F.sp.ndtri(y),
         isf=lambda F, q: -F.sp.ndtri(q),
     ),
-    "beta": _continuous(
+    "beta": continuous(
         2,
         _log_beta,
         cdf=lambda F, y, a, b: F.sp.betainc(a, b, F.np.clip(y, 0, 1)),
         sf=lambda F, y, a, b: F.sp.betainc(b, a, F.np.clip(1 - y, 0, 1)),
     ),
-    "cauchy": _continuous(
+    "cauchy": continuous(
         0,
         lambda F, y: -math.log(math.pi) - F.np.log1p(y * y),
         cdf=lambda F, y: 0.5 + F.np.arctan(y) / math.pi,
@@ -290,33 +295,33 @@ TABLE: dict[str, Row] = {
         ppf=lambda F, q: F.np.tan(math.pi * q - math.pi / 2),
         isf=lambda F, q: F.np.tan(math.pi / 2 - math.pi * q),
     ),
-    "chi2": _continuous(
+    "chi2": continuous(
         1,
         _log_chi2,
         cdf=lambda F, y, df: F.sp.gammainc(df / 2, F.np.maximum(y, 0) / 2),
         sf=lambda F, y, df: F.sp.gammaincc(df / 2, F.np.maximum(y, 0) / 2),
     ),
-    "expon": _continuous(
+    "expon": continuous(
         0,
-        lambda F, y: _where(F, y >= 0, -y),
+        lambda F, y: inside(F, y >= 0, -y),
         cdf=lambda F, y: -F.np.expm1(-F.np.maximum(y, 0)),
         sf=lambda F, y: F.np.exp(-F.np.maximum(y, 0)),
         logsf=lambda F, y: -F.np.maximum(y, 0),
         ppf=lambda F, q: -F.np.log1p(-q),
         isf=lambda F, q: -F.np.log(q),
     ),
-    "gamma": _continuous(
+    "gamma": continuous(
         1,
         _log_gamma,
         cdf=lambda F, y, a: F.sp.gammainc(a, F.np.maximum(y, 0)),
         sf=lambda F, y, a: F.sp.gammaincc(a, F.np.maximum(y, 0)),
     ),
-    "gennorm": _continuous(
+    "gennorm": continuous(
         1,
         lambda F, y, p: F.np.log(0.5 * p) - F.sp.gammaln(1 / p) - F.np.abs(y) ** p,
         cdf=lambda F, y, p: 0.5 * (1 + F.np.sign(y) * F.sp.gammainc(1 / p, F.np.abs(y) ** p)),
     ),
-    "gumbel_l": _continuous(
+    "gumbel_l": continuous(
         0,
         lambda F, y: y - F.np.exp(y),
         cdf=lambda F, y: -F.np.expm1(-F.np.exp(y)),
@@ -324,7 +329,7 @@ TABLE: dict[str, Row] = {
         logsf=lambda F, y: -F.np.exp(y),
         ppf=lambda F, q: F.np.log(-F.np.log1p(-q)),
     ),
-    "gumbel_r": _continuous(
+    "gumbel_r": continuous(
         0,
         lambda F, y: -y - F.np.exp(-y),
         cdf=lambda F, y: F.np.exp(-F.np.exp(-y)),
@@ -332,14 +337,14 @@ TABLE: dict[str, Row] = {
         sf=lambda F, y: -F.np.expm1(-F.np.exp(-y)),
         ppf=lambda F, q: -F.np.log(-F.np.log(q)),
     ),
-    "laplace": _continuous(
+    "laplace": continuous(
         0,
         lambda F, y: -F.np.abs(y) - math.log(2),
         cdf=lambda F, y: F.np.where(
             y <= 0, 0.5 * F.np.exp(-F.np.abs(y)), 1 - 0.5 * F.np.exp(-F.np.abs(y))
         ),
     ),
-    "logistic": _continuous(
+    "logistic": continuous(
         0,
         lambda F, y: -y - 2 * F.np.logaddexp(0, -y),
         cdf=lambda F, y: F.sp.expit(y),
@@ -347,76 +352,76 @@ TABLE: dict[str, Row] = {
         ppf=lambda F, y: F.sp.logit(y),
         isf=lambda F, q: -F.sp.logit(q),
     ),
-    "pareto": _continuous(
+    "pareto": continuous(
         1,
-        lambda F, y, b: _where(
+        lambda F, y, b: inside(
             F, y >= 1, F.np.log(b) - (b + 1) * F.np.log(F.np.where(y >= 1, y, 1))
         ),
         cdf=lambda F, y, b: F.np.where(y >= 1, 1 - F.np.where(y >= 1, y, 1) ** -b, 0),
         sf=lambda F, y, b: F.np.where(y >= 1, F.np.where(y >= 1, y, 1) ** -b, 1),
         ppf=lambda F, q, b: (1 - q) ** (-1 / b),
     ),
-    "t": _continuous(1, _log_t, cdf=_t_below, sf=lambda F, y, df: _t_below(F, -y, df)),
-    "truncnorm": _continuous(
+    "t": continuous(1, _log_t, cdf=_t_below, sf=lambda F, y, df: _t_below(F, -y, df)),
+    "truncnorm": continuous(
         2,
         _log_truncated,
         cdf=_truncated_below,
         sf=lambda F, y, a, b: _truncated_below(F, -y, -b, -a),
     ),
-    "uniform": _continuous(
+    "uniform": continuous(
         0,
-        lambda F, y: _where(F, (y >= 0) & (y <= 1), 0 * y),
+        lambda F, y: inside(F, (y >= 0) & (y <= 1), 0 * y),
         cdf=lambda F, y: F.np.clip(y, 0, 1),
-        ppf=lambda F, q: _where(F, (q >= 0) & (q <= 1), q, F.np.nan),
+        ppf=lambda F, q: inside(F, (q >= 0) & (q <= 1), q, F.np.nan),
     ),
-    "vonmises": _continuous(1, _log_vonmises),
-    "wrapcauchy": _continuous(1, _log_wrapcauchy),
-    "lognorm": _continuous(
+    "vonmises": continuous(1, _log_vonmises),
+    "wrapcauchy": continuous(1, _log_wrapcauchy),
+    "lognorm": continuous(
         1,
         _log_lognorm,
-        cdf=lambda F, y, s: _where(F, y > 0, F.sp.ndtr(F.np.log(_positive(F, y)) / s), 0),
-        sf=lambda F, y, s: _where(F, y > 0, F.sp.ndtr(-F.np.log(_positive(F, y)) / s), 1),
+        cdf=lambda F, y, s: inside(F, y > 0, F.sp.ndtr(F.np.log(positive(F, y)) / s), 0),
+        sf=lambda F, y, s: inside(F, y > 0, F.sp.ndtr(-F.np.log(positive(F, y)) / s), 1),
         ppf=lambda F, q, s: F.np.exp(s * F.sp.ndtri(q)),
     ),
-    "weibull_min": _continuous(
+    "weibull_min": continuous(
         1,
         _log_weibull,
-        cdf=lambda F, y, c: -F.np.expm1(-_where(F, y > 0, _positive(F, y) ** c, 0)),
-        sf=lambda F, y, c: F.np.exp(-_where(F, y > 0, _positive(F, y) ** c, 0)),
+        cdf=lambda F, y, c: -F.np.expm1(-inside(F, y > 0, positive(F, y) ** c, 0)),
+        sf=lambda F, y, c: F.np.exp(-inside(F, y > 0, positive(F, y) ** c, 0)),
         ppf=lambda F, q, c: (-F.np.log1p(-q)) ** (1 / c),
     ),
-    "halfnorm": _continuous(
+    "halfnorm": continuous(
         0,
-        lambda F, y: _where(F, y >= 0, math.log(2) - (y * y + _LOG_2_PI) / 2),
+        lambda F, y: inside(F, y >= 0, math.log(2) - (y * y + LOG_2_PI) / 2),
         cdf=lambda F, y: F.sp.erf(F.np.maximum(y, 0) * math.sqrt(0.5)),
         sf=lambda F, y: F.sp.erfc(F.np.maximum(y, 0) * math.sqrt(0.5)),
     ),
-    "invgamma": _continuous(
+    "invgamma": continuous(
         1,
         _log_invgamma,
-        cdf=lambda F, y, a: _where(F, y > 0, F.sp.gammaincc(a, 1 / _positive(F, y)), 0),
-        sf=lambda F, y, a: _where(F, y > 0, F.sp.gammainc(a, 1 / _positive(F, y)), 1),
+        cdf=lambda F, y, a: inside(F, y > 0, F.sp.gammaincc(a, 1 / positive(F, y)), 0),
+        sf=lambda F, y, a: inside(F, y > 0, F.sp.gammainc(a, 1 / positive(F, y)), 1),
     ),
-    "f": _continuous(
+    "f": continuous(
         2,
         _log_f,
         cdf=lambda F, y, n, m: F.sp.betainc(n / 2, m / 2, _share(F, n * F.np.maximum(y, 0), m)),
         sf=lambda F, y, n, m: F.sp.betainc(m / 2, n / 2, _share(F, m, n * F.np.maximum(y, 0))),
     ),
-    "rayleigh": _continuous(
+    "rayleigh": continuous(
         0,
         _log_rayleigh,
         cdf=lambda F, y: -F.np.expm1(-F.np.square(F.np.maximum(y, 0)) / 2),
         sf=lambda F, y: F.np.exp(-F.np.square(F.np.maximum(y, 0)) / 2),
         ppf=lambda F, q: F.np.sqrt(-2 * F.np.log1p(-q)),
     ),
-    "powerlaw": _continuous(
+    "powerlaw": continuous(
         1,
         _log_powerlaw,
-        cdf=lambda F, y, a: F.np.where(y > 0, F.np.clip(_positive(F, y), 0, 1) ** a, 0),
+        cdf=lambda F, y, a: F.np.where(y > 0, F.np.clip(positive(F, y), 0, 1) ** a, 0),
         ppf=lambda F, q, a: q ** (1 / a),
     ),
-    "bernoulli": _discrete(
+    "bernoulli": discrete(
         1,
         _log_bernoulli,
         cdf=lambda F, k, p: F.np.where(k < 0, 0, F.np.where(k < 1, 1 - p, 1)),
@@ -424,10 +429,10 @@ TABLE: dict[str, Row] = {
             (q < 0) | (q > 1), F.np.nan, F.np.where(q <= 1 - p, 0.0, 1.0)
         ),
     ),
-    "betabinom": _discrete(3, _log_betabinom),
-    "binom": _discrete(2, _log_binom),
-    "geom": _discrete(1, _log_geom),
-    "nbinom": _discrete(2, _log_nbinom),
-    "poisson": _discrete(1, _log_poisson, cdf=_poisson_below),
+    "betabinom": discrete(3, _log_betabinom),
+    "binom": discrete(2, _log_binom),
+    "geom": discrete(1, _log_geom),
+    "nbinom": discrete(2, _log_nbinom),
+    "poisson": discrete(1, _log_poisson, cdf=_poisson_below),
 }
 """The distributions, by SciPy's names."""

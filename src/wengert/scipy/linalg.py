@@ -55,7 +55,7 @@ _ANY = "biufc"
 """Of matrices of a form, whole numbers stay what they are."""
 
 
-def _of(count: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _of(count: int, kinds: str = "fc") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A function of SciPy's whose first `count` arguments are matrices or vectors."""
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,7 +65,7 @@ def _of(count: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def called(*args: Any, **options: Any) -> Any:
             given = {key: value for key, value in options.items() if key not in _IGNORED}
             kind = _kind_of(args)
-            arrays = operands(name, *args[:count], kinds="fc")
+            arrays = operands(name, *args[:count], kinds=kinds)
             return _as(kind, function(*map(_plain, arrays), *args[count:], **given))
 
         __all__.append(name)
@@ -611,10 +611,9 @@ def hankel(c: Any, r: Any = None) -> Tensor:
     return line[..., np.arange(m)[:, None] + np.arange(n)]
 
 
-@_of(0)
+@_of(1, _ANY)
 def circulant(c: Any) -> Tensor:
     """The matrix whose columns are `c`, rotated (see `scipy.linalg.circulant`)."""
-    c = _plain(operands("circulant", c, kinds=_ANY)[0])
     n = c.shape[-1]
     return c[..., (np.arange(n)[:, None] - np.arange(n)) % n]
 
@@ -628,7 +627,7 @@ def companion(a: Any) -> Tensor:
     return cat([(-a[1:] / a[0]).unsqueeze(0), eye(n - 1, n, dtype=a.dtype)])
 
 
-@_of(2)
+@_of(2, _ANY)
 def leslie(f: Any, s: Any) -> Tensor:
     """The Leslie matrix of fertilities and survival rates (see `scipy.linalg.leslie`)."""
     if f.shape[0] != s.shape[0] + 1:
@@ -637,14 +636,13 @@ def leslie(f: Any, s: Any) -> Tensor:
     return cat([f.unsqueeze(0), below])
 
 
-@_of(0)
+@_of(1, _ANY)
 def fiedler(a: Any) -> Tensor:
     """The matrix of distances ``|a[i] - a[j]|`` (see `scipy.linalg.fiedler`)."""
-    a = _plain(operands("fiedler", a, kinds=_ANY)[0])
     return (a.unsqueeze(-1) - a.unsqueeze(-2)).abs()
 
 
-@_of(1)
+@_of(1, _ANY)
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Tensor:
     """The matrix that convolves with `a` (see `scipy.linalg.convolution_matrix`)."""
     if mode not in ("full", "valid", "same"):
@@ -658,7 +656,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Tensor:
     return whole[above : len(whole) - below]
 
 
-@_of(2)
+@_of(2, _ANY)
 def khatri_rao(a: Any, b: Any) -> Tensor:
     """The products of the columns by Kronecker (see `scipy.linalg.khatri_rao`)."""
     return (a.unsqueeze(-2) * b.unsqueeze(-3)).flatten(-3, -2)

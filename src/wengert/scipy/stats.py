@@ -1,10 +1,11 @@
 """Layer 8 · scipy: distributions under the names of `scipy.stats`, with derivatives.
 
 Each has those of ``logpdf``, ``pdf``, ``cdf``, ``logcdf``, ``sf``, ``logsf``, ``ppf`` and ``isf``
-(``logpmf``, ``pmf`` for whole numbers) that there is a formula for: the table of
-`wengert.scipy.densities`. They take numbers, arrays and tensors, in double precision unless all
-arrays have another, and differentiate by the value, ``loc``, ``scale`` and the parameters of the
-density; distribution functions by those arguments by which SciPy's special functions do.
+(``logpmf``, ``pmf`` for whole numbers) that there is a formula for: the tables of
+`wengert.scipy.densities` and `wengert.scipy.further`. They take numbers, arrays and tensors, in
+double precision unless all arrays have another, and differentiate by the value, ``loc``, ``scale``
+and the parameters of the density; distribution functions by those arguments by which SciPy's
+special functions do.
 
 >>> import wengert.scipy.stats as stats
 >>> x = wg.tensor([0.5, 1.5], dtype=wg.float64, requires_grad=True)
@@ -23,9 +24,13 @@ import numpy as np
 from wengert.base.extras import scipy_module
 from wengert.base.sections import fill_sections
 from wengert.scipy.densities import TABLE, Functions, functions
+from wengert.scipy.further import FURTHER
 from wengert.scipy.operands import operands
 
-__all__ = sorted(TABLE)
+ROWS = TABLE | FURTHER
+"""The distributions, by SciPy's names."""
+
+__all__ = sorted(ROWS)
 
 
 class Distribution(SimpleNamespace):
@@ -51,14 +56,14 @@ _F = Functions(np, _Special(), operands)
 
 def __getattr__(name: str) -> Any:
     """Distributions are made when they are first named."""
-    if name not in TABLE:
+    if name not in ROWS:
         raise AttributeError(
             f"module 'wengert.scipy.stats' has no attribute {name!r}: it has {', '.join(__all__)}; "
             "wengert.distributions has more, under PyTorch's names"
         )
     # the logarithm of a density of 0 is no accident
     quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")
-    made = {key: quiet(function) for key, function in functions(name, _F).items()}
+    made = {key: quiet(function) for key, function in functions(name, _F, ROWS[name]).items()}
     for key, function in made.items():
         function.__name__ = function.__qualname__ = key
         function.__doc__ = f"``{key}`` of the distribution `{name}`: see `scipy.stats.{name}`."

@@ -17,6 +17,7 @@ MAP_LOCATION: TypeAlias = Any
 
 __all__ = [
     "MAP_LOCATION",
+    "SourceChangeWarning",
     "add_safe_globals",
     "clear_safe_globals",
     "get_safe_globals",
@@ -25,3 +26,7 @@ __all__ = [
     "safe_globals",
     "save",
 ]
+
+
+class SourceChangeWarning(Warning):
+    """That the source of a pickled module has changed; source is not stored, so it never comes."""

@@ -190,6 +190,11 @@ class SparseBase(SparseValue):
         """The tensor with values that are detached."""
         return self._with(self._values_.detach())
 
+    def detach_(self) -> Self:
+        """Detach the values in place."""
+        self._values_ = self._values_.detach()
+        return self
+
     def clone(self, *, memory_format: Any = None) -> Self:
         """The tensor with values in memory of their own."""
         return self._with(self._values_.clone())

@@ -18,13 +18,13 @@ def joins(prim: Primitive) -> bool:
 
 
 def is_common(prim: Primitive) -> bool:
-    """Whether the recorder of `prim` is written out: not where a dtype is among its parameters,
+    """Whether the recorder of `prim` is written out: not where it refuses floating dtypes,
 
-    since its result need not be differentiable then, nor where it refuses floating dtypes.
+    nor where nothing says of which dtype it is.
     """
-    plain = prim.outputs is not None and not prim.variadic and bool(prim.args)
+    plain = prim.outputs is not None and not prim.variadic and len(prim.fixed) < len(prim.args)
     common = plain or parts(prim) or joins(prim)
-    return common and "dtype" not in prim.params and "f" not in prim.refuses
+    return common and "f" not in prim.refuses
 
 
 def applies_directly(prim: Primitive) -> bool:

@@ -267,15 +267,16 @@ class Steps:
             load.append(f"if type(a0) is not ndarray: a0 = {self.prim.args[0]}._array()")
         load.append(f"_dtype = a{self.typed[0]}.dtype")
         same = " or ".join(f"a{i}.dtype is not _dtype" for i in self.typed[1:])
-        # what shows memory, and what has no derivative, takes integers as they are
+        # integers and bools, which have no derivative, are computed as they are
         prim = self.prim
-        anything = not prim.is_differentiable and prim.promote != "float" and not prim.refuses
         whole = ""
-        if prim.view or (anything and not prim.of_number):
+        if prim.view or not (prim.promote == "float" or prim.refuses or prim.of_number):
             i = self.typed[0]
             none = "_dtype is None or " if len(self.typed) > 1 else ""
             whole = f" and ({none}type(a{i}) is not ndarray or _dtype.kind not in 'iub')"
         observed = " and not _m.observed" if self._is_observed() else ""
+        # a result of another dtype need not be differentiable
+        converted = " or (dtype is not F32 and dtype is not F64)" if "dtype" in prim.params else ""
         return [
             "_m = _mode()",
             # the `try` is an instruction if it has a line of its own
@@ -283,7 +284,7 @@ class Steps:
             *([f"    if {same}: _dtype = None"] if same else []),
             "except AttributeError:",
             "    _dtype = None",
-            f"if (_dtype is not F32 and _dtype is not F64{whole}) or (",
+            f"if (_dtype is not F32 and _dtype is not F64{whole}){converted} or (",
             f"    _m is not None and _m is not NO_GRAD{observed}",
             "):",
             f"    {self.slow}",

@@ -95,8 +95,9 @@ def attach_view(
     if views is None:
         known.views = [_reference(out)]
     else:
-        if len(views) > 8:
-            _prune(views, 1)
+        count = len(views)
+        if count > 8 and not count & (count - 1):
+            _prune(views)
         views.append(_reference(out))
 
 
@@ -126,8 +127,10 @@ def attach_views(
     views = above.views
     if views is None:
         views = above.views = []
-    elif len(views) > 8:
-        _prune(views, len(results))
+    else:
+        known = len(views)
+        if known > 8 and (known - 1).bit_length() != (known + len(results) - 1).bit_length():
+            _prune(views)
     outs = []
     for index, result in enumerate(results):
         out = new_tensor(result, OutputEdge(node, index), vc)
@@ -140,12 +143,9 @@ def attach_views(
     return tuple(outs)
 
 
-def _prune(views: list[Any], count: int) -> None:
-    """Make room among the views of a base for `count` new ones."""
-    known = len(views)
-    # each time their number has doubled, those that are gone are left out
-    if (known - 1).bit_length() != (known + count - 1).bit_length():
-        views[:] = [reference for reference in views if reference() is not None]
+def _prune(views: list[Any]) -> None:
+    """Leave out the views that are gone, each time the number of a base's has doubled."""
+    views[:] = [reference for reference in views if reference() is not None]
 
 
 def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:

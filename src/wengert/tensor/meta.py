@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from wengert.base.device import META, as_device, device, is_meta
+from wengert.base.dtypes import get_default_dtype
 from wengert.base.ports import provides
 from wengert.prims.table import TABLE
 from wengert.tape.base import LEAF, TensorBase
@@ -67,7 +68,7 @@ class MetaTensor(Tensor):
     def __repr__(self) -> str:
         with DisableTorchFunctionSubclass():
             needs = ", requires_grad=True" if self.requires_grad else ""
-            kind = "" if str(self.dtype) == "torch.float32" else f", dtype={self.dtype}"
+            kind = "" if self.dtype == get_default_dtype() else f", dtype={self.dtype}"
             text = f"tensor(..., device='meta', size={tuple(self.shape)}{kind}{needs})"
             return f"Parameter containing:\n{text}" if hasattr(self, "_is_param") else text
 

@@ -336,6 +336,12 @@ for _cls, _node in {
     register_pytree_node(_cls, _node[0], _node[1], flatten_with_keys_fn=_node[2])
 
 
+PyTree = Context = Any
+_, _dict_flatten, _dict_unflatten, _dict_flatten_with_keys = SUPPORTED_NODES[dict]
+_, _list_flatten, _list_unflatten, _list_flatten_with_keys = SUPPORTED_NODES[list]
+_, _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = SUPPORTED_NODES[tuple]
+
+
 def _kind(tree: Any) -> Any:
     """What a tree is registered as; its class, if as nothing."""
     kind = type(tree)
@@ -347,6 +353,9 @@ def _kind(tree: Any) -> Any:
 
 
 IsLeaf = Callable[[Any], bool] | None
+
+
+_get_node_type = _kind
 
 
 def _walk(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:

@@ -89,6 +89,9 @@ class ReduceOp(enum.Enum):
     BXOR = 7
 
 
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # what PyTorch's members are of
+
+
 class Backend(str):
     """The name of what processes talk by, in small letters."""
 

@@ -357,3 +357,11 @@ def test_helpers_of_the_wrapper(ag):
     same(wrapper.concatenate_args(0, numpy.ones(1), numpy.zeros(1)), [1.0, 0.0])
     assert wrapper.metadata(numpy.ones(2)) == ((2,), 1, numpy.float64, False)
     assert ag("numpy.numpy_boxes").ArrayBox.__name__ == "ArrayBox"
+
+
+def test_the_derivative_of_clip_is_0_at_the_bounds(ag):
+    np, x = ag.np, numpy.array([-1.0, 0.0, 0.5, 1.0, 2.0])
+    for clipped in (lambda x: np.clip(x, 0.0, 1.0), lambda x: x.clip(0.0, 1.0)):
+        slope = ag.grad(lambda x, clipped=clipped: np.sum(clipped(x) * 3))(x)
+        assert slope.tolist() == [0, 0, 3, 0, 0]
+    assert ag.grad(lambda x: np.sum(np.clip(x, None, 1.0)))(x).tolist() == [1, 1, 1, 0, 0]

@@ -112,6 +112,29 @@ def test_scans_are_differentiated_and_mapped():
     assert second(2.0) == 48.0
 
 
+@pytest.mark.parametrize(
+    ("start", "body", "kind"),
+    [
+        (jnp.int8(1), lambda c: c + 1, "int8"),
+        (jnp.int8(1), lambda c: c * 1.5, None),
+        (jnp.float16(1), lambda c: 2.5, None),
+        (jnp.asarray(True), lambda c: c + 1, None),
+        (1, lambda c: c * 1.5, "float32"),
+        (1, lambda c: c < 2, None),
+        (1.5, lambda c: 3, None),
+    ],
+)
+def test_numbers_of_python_in_a_carry_make_wider_only_numbers_of_python(start, body, kind):
+    def loop():
+        return lax.fori_loop(0, 1, lambda i, c: body(c), start)
+
+    if kind is None:
+        with pytest.raises(TypeError, match="carry output must have equal types"):
+            loop()
+    else:
+        assert loop().dtype == kind
+
+
 def test_a_carry_that_changes_its_type_is_refused():
     with pytest.raises(TypeError, match="carry output must have equal types"):
         lax.scan(lambda c, x: (jnp.float32(c + x), c), jnp.int32(0), jnp.arange(3.0))

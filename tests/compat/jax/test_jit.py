@@ -548,3 +548,11 @@ def test_a_long_fori_loop_has_a_gradient():
         return grad(lambda c: lax.fori_loop(0, 205, lambda i, c: c * 0.99 + 0.01, c))(c)
 
     close(compiled(slope)(jnp.float32(0.1)), 0.99**205)
+
+
+@pytest.mark.parametrize("find", [jnp.argmax, jnp.argmin])
+@pytest.mark.parametrize("transform", [jit, lambda f: lambda x: vmap(f)(x[None])[0]])
+def test_the_first_of_conditions_is_found_under_transforms_too(find, transform):
+    found = jnp.array([False, True, False])
+    for _ in range(CALLS):
+        assert transform(find)(found) == find(found)

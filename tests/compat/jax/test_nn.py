@@ -41,7 +41,9 @@ def test_values():
     ("function", "slopes"),
     [
         (nn.relu, [0, 0, 0, 1, 1]),
-        (nn.relu6, [0, 0, 0.5, 1, 1]),
+        (nn.relu6, [0, 0, 0, 1, 1]),
+        (nn.celu, [np.exp(-2), np.exp(-0.5), 1, 1, 1]),
+        (lambda x: nn.hard_sigmoid(x - 1), [0, 1 / 6, 1 / 6, 1 / 6, 1 / 6]),
         (nn.leaky_relu, [0.01, 0.01, 1, 1, 1]),
         (nn.hard_tanh, [0, 1, 1, 1, 0]),
         (nn.soft_sign, [1 / 9, 4 / 9, 1, 4 / 9, 1 / 9]),

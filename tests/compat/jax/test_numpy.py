@@ -370,6 +370,7 @@ SAID = [
     (lambda: jnp.polysub(DIGITS[:3], DIGITS[:2]), [9, -1, -5]),
     (lambda: jnp.trim_zeros(FRAMED, axis=0), [[0, 1, 1, 0]]),
     (lambda: jnp.trim_zeros(FRAMED), [[1, 1]]),
+    (lambda: jnp.isnan(jnp.roots(jnp.array([0, 1, 2]), strip_zeros=False)), [False, True]),
     (lambda: jnp.r_["0,2", [1, 2], [3, 4]], [[1, 2], [3, 4]]),
     (lambda: jnp.r_["1,2,0", [1, 2], [3, 4]], [[1, 3], [2, 4]]),
     (lambda: jnp.c_[[1, 2], [3, 4]], [[1, 3], [2, 4]]),

@@ -58,6 +58,7 @@ def kind(x):
         (lambda: jnp.dot(jnp.arange(3), jnp.ones(3)), "float32"),
         (lambda: jnp.floor(jnp.arange(3)), "int32"),
         (lambda: jnp.rint(jnp.arange(3)), "float32"),
+        (lambda: jnp.rint(2), "float32"),
         (lambda: jnp.logical_and(jnp.ones(2), 0), "bool"),
         (lambda: jnp.equal(jnp.arange(2), 1.0), "bool*"),
         (lambda: jnp.isnan(1), "bool*"),

@@ -96,6 +96,7 @@ def test_systems():
         assert close(linalg.cho_solve(linalg.cho_factor(M, lower=lower), b), x)
     assert close(linalg.lu_solve(linalg.lu_factor(M), b), x)
     assert close(linalg.lu_solve(linalg.lu_factor(M), b, trans=1), np.linalg.solve(M.T, b))
+    assert jnp.isnan(linalg.cholesky(-M)).all() and jnp.isnan(linalg.inv(jnp.zeros((2, 2)))).all()
     lower = jnp.tril(M)
     assert close(lower @ linalg.solve_triangular(M, b, lower=True), b)
     assert close(lower.T @ linalg.solve_triangular(M, b, trans="T", lower=True), b)
@@ -115,6 +116,7 @@ def test_matrices_of_a_form():
     assert linalg.hankel(jnp.array([1, 2]), jnp.array([2.0, 5.0])).tolist() == [[1, 2], [2, 5]]
     assert linalg.fiedler(jnp.array([1, 4])).tolist() == [[0, 3], [3, 0]]
     assert linalg.convolution_matrix(jnp.array([1, 2]), 2).tolist() == [[1, 0], [2, 1], [0, 2]]
+    assert linalg.convolution_matrix(jnp.array([1, 2]), 2).dtype == "int32"
     assert linalg.companion(jnp.array([1.0, 2.0, 3.0])).tolist() == [[-2, -3], [1, 0]]
     assert linalg.invhilbert(2).tolist() == [[4, -6], [-6, 12]]
     assert linalg.hadamard(2).tolist() == [[1, 1], [1, -1]]

@@ -1,5 +1,6 @@
 """``mxnet.np`` and ``mxnet.nd``: dtypes, printing, shapes, and what is refused."""
 
+import inspect
 import warnings
 
 import numpy
@@ -267,3 +268,37 @@ def test_where_two_are_equal_the_first_has_the_gradient():
     z.backward()
     assert x.grad.tolist() == [1, 1]
     assert np.isnan(np.maximum(np.array([numpy.nan, 1]), np.array([1, numpy.nan]))).all()
+
+
+def test_functions_show_what_they_take():
+    shown = {
+        "dot": "(lhs, rhs, transpose_a: 'bool' = False, transpose_b: 'bool' = False, *, out=None)",
+        "clip": "(data, a_min: 'float', a_max: 'float', *, out=None)",
+        "tile": "(data, reps, *, out=None)",
+        "sqrt": "(data, *, out=None)",
+        "broadcast_add": "(lhs, rhs, *, out=None)",
+        "lesser": "(lhs, rhs, *, out=None)",
+    }
+    for name, start in shown.items():
+        assert str(inspect.signature(getattr(nd, name))).startswith(start)
+    two = nd.array([1.0, 2.0])
+    assert nd.broadcast_add(lhs=two, rhs=two).asnumpy().tolist() == [2.0, 4.0]
+    assert nd.elemwise_mul(two, rhs=two).asnumpy().tolist() == [1.0, 4.0]
+    chosen = nd.where(condition=nd.array([1, 0]), x=two, y=-two)
+    assert chosen.asnumpy().tolist() == [1.0, -2.0]
+    stack = nd.ones((1, 2, 2))
+    assert nd.batch_dot(lhs=stack, rhs=stack).asnumpy().tolist() == [[[2.0, 2.0], [2.0, 2.0]]]
+    drawn = "(loc=0.0, scale=1.0, shape=None, dtype=None, ctx=None, out=None)"
+    assert str(inspect.signature(nd.random.normal)) == drawn
+    with pytest.raises(TypeError, match=r"normal\(\): got an unexpected keyword argument 'sd'"):
+        nd.random.normal(sd=1)
+
+
+def test_functions_of_np_and_npx_show_numpys_signatures_and_types_are_types():
+    shown = {np.sin: "(x, /, out", np.add: "(x1, x2, /, out", np.cumsum: "(a, axis=None, dtype"}
+    shown |= {npx.softmax: "(data", npx.pick: "(data, index"}
+    shown |= {np.eye: "(N, M=None, k=0, dtype=None, order='C', *, ctx=None)"}
+    for function, start in shown.items():
+        assert str(inspect.signature(function)).startswith(start)
+    assert np.issubdtype(np.zeros(3).dtype, np.floating)
+    assert np.zeros(3, dtype=np.half).dtype == np.float16

@@ -48,6 +48,19 @@ def test_merging_layers_are_functions_too():
     assert keras.layers.add([a, b]).numpy() == 4 and keras.layers.minimum([a, b]).numpy() == 1
 
 
+def test_classes_show_their_own_arguments_and_not_those_of_what_makes_them():
+    shown = {
+        keras.layers.Add: ["activity_regularizer", "trainable", "dtype", "autocast", "name"],
+        keras.layers.Layer: ["activity_regularizer", "trainable", "dtype", "autocast", "name"],
+        keras.initializers.Zeros: [],
+        keras.constraints.NonNeg: [],
+        keras.losses.MeanSquaredError: ["reduction", "name"],
+    }
+    for kind, names in shown.items():
+        found = [name for name in inspect.signature(kind).parameters if name != "kwargs"]
+        assert found[: len(names) or None] == names
+
+
 def test_arguments_are_named_in_signatures_and_configurations():
     with pytest.raises(TypeError, match="units"):
         keras.layers.Dense()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -116,3 +118,20 @@ def test_what_is_left_out_at_random():
     layer = L.ActivityRegularization(l2=0.5)
     layer(tf.constant([[1.0], [3.0]]))
     assert [float(loss) for loss in layer.losses] == [2.5]
+
+
+@pytest.mark.parametrize("kind", ["BatchNormalization", "LayerNormalization", "GroupNormalization"])
+def test_layers_that_normalise_take_regularizers_and_constraints_of_both_weights(kind):
+    more = {"groups": 1} if kind == "GroupNormalization" else {}
+    layer = getattr(tf.keras.layers, kind)(
+        gamma_regularizer="l2", beta_constraint="non_neg", gamma_constraint="unit_norm", **more
+    )
+    layer(tf.ones([2, 4]))
+    # 0.01 for each of four ones
+    np.testing.assert_allclose(float(layer.losses[0]), 0.04, rtol=1e-6)
+    assert layer.beta.constraint is not None
+    assert type(layer).from_config(layer.get_config()).gamma_constraint is not None
+    names = list(inspect.signature(getattr(tf.keras.layers, kind)).parameters)
+    if kind == "BatchNormalization":
+        assert names[:3] == ["axis", "momentum", "epsilon"]
+        assert names[7:9] == ["moving_mean_initializer", "moving_variance_initializer"]

@@ -166,9 +166,8 @@ class _Carry:
         made_ = []
         for i, (old, new) in enumerate(zip(self.leaves, leaves, strict=True)):
             same = old._payload.dtype == new._payload.dtype
-            if old._payload.shape != new._payload.shape or (
-                not same and self.strong[i] and not new.weak_type
-            ):
+            grows = not self.strong[i] and jnp.result_type(old, new) == new._payload.dtype
+            if old._payload.shape != new._payload.shape or not (same or grows):
                 raise TypeError(
                     f"{self.what} function carry input and carry output must have equal types, "
                     f"but they differ: the input carry component has type {_type(old)} but the "

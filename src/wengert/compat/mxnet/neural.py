@@ -162,10 +162,10 @@ def one_hot(
     return new_tensor(hot.astype(dtype))
 
 
-def batch_dot(a, b, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+def batch_dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     """The matrix products of two stacks of matrices."""
-    a = movedim(a, -1, -2) if transpose_a else a
-    return matmul(a, movedim(b, -1, -2) if transpose_b else b)
+    lhs = movedim(lhs, -1, -2) if transpose_a else lhs
+    return matmul(lhs, movedim(rhs, -1, -2) if transpose_b else rhs)
 
 
 _ACTIVATIONS: dict[str, Callable[[Any], Any]] = {

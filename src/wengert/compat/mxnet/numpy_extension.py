@@ -24,6 +24,7 @@ from wengert.compat.mxnet.context import num_gpus as num_gpus
 from wengert.compat.mxnet.neural import FUNCTIONS, known
 from wengert.compat.mxnet.numpy import random as random
 from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.compat.mxnet.signatures import showing
 from wengert.compat.mxnet.util import is_np_array as is_np_array
 from wengert.compat.mxnet.util import is_np_shape as is_np_shape
 from wengert.compat.mxnet.util import reset_np as reset_np
@@ -76,7 +77,7 @@ def _shown(name: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__module__ = "wengert.compat.mxnet.npx"
     function.__doc__ = (below.__doc__ or "").partition("\n\n")[0]
-    return function
+    return showing(function, below)
 
 
 _CURES = {

@@ -6,6 +6,7 @@ numbers are not those that MXNet draws.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -35,52 +36,55 @@ def seed(seed_state: int, ctx="all") -> None:
     manual_seed(int(seed_state))
 
 
+def _signature(parameters: str, size: str) -> inspect.Signature:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    given = []
+    for part in parameters.split():
+        name, equals, default = part.partition("=")
+        given.append(
+            inspect.Parameter(
+                name, kind, default=float(default) if equals else inspect.Parameter.empty
+            )
+        )
+    rest = [inspect.Parameter(n, kind, default=None) for n in (size, "dtype", "ctx", "out")]
+    return inspect.Signature([*given, *rest])
+
+
 def drawing(
-    name: str, parameters: tuple[str, ...], cls: Callable[[], type], size: str, kind=None
+    name: str, parameters: str, cls: Callable[[], type], size: str, kind=None
 ) -> Callable[..., Any]:
     """A function that draws from NumPy's distribution `name`.
 
     Parameters
     ----------
     parameters: The names of the distribution's parameters, as MXNet has them, in NumPy's order;
-        each with its default, ``"loc=0.0"``, where there is one.
+        each with its default, ``"loc=0 scale=1"``, where there is one.
     cls: Gives the class of results.
     size: What the shape is called: ``"size"`` or ``"shape"``.
     kind: The dtype of results where none is asked for; default: float32.
     """
-    names = [part.partition("=")[0] for part in parameters]
-    defaults = {p.partition("=")[0]: float(p.partition("=")[2]) for p in parameters if "=" in p}
-    order = [*names, size, "dtype", "ctx", "out"]
+    signature = _signature(parameters, size)
 
     def draw(*args, **kwargs) -> Any:
-        if len(args) > len(order):
-            raise TypeError(f"{name}() takes {len(order)} arguments, and {len(args)} were given")
-        given = {**dict(zip(order, args, strict=False)), **kwargs}
-        unknown = given.keys() - {*order, "device"}
-        if unknown:
-            raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
-        checked(given.get("ctx"))
-        values = [given.get(n, defaults.get(n)) for n in names]
-        if None in [v if v is None else 0 for v in values]:
-            raise TypeError(f"{name}() needs its argument {names[values.index(None)]!r}")
-        shape = given.get(size)
-        if (
-            shape is None
-            and size == "shape"
-            and not any(np.ndim(v) for v in values if v is not None)
-        ):
+        kwargs.pop("device", None)
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}(): {error}") from None
+        bound.apply_defaults()
+        *values, shape, dtype, ctx, out = bound.arguments.values()
+        checked(ctx)
+        if shape is None and size == "shape" and not any(map(np.ndim, values)):
             shape = (1,)  # the legacy arrays have a dimension at least
         result = computed(cls(), getattr(_random, name), (*values, shape), {})
-        wanted = given.get("dtype") or kind or default_float()
-        if wanted == "None":
-            wanted = kind or default_float()
+        wanted = (None if dtype == "None" else dtype) or kind or default_float()
         result = result if result._payload.dtype == np.dtype(wanted) else result.astype(wanted)
-        out = given.get("out")
         if out is None:
             return result
         out[...] = result
         return out
 
+    draw.__signature__ = signature  # type: ignore[attr-defined]
     draw.__name__ = draw.__qualname__ = name
     draw.__doc__ = (
         f"Numbers drawn as `numpy.random.{name}` draws them; the sample is differentiable by the "

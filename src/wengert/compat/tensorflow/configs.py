@@ -64,6 +64,10 @@ class Configured:
         return cls(**{key: deserialize_keras_object(value) for key, value in config.items()})
 
 
+# a class without an `__init__` takes nothing
+Configured.__new__.__signature__ = inspect.signature(lambda cls: cls)  # type: ignore[attr-defined]
+
+
 def arguments_of(owner) -> dict[str, Any]:
     """The arguments of an object's class, as the object's attributes or as they were given."""
     args, kwargs = owner._given

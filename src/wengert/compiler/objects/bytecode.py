@@ -125,6 +125,9 @@ def _effect(step: Any) -> tuple[int, int] | None:
         return 0, 0
     if what == "RETURN_VALUE":
         return 1, 0
+    if what == "RETURN_GENERATOR":
+        # behind it lies what is sent first
+        return 0, 1
     if what in ("CALL", "CALL_KW"):
         return arg + 2 + (what == "CALL_KW"), 1
     net = dis.stack_effect(step.opcode, step.arg)

@@ -1,11 +1,12 @@
 """Layer 8 · compiler: which functions and classes are those of libraries, and which only compute.
 
 NOTE [libraries]
-What stands in a library does not change while a program runs, and the code of a library is not
-looked through: what its functions may be used for is said here. Those of NumPy, SciPy and wengert
-compute, except for the names that read or set something that is nobody's argument; of Python's own
-modules those in `_PURE` do. All others are *not known to*: a function of Python's library that is
-written in Python is looked through like the user's own, and one in C is denied.
+The code of a library is not looked through: what its functions may be used for is said here. That
+the names by which a function reaches them lead to the same ones is a condition; what they call in
+turn is supposed not to change. Those of NumPy, SciPy and wengert compute, except for the names that
+read or set something that is nobody's argument; of Python's own modules those in `_PURE` do. All
+others are *not known to*: a function of Python's library that is written in Python is looked
+through like the user's own, and one in C is denied.
 """
 
 from __future__ import annotations
@@ -154,9 +155,10 @@ def may_tell(thing: Any) -> bool:
 
     What is not known to take both is supposed to.
     """
-    module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
-    if isinstance(thing, np.ufunc) or not isinstance(thing, type | _IN_C):
+    kind = type(thing)
+    if kind is np.ufunc or not issubclass(kind, type | _IN_C):
         return False
+    module, name = getattr(thing, "__module__", None), thing.__name__
     if module is None:
         # a method, which an object or a class has given
         return name in EXACT

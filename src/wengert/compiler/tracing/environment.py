@@ -97,6 +97,7 @@ _ASKED: tuple[Any, ...] = (
     type,
 )
 _ASKED += (io.TextIOWrapper, io.BytesIO, datetime.datetime, datetime.tzinfo, types.FunctionType)
+_MISSING = object()
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
 
 
@@ -208,6 +209,7 @@ class Environment(Reach):
             while self._unwrapped() or self._asked_for():
                 self._escaped()
             self._asked()
+            self._called_by_name()
             self._hooked()
             self.apart = self.noted()
             if gradients:
@@ -630,6 +632,25 @@ class Environment(Reach):
                         known = self._constant(found)
                         self._line(f"if {self._names[id(thing)]}.{key} != {known}: return None")
         self._plainly(0)
+
+    def _called_by_name(self) -> None:
+        """The conditions that classes of our own have the methods that code may call."""
+        kinds = {PORTS.tensor: self._attributes} if self.met else {}
+        for thing in self.walked:
+            kind: Any = type(thing)
+            if not isinstance(thing, type) and hasattr(kind, "_is_hooked"):
+                kinds |= {key: {"forward"} for key in filter(is_of_library, kind.__mro__[:-1])}
+        asks = not self._attributes.isdisjoint(_ASKING)
+        for kind, names in kinds.items():
+            for name in sorted(filter(str.isidentifier, names)):
+                # some are loaded when they are first asked for
+                found = getattr(kind, name, _MISSING)
+                if found is _MISSING:
+                    if asks and kind is PORTS.tensor:
+                        self._line(f"if hasattr({self._tool(kind)}, {name!r}): return None")
+                elif found is getattr(kind, name):
+                    held, known = self._tool(kind), self._constant(found)
+                    self._line(f"if {held}.{name} is not {known}: return None")
 
     def _hooked(self) -> None:
         """The condition that there are no hooks of all modules, where modules are reached."""

@@ -217,12 +217,15 @@ class Reach(Conditions):
         self.looked_up.append((vars(module), name))
         self._tells = self._tells or may_tell(value)
         fixed = isinstance(value, type | types.BuiltinFunctionType | np.ufunc | dtype)
+        path = f"{self._tool(vars(module))}[{name!r}]"
         if fixed and not read(value).facts:
+            self._require(f"{path} is {self._constant(value)}")
             return
         if isinstance(value, types.FunctionType) and is_trusted(value):
+            self._require(f"{path} is {self._constant(value)}")
             self._function(value)
             return
-        self._value(value, f"{self._tool(vars(module))}[{name!r}]")
+        self._value(value, path)
 
     def _escaped(self) -> None:
         """The conditions on modules that are used as objects.

@@ -23,6 +23,9 @@ from wengert.tape.masked import nan_in
 
 __all__ = ["speculated"]
 
+_LEAST = 8192
+"""Looking costs some microseconds, in which so many elements are searched (`det` 5: 2 of 6.7)."""
+
 Finish = Callable[[Program], tuple[Program, Any]]
 
 
@@ -78,11 +81,11 @@ class _Speculated:
 def _without_searches(program: Program) -> tuple[Program, list[int]] | None:
     """The program without searches for NaN, and which of its outputs tell that there is any.
 
-    None if there are no searches, or looking at the outputs costs as much.
+    None if there are few searches, or looking at the outputs costs as much.
     """
     given = [step for step in program.steps if isinstance(step, Step)]
     searched = _searched(given)
-    if not searched or len(given) < len(program.steps):
+    if sum([value.size for value in searched]) < _LEAST or len(given) < len(program.steps):
         return None
 
     def rename(value: Value) -> Value:

@@ -40,6 +40,7 @@ from wengert.nn.modules.conv import ConvTranspose3d as ConvTranspose3d
 from wengert.nn.modules.margin_loss import CosineEmbeddingLoss as CosineEmbeddingLoss
 from wengert.nn.modules.distance import CosineSimilarity as CosineSimilarity
 from wengert.nn.modules.loss import CrossEntropyLoss as CrossEntropyLoss
+from wengert.nn.modules.normalisation import CrossMapLRN2d as CrossMapLRN2d
 from wengert.nn.modules.parallel import DataParallel as DataParallel
 from wengert.nn.modules.dropout import Dropout as Dropout
 from wengert.nn.modules.dropout import Dropout1d as Dropout1d

@@ -111,7 +111,7 @@ class Conversion:
         >>> module.to(wg.float64).weight.dtype
         torch.float64
         """
-        device, dtype, memory_format = _parsed(args, kwargs)
+        device, dtype, memory_format = parsed(args, kwargs)
         if device is not None and not is_meta(device):
             device = as_device(device)
         if dtype is not None:
@@ -224,7 +224,7 @@ class Conversion:
                 grad.zero_()
 
 
-def _parsed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+def parsed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
     """The device, dtype and memory format that the arguments of `Module.to` mean."""
     named = dict(kwargs)
     device, dtype = named.pop("device", None), named.pop("dtype", None)

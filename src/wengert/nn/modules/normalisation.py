@@ -217,4 +217,27 @@ class LocalResponseNorm(Module):
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
 
+class CrossMapLRN2d(LocalResponseNorm):
+    """`LocalResponseNorm` as it was in Torch, of images.
+
+    Windows have odd sizes, their sums are divided by `size`, and the first channel stays in the
+    sums of all that follow.
+
+    Examples
+    --------
+    >>> wg.nn.CrossMapLRN2d(2)
+    CrossMapLRN2d(2, alpha=0.0001, beta=0.75, k=1.0)
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The input, normalised across neighbouring channels."""
+        square = input * input
+        side = min((self.size + 1) // 2, input.shape[1])
+        padded = F.pad(square, (0, 0, 0, 0, side - 1, side - 1))
+        pooled = F.avg_pool3d(padded[:, None], (2 * side - 1, 1, 1), stride=1)[:, 0]
+        first = F.pad(square[:, :1].expand_as(square[:, side:]), (0, 0, 0, 0, side, 0))
+        sums = pooled * (2 * side - 1) + first
+        return input * (sums * (self.alpha / self.size) + self.k) ** -self.beta
+
+
 fill_sections(globals())

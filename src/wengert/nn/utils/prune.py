@@ -198,7 +198,7 @@ class RandomUnstructured(BasePruningMethod):
     """
 
     def __init__(self, amount: float) -> None:
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
 
     def _chosen(self, t: Any, count: int) -> Any:
@@ -206,7 +206,7 @@ class RandomUnstructured(BasePruningMethod):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
         """`default_mask` with zeros at the chosen entries, too."""
-        count = _count(self.amount, t.nelement())
+        count = _compute_nparams_toprune(self.amount, t.nelement())
         mask = default_mask.clone()
         if count:
             # in rows whatever the layout, as the indices count
@@ -229,7 +229,7 @@ class RandomStructured(BasePruningMethod):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount: float, dim: int = -1) -> None:
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount, self.dim = amount, dim
 
     def _kept(self, t: Any, count: int) -> Any:
@@ -245,7 +245,7 @@ class RandomStructured(BasePruningMethod):
             )
         if not -t.dim() <= self.dim < t.dim():
             raise IndexError(f"Invalid index {self.dim} for tensor of size {tuple(t.shape)}")
-        count = _count(self.amount, t.shape[self.dim])
+        count = _compute_nparams_toprune(self.amount, t.shape[self.dim])
         if not count:
             return default_mask
         mask = zeros_like(t)
@@ -284,7 +284,7 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
 
-def _check_amount(amount: Any) -> None:
+def _validate_pruning_amount_init(amount: Any) -> None:
     kind = type(amount)
     if not issubclass(kind, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
@@ -295,13 +295,14 @@ def _check_amount(amount: Any) -> None:
         )
 
 
-def _count(amount: Any, size: int) -> int:
-    """How many of `size` are chosen."""
+def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
+    """How many of `tensor_size` are chosen."""
     if not issubclass(type(amount), numbers.Integral):
-        return round(amount * size)
-    if amount > size:
+        return round(amount * tensor_size)
+    if amount > tensor_size:
         raise ValueError(
-            f"amount={amount} should be smaller than the number of parameters to prune={size}"
+            f"amount={amount} should be smaller than the number of parameters to prune="
+            f"{tensor_size}"
         )
     return int(amount)
 

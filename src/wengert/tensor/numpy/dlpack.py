@@ -45,7 +45,7 @@ def exported(
     untraced("it hands its memory to another library")
     if tensor.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    if tensor.is_meta:
+    if getattr(tensor, "is_meta", False):
         raise BufferError("Can't export meta tensors, which have no memory")
     if stream is not None and stream != -1:
         raise AssertionError("stream should be None on cpu.")

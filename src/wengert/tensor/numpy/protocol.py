@@ -191,9 +191,7 @@ class NumpyProtocol:
         if method == "__call__" and not kwargs:
             name = _BINARY.get(ufunc)
             if name is not None:
-                a, b = inputs
-                if not isinstance(a, list | tuple) and not isinstance(b, list | tuple):
-                    return _operation(name, a, b)
+                return _operation(ufunc, name, *inputs)
             if self._payload.dtype.kind == "f":
                 name = _UNARY.get(ufunc)
                 if name is not None:
@@ -218,7 +216,7 @@ class NumpyProtocol:
 _ARRAYS = TensorBase | np.ndarray
 
 
-def _operation(name: str, a: Any, b: Any) -> Any:
+def _operation(ufunc: Any, name: str, a: Any, b: Any) -> Any:
     """A ufunc that an operator stands for."""
     if a.__class__ is np.ndarray and a.dtype.kind in "fciub":
         return getattr(T, name)(new_tensor(a), b)
@@ -231,6 +229,8 @@ def _operation(name: str, a: Any, b: Any) -> Any:
             return reflected(a.item())
     if isinstance(a, TensorBase) and isinstance(b, TensorBase):
         return getattr(T, name)(a, b)
+    if isinstance(a, list | tuple) or isinstance(b, list | tuple):
+        return _late("ufuncs").apply(ufunc, "__call__", (a, b), {})
     return record(TABLE[name], (column(a), column(b)), {})
 
 

@@ -127,6 +127,30 @@ def _check_context(context: Any, num_workers: int) -> None:
         )
 
 
+class _BaseDataLoaderIter:
+    """A pass over the batches of a loader, which has as many as that."""
+
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        self._loader, self._batches = loader, loader._batches()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """That of every loader: there are no workers."""
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """That of none."""
+
+
 class DataLoader(Generic[T_co]):
     """Go through a data set in batches, again and again.
 
@@ -255,7 +279,7 @@ class DataLoader(Generic[T_co]):
     def __iter__(self) -> Iterator[Any]:
         # PyTorch draws a seed for workers in each pass, whether or not there are any
         drawn_seed(self.generator)
-        return self._batches()
+        return _SingleProcessDataLoaderIter(self)
 
     def _batches(self) -> Iterator[Any]:
         if self._is_iterable:

@@ -9,7 +9,7 @@ import numpy as _np
 
 import wengert.numpy as _wnp
 from wengert.base.arrays import unmasked
-from wengert.compat.autograd.boxes import boxed, holds_box, isbox, plain
+from wengert.compat.autograd.boxes import ArrayBox, boxed, holds_box, isbox, plain
 from wengert.compat.autograd.numpy.dispatch import function_of
 from wengert.compat.kit.namespaces import defined
 
@@ -68,6 +68,22 @@ def where(condition, *args, **kwargs) -> Any:
     given = (condition, *args, *(kwargs[name] for name in ("x", "y") if name in kwargs))
     result = _where(*given)
     return result if any(map(_of_arrays, given)) else result.tolist()
+
+
+_clip = function_of("clip", _np.clip)
+
+
+def clip(a, a_min=None, a_max=None, *args, **kwargs) -> Any:
+    """`numpy.clip`, whose derivative is 0 at the bounds, too, as autograd has it."""
+    found = _clip(a, a_min, a_max, *args, **kwargs)
+    low, high = kwargs.get("min", a_min), kwargs.get("max", a_max)
+    if a.__class__ is not ArrayBox or isbox(low) or isbox(high):
+        return found
+    value = plain(found)
+    return _where((value != low) & (value != high), found, value)
+
+
+setattr(ArrayBox, "clip", clip)  # noqa: B010  # the method is the function
 
 
 def _of_arrays(value) -> bool:

@@ -5,6 +5,7 @@ Their derivatives at kinks are JAX's: `relu` has 0 at 0, `hard_tanh` 0 at its co
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, asarray, made, promote, promote_inexact
 from wengert.compat.jax.checks import check_dtype
 from wengert.compat.jax.numpy.calling import check_arrays, checked_dtype, plain, static
-from wengert.ops import special
+from wengert.ops import activations, special
 from wengert.tape.record import T
 
 
@@ -25,17 +26,29 @@ def _floating(name: str, x) -> Array:
     return promote_inexact(x)[0]
 
 
+def _activation(function: Callable[..., Array]) -> Callable[..., Array]:
+    """A function of an array as one of what becomes one: never of lists."""
+
+    @functools.wraps(function)
+    def called(x, *args, **kwargs) -> Array:
+        check_arrays(function.__name__, x)
+        return function(asarray(x), *args, **kwargs)
+
+    return called
+
+
 def _of(function: Callable[..., Any], x: Array) -> Array:
     """An operation of the package on an array."""
     return made(function(plain(x)), x.weak_type)
 
 
+@_activation
 def identity(x) -> Array:
     """`x` itself, as an array."""
-    check_arrays("identity", x)
     return jnp.asarray(x)
 
 
+@_activation
 def relu(x) -> Array:
     """max(x, 0); its derivative at 0 is 0.
 
@@ -44,53 +57,50 @@ def relu(x) -> Array:
     >>> jax.nn.relu(jax.numpy.array([-1.0, 0.0, 2.0]))
     Array([0., 0., 2.], dtype=float32)
     """
-    check_arrays("relu", x)
-    (x,) = promote(x)
     return jnp.where(x > 0, x, jnp.zeros_like(x))
 
 
+@_activation
 def relu6(x) -> Array:
-    """min(max(x, 0), 6)."""
-    check_arrays("relu6", x)
-    return jnp.minimum(jnp.maximum(x, 0), 6.0)
+    """min(max(x, 0), 6); its derivative is 0 at 0 and 6, too."""
+    return _of(activations.relu6, promote(x, 0.0)[0])
 
 
+@_activation
 def sigmoid(x) -> Array:
     """1 / (1 + exp(-x))."""
-    check_arrays("sigmoid", x)
-    (x,) = promote(x)
     check_dtype("logistic", x, "fc")
     return _of(T.sigmoid, x)
 
 
+@_activation
 def softplus(x) -> Array:
     """ln(1 + exp(x))."""
-    check_arrays("softplus", x)
     return jnp.logaddexp(x, 0)
 
 
+@_activation
 def sparse_plus(x) -> Array:
     """0 below -1, x above 1, and a parabola between."""
-    (x,) = [_floating("sparse_plus", x)]
     middle = jnp.square(x + 1) / 4
     return jnp.where(x <= -1.0, 0.0, jnp.where(x >= 1.0, x, middle))
 
 
+@_activation
 def sparse_sigmoid(x) -> Array:
     """0 below -1, 1 above 1, and a line between."""
-    check_arrays("sparse_sigmoid", x)
-    return 0.5 * jnp.clip(jnp.asarray(x) + 1.0, 0.0, 2.0)
+    return 0.5 * jnp.clip(x + 1.0, 0.0, 2.0)
 
 
+@_activation
 def soft_sign(x) -> Array:
     """x / (1 + abs(x))."""
-    x = _floating("soft_sign", x)
     return x / (jnp.abs(x) + 1)
 
 
+@_activation
 def silu(x) -> Array:
     """x * sigmoid(x)."""
-    x = _floating("silu", x)
     return x * sigmoid(x)
 
 
@@ -103,36 +113,35 @@ def mish(x) -> Array:
     return x * jnp.tanh(softplus(x))
 
 
+@_activation
 def log_sigmoid(x) -> Array:
     """ln(sigmoid(x))."""
-    x = _floating("log_sigmoid", x)
     return -softplus(-x)
 
 
+@_activation
 def elu(x, alpha=1.0) -> Array:
     """x above 0, alpha * (exp(x) - 1) below."""
-    x = _floating("elu", x)
     below = jnp.where(x > 0, 0.0, x)
     return jnp.where(x > 0, x, alpha * jnp.expm1(below))
 
 
+@_activation
 def leaky_relu(x, negative_slope=1e-2) -> Array:
     """x above 0, negative_slope * x below."""
-    x = _floating("leaky_relu", x)
     return jnp.where(x >= 0, x, negative_slope * x)
 
 
+@_activation
 def hard_tanh(x) -> Array:
     """x between -1 and 1, and these beyond."""
-    x = _floating("hard_tanh", x)
     return jnp.where(x > 1, 1, jnp.where(x < -1, -1, x))
 
 
+@_activation
 def celu(x, alpha=1.0) -> Array:
     """x above 0, alpha * (exp(x / alpha) - 1) below."""
-    x = _floating("celu", x)
-    below = jnp.where(x > 0, 0.0, x)
-    return jnp.maximum(x, 0.0) + alpha * jnp.expm1(below / alpha)
+    return jnp.maximum(x, 0.0) + alpha * jnp.expm1(jnp.minimum(x, 0.0) / alpha)
 
 
 def selu(x) -> Array:
@@ -152,9 +161,9 @@ def gelu(x, approximate: bool = True) -> Array:
     x = _floating("gelu", x)
     if approximate:
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * (x**3))
-        return x * (0.5 * (1.0 + jnp.tanh(inner)))
+        return made(x * (0.5 * (1.0 + jnp.tanh(inner))))
     root = np.float32(math.sqrt(0.5)) if x.dtype == np.float32 else math.sqrt(0.5)
-    return 0.5 * x * _of(special.erfc, -x * float(root))
+    return made(0.5 * x * _of(special.erfc, -x * float(root)))
 
 
 def glu(x, axis: int = -1) -> Array:
@@ -167,21 +176,21 @@ def glu(x, axis: int = -1) -> Array:
     return first * sigmoid(second)
 
 
+@_activation
 def squareplus(x, b=4) -> Array:
     """(x + sqrt(x² + b)) / 2."""
-    x = _floating("squareplus", x)
     return (x + jnp.sqrt(jnp.square(x) + b)) / 2
 
 
+@_activation
 def hard_sigmoid(x) -> Array:
     """relu6(x + 3) / 6."""
-    check_arrays("hard_sigmoid", x)
-    return relu6(jnp.asarray(x) + 3.0) / 6.0
+    return relu6(x + 3.0) / 6.0
 
 
+@_activation
 def hard_silu(x) -> Array:
     """x * hard_sigmoid(x)."""
-    x = _floating("hard_silu", x)
     return x * hard_sigmoid(x)
 
 

@@ -13,73 +13,59 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
-from wengert.compat.jax.numpy.calling import as_operands, call, documented, operands, static
+from wengert.compat.jax.numpy.calling import call, of_row, static
 from wengert.compat.kit.namespaces import closed
+from wengert.compat.kit.rows import of_rows
 
-__all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
-
-_ONE = "fft ifft rfft irfft hfft ihfft"
-_TWO = "fft2 ifft2 rfft2 irfft2"
-_SEVERAL = "fftn ifftn rfftn irfftn"
+__all__ = ["fftfreq", "rfftfreq"]
 
 
-def _check_norm(name: str, norm) -> None:
-    if norm not in (None, "backward", "ortho", "forward"):
-        raise ValueError(
-            f"jax.numpy.fft.{name} only supports the norm None, 'backward', 'ortho' and 'forward', "
-            f"got {norm!r}"
-        )
+def _row(name: str, parameters: str, meeting: str, text: str) -> Callable[..., Any]:
+    """NumPy's function of this name; transforms check what JAX does."""
 
-
-def _check_real(name: str, x) -> None:
-    if name in ("rfft", "rfft2", "rfftn", "ihfft") and x._payload.dtype.kind == "c":
-        raise ValueError(f"only real valued inputs supported for {name}: take x.real")
-
-
-def _along_one(name: str) -> Callable[..., Any]:
-    def transform(a, n: int | None = None, axis=-1, norm: str | None = None) -> Any:
-        (x,) = as_operands(f"jnp.fft.{name}", a, inexact=True)
-        _check_norm(name, norm)
-        _check_real(name, x)
+    def compute(x, weak: bool, norm: str | None = None, axis=None, **options) -> Any:
+        if norm not in (None, "backward", "ortho", "forward"):
+            raise ValueError(
+                f"jax.numpy.fft.{name} only supports the norm None, 'backward', 'ortho' and "
+                f"'forward', got {norm!r}"
+            )
+        if name.startswith(("rfft", "ihfft")) and x._payload.dtype.kind == "c":
+            raise ValueError(f"only real valued inputs supported for {name}: take x.real")
         if isinstance(axis, tuple | list):
             raise ValueError(
                 f"jax.numpy.fft.{name} does not support multiple axes. Please use "
                 f"jax.numpy.fft.{name}n. Got axis = {axis!r}."
             )
-        return call(f"fft.{name}", x, n, axis, norm)
+        given = {"axis": axis, "norm": norm}
+        given = {key: value for key, value in given.items() if value is not None}
+        return call(f"fft.{name}", x, **given, **options)
 
-    return transform
-
-
-def _along_several(name: str, default: tuple[int, ...] | None) -> Callable[..., Any]:
-    def transform(a, s=None, axes=default, norm: str | None = None) -> Any:
-        (x,) = as_operands(f"jnp.fft.{name}", a, inexact=True)
-        _check_norm(name, norm)
-        _check_real(name, x)
-        return call(f"fft.{name}", x, s, axes, norm)
-
-    return transform
+    __all__.append(name)
+    return of_row(name, parameters, meeting, text, compute, "numpy.fft")
 
 
-for _name in _ONE.split():
-    globals()[_name] = documented(_along_one(_name), f"fft.{_name}")
-for _name in _TWO.split():
-    globals()[_name] = documented(_along_several(_name, (-2, -1)), f"fft.{_name}")
-for _name in _SEVERAL.split():
-    globals()[_name] = documented(_along_several(_name, None), f"fft.{_name}")
-__all__ += [*_ONE.split(), *_TWO.split(), *_SEVERAL.split()]
-
-
-def fftshift(x, axes=None) -> Any:
-    """The frequency 0 in the middle."""
-    (x,) = operands("jnp.fft.fftshift", x)
-    return call("fft.fftshift", x, axes)
-
-
-def ifftshift(x, axes=None) -> Any:
-    """What undoes `fftshift`."""
-    (x,) = operands("jnp.fft.ifftshift", x)
-    return call("fft.ifftshift", x, axes)
+of_rows(
+    globals(),
+    _row,
+    """
+    fft | a, n=None, axis=-1, norm=None | inexact | The discrete Fourier transform along an axis.
+    fft2 | a, s=None, axes=(-2, -1), norm=None | inexact | `fft` along two axes.
+    fftn | a, s=None, axes=None, norm=None | inexact | `fft` along several axes.
+    fftshift | x, axes=None | own | The frequency 0 in the middle.
+    hfft | a, n=None, axis=-1, norm=None | inexact | `fft` of a signal whose transform is real.
+    ifft | a, n=None, axis=-1, norm=None | inexact | The inverse of `fft`.
+    ifft2 | a, s=None, axes=(-2, -1), norm=None | inexact | The inverse of `fft2`.
+    ifftn | a, s=None, axes=None, norm=None | inexact | The inverse of `fftn`.
+    ifftshift | x, axes=None | own | What undoes `fftshift`.
+    ihfft | a, n=None, axis=-1, norm=None | inexact | The inverse of `hfft`.
+    irfft | a, n=None, axis=-1, norm=None | inexact | The inverse of `rfft`.
+    irfft2 | a, s=None, axes=(-2, -1), norm=None | inexact | The inverse of `rfft2`.
+    irfftn | a, s=None, axes=None, norm=None | inexact | The inverse of `rfftn`.
+    rfft | a, n=None, axis=-1, norm=None | inexact | The half of `fft` that real numbers have.
+    rfft2 | a, s=None, axes=(-2, -1), norm=None | inexact | `rfft` along two axes.
+    rfftn | a, s=None, axes=None, norm=None | inexact | `rfft` along several axes.
+    """,
+)
 
 
 def fftfreq(n: int, d=1.0, *, dtype=None, device=None) -> Any:

@@ -8,6 +8,7 @@ Array(5., dtype=float32)
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,11 +21,12 @@ from wengert.compat.jax.numpy.calling import (
     as_operands,
     call,
     documented,
+    of_row,
     operands,
     static,
 )
-from wengert.compat.jax.numpy.choosing import where
 from wengert.compat.kit.namespaces import closed, defined
+from wengert.compat.kit.rows import of_rows
 from wengert.tape.base import new_tensor
 
 
@@ -98,23 +100,11 @@ def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
     if isinstance(x._payload, np.ndarray):
         found, residuals, rank, s = call("linalg.lstsq", x, y, rcond)
     else:
-        found, residuals, rank, s = _least_squares(x, y, rcond)
+        found, residuals, rank, s = products.least_squares(x, y, rcond)
     if not numpy_resid:
         away = x @ found - y
         residuals = reductions.REDUCTIONS["sum"](abs(away) ** 2, 0).reshape(-1)
     return found, residuals, asarray(rank, int), s
-
-
-def _least_squares(x, y, rcond) -> Any:
-    """`lstsq` by singular values, of which those that are too small count as 0."""
-    u, s, vh = svd(x, full_matrices=False)
-    cut = float(np.finfo(x._payload.dtype).eps) * max(x.shape) if rcond is None else rcond
-    large = s > cut * s[0]
-    inverses = where(large, 1 / where(large, s, 1), 0)
-    columns = y[:, None] if y.ndim == 1 else y
-    found = _adjoint(vh) @ (inverses[:, None] * (_adjoint(u) @ columns))
-    found = found[:, 0] if y.ndim == 1 else found
-    return found, asarray(np.zeros(0), s.dtype), large.sum(), s
 
 
 def pinv(a, rtol=None, hermitian: bool = False, *, rcond=None) -> Any:
@@ -152,12 +142,6 @@ def svd(
             "jnp.linalg.svd with subset_by_index=: take a slice of the result"
         )
     return call("linalg.svd", x, full_matrices, compute_uv, hermitian)
-
-
-def svdvals(x, /) -> Any:
-    """The singular values."""
-    (x,) = as_operands("jnp.linalg.svdvals", x, inexact=True)
-    return call("linalg.svdvals", x)
 
 
 def _hermitian(name: str, a, symmetrize: bool) -> Any:
@@ -217,24 +201,6 @@ def norm(x, ord=None, axis=None, keepdims: bool = False) -> Any:
     return call("linalg.norm", x, ord, axis, keepdims)
 
 
-def vector_norm(x, /, *, axis=None, keepdims: bool = False, ord=2) -> Any:
-    """The norms of vectors."""
-    (x,) = as_operands("jnp.linalg.vector_norm", x, inexact=True)
-    return call("linalg.vector_norm", x, axis=axis, keepdims=keepdims, ord=ord)
-
-
-def matrix_norm(x, /, *, keepdims: bool = False, ord="fro") -> Any:
-    """The norms of matrices."""
-    (x,) = as_operands("jnp.linalg.matrix_norm", x, inexact=True)
-    return call("linalg.matrix_norm", x, keepdims=keepdims, ord=ord)
-
-
-def cond(x, p=None) -> Any:
-    """The condition numbers of matrices."""
-    (x,) = as_operands("jnp.linalg.cond", x, inexact=True)
-    return call("linalg.cond", x, p)
-
-
 def matrix_power(a, n: int) -> Any:
     """Matrices to a whole power."""
     (x,) = operands("jnp.linalg.matrix_power", a)
@@ -249,7 +215,7 @@ def matrix_rank(M, rtol=None, *, hermitian: bool = False, tol=None) -> Any:
     (x,) = as_operands("jnp.linalg.matrix_rank", M, inexact=True)
     if x.ndim < 2:
         return call("any", x != 0).astype(int)
-    s = svdvals(x)
+    s = call("linalg.svdvals", x)
     cut = rtol if tol is None else tol
     if cut is None:
         cut = max(x.shape[-2:]) * float(np.finfo(x._payload.dtype).eps)
@@ -260,12 +226,6 @@ def matrix_rank(M, rtol=None, *, hermitian: bool = False, tol=None) -> Any:
 def multi_dot(arrays, *, precision=None) -> Any:
     """The product of several matrices, in the order that costs least."""
     return call("linalg.multi_dot", as_operands("jnp.linalg.multi_dot", *arrays))
-
-
-def matrix_transpose(x, /) -> Any:
-    """Matrices with rows and columns exchanged."""
-    (x,) = operands("jnp.linalg.matrix_transpose", x)
-    return call("matrix_transpose", x)
 
 
 def cross(x1, x2, /, *, axis: int = -1) -> Any:
@@ -289,47 +249,37 @@ def outer(x1, x2, /) -> Any:
     return products.PRODUCTS["outer"](x, y)
 
 
-def matmul(x1, x2, /, *, precision=None, preferred_element_type=None) -> Any:
-    """The product of matrices."""
-    return products.matmul(x1, x2, preferred_element_type=preferred_element_type)
+def _row(name: str, parameters: str, meeting: str, text: str) -> Callable[..., Any]:
+    """`jax.numpy`'s product of this name, or NumPy's function."""
+    product = products.PRODUCTS.get(name)
+    compute: Any = functools.partial(call, f"linalg.{name}")
+    if product is not None:
+        compute = lambda *arrays, weak, **options: product(*arrays, **options)  # noqa: E731
+    return of_row(name, parameters, meeting, text, compute, "numpy.linalg")
 
 
-def vecdot(x1, x2, /, *, axis: int = -1, precision=None, preferred_element_type=None) -> Any:
-    """The sums of products along an axis."""
-    return products.PRODUCTS["vecdot"](
-        x1, x2, axis=axis, preferred_element_type=preferred_element_type
-    )
-
-
-def tensordot(
-    x1, x2, /, *, axes=2, precision=None, preferred_element_type=None, out_sharding=None
-) -> Any:
-    """The sums of products over axes of both."""
-    return products.tensordot(x1, x2, axes, preferred_element_type=preferred_element_type)
-
-
-def diagonal(x, /, *, offset: int = 0) -> Any:
-    """The diagonals of matrices."""
-    (x,) = operands("jnp.linalg.diagonal", x)
-    return call("linalg.diagonal", x, offset=offset)
-
-
-def trace(x, /, *, offset: int = 0, dtype=None) -> Any:
-    """The traces of matrices."""
-    return reductions.REDUCTIONS["trace"](x, offset, -2, -1, dtype)
-
-
-def tensorinv(a, ind: int = 2) -> Any:
-    """The inverse of an array with respect to `tensordot`."""
-    (x,) = as_operands("jnp.linalg.tensorinv", a, inexact=True)
-    return call("linalg.tensorinv", x, ind)
-
-
-def tensorsolve(a, b, axes=None) -> Any:
-    """The solution x of ``tensordot(a, x) = b``."""
-    x, y = as_operands("jnp.linalg.tensorsolve", a, b, inexact=True)
-    return call("linalg.tensorsolve", x, y, axes)
-
+of_rows(
+    globals(),
+    _row,
+    """
+    cond | x, p=None | inexact | The condition numbers of matrices.
+    diagonal | x, /, *, offset=0 | own | The diagonals of matrices.
+    matmul | x1, x2, /, *, precision=None, preferred_element_type=None | same
+        | The product of matrices.
+    matrix_norm | x, /, *, keepdims=False, ord="fro" | inexact | The norms of matrices.
+    matrix_transpose | x, / | own | Matrices with rows and columns exchanged.
+    svdvals | x, / | inexact | The singular values.
+    tensordot
+        | x1, x2, /, *, axes=2, precision=None, preferred_element_type=None, out_sharding=None
+        | same | The sums of products over axes of both.
+    tensorinv | a, ind=2 | inexact | The inverse of an array with respect to `tensordot`.
+    tensorsolve | a, b, axes=None | inexact | The solution x of ``tensordot(a, x) = b``.
+    trace | x, /, *, offset=0, dtype=None | own | The traces of matrices.
+    vecdot | x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None | same
+        | The sums of products along an axis.
+    vector_norm | x, /, *, axis=None, keepdims=False, ord=2 | inexact | The norms of vectors.
+    """,
+)
 
 __getattr__ = closed(globals(), "jax.numpy.linalg")
 

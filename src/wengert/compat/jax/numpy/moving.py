@@ -320,8 +320,10 @@ class _Joined:
         if isinstance(parts[0], str):
             text, parts = parts[0], parts[1:]
             if text in ("r", "c"):
-                found = self[parts].reshape((1, -1))
-                return found.T if text == "c" else found
+                found = self[parts]
+                if found.ndim > 1:
+                    return found
+                return found[:, None] if text == "c" else found[None]
             axis, least, start = [*map(int, text.split(",")), *self._how[len(text.split(",")) :]]
         given = promote(
             *[converted(np.r_[part] if isinstance(part, slice) else part) for part in parts]
@@ -329,7 +331,7 @@ class _Joined:
         wide = []
         for x in (call("atleast_1d", part) for part in given):
             missing = max(least - x.ndim, 0)
-            before = missing if start == -1 else min(start, missing)
+            before = start + missing + 1 if start < 0 else min(start, missing)
             wide.append(x.reshape((*[1] * before, *x.shape, *[1] * (missing - before))))
         return call("concatenate", wide, axis)
 

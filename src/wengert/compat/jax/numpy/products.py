@@ -217,8 +217,12 @@ def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
 def poly(seq_of_zeros) -> Any:
     """The polynomial that has given zeros; of a matrix, its characteristic polynomial."""
     (x,) = as_operands("poly", seq_of_zeros, inexact=True)
-    found = call("poly", call("atleast_1d", x))
-    return found.astype(complex) if x.ndim == 2 else found
+    if x.ndim == 2:
+        x = call("linalg.eigvals", x.astype(np.result_type(x._payload.dtype, np.complex64)))
+    found = one = asarray(np.ones(1), x._payload.dtype)
+    for zero in call("atleast_1d", x):
+        found = call("convolve", found, call("append", one, -zero))
+    return found
 
 
 def polyadd(a1, a2) -> Any:
@@ -285,6 +289,19 @@ def polyint(p, m: int = 1, k=None) -> Any:
     return x
 
 
+def least_squares(x, y, rcond) -> Any:
+    """`linalg.lstsq` by singular values, of which those that are too small count as 0."""
+    u, s, vh = call("linalg.svd", x, False)
+    cut = float(np.finfo(x._payload.dtype).eps) * max(x.shape) if rcond is None else rcond
+    large = s > cut * s[0]
+    inverses = where(large, 1 / where(large, s, 1), 0)
+    columns = y[:, None] if y.ndim == 1 else y
+    u, v = (call("conjugate", part) for part in (u.T, vh.T))
+    found = v @ (inverses[:, None] * (u @ columns))
+    found = found[:, 0] if y.ndim == 1 else found
+    return found, asarray(np.zeros(0), s.dtype), large.sum(), s
+
+
 def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -> Any:
     """The polynomial that fits points best; differentiable."""
     x, y, *weights = as_operands("polyfit", x, y, *([] if w is None else [w]), inexact=True)
@@ -298,8 +315,9 @@ def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -
         columns = columns * factors[:, None]
         values = values * (factors if y.ndim == 1 else factors[:, None])
     scale = (columns**2).sum(0) ** 0.5
-    found, residuals, rank, sizes = call("linalg.lstsq", columns / scale, values, float(rcond))
+    found, _, rank, sizes = least_squares(columns / scale, values, rcond)
     found = (found.T / scale).T
+    residuals = ((columns @ found - values) ** 2).sum(0).reshape(-1)
     if full:
         return found, residuals, asarray(rank, int), sizes, rcond
     share = 1 if str(cov) == "unscaled" else residuals / (x.size - deg - 1)
@@ -359,6 +377,6 @@ of_rows(
         | The sums of products along an axis; the elements of `x1` are conjugated.
     """,
 )
-PRODUCTS = table(globals())
+PRODUCTS = table(globals(), "least_squares")
 
 fill_sections(globals())

@@ -26,6 +26,7 @@ from wengert.compat.jax.numpy.calling import (
     table,
     value_of,
 )
+from wengert.compat.jax.numpy.choosing import take_along_axis
 from wengert.compat.kit.rows import of_rows
 from wengert.ops import reduce as reductions
 from wengert.tape.base import TensorBase
@@ -280,7 +281,7 @@ def _picked(x, at, axis, keepdims: bool, weights, ignoring: bool) -> Any:
 
     rows = lines(x)
     order = call("argsort", rows, -1)
-    rows = call("take_along_axis", rows, order, -1)
+    rows = take_along_axis(rows, order, -1)
     there, q = made(T.logical_not(T.isnan(rows))), asarray(at.reshape(-1))
     if weights is None:
         places = call("ceil", q * (there.sum(-1, keepdims=True) - 1) - 0.5)
@@ -289,10 +290,10 @@ def _picked(x, at, axis, keepdims: bool, weights, ignoring: bool) -> Any:
         if wide.ndim < x.ndim:
             wide = wide.reshape([-1 if i == axes[0] else 1 for i in range(x.ndim)])
         wide = lines(call("broadcast_to", wide, tuple(x.shape)))
-        sums = (call("take_along_axis", wide, order, -1) * there).cumsum(-1)
+        sums = (take_along_axis(wide, order, -1) * there).cumsum(-1)
         places = (sums[..., None, :] < q[:, None] * sums[..., -1:, None]).sum(-1)
     places = asarray(call("clip", places, 0, max(rows.shape[-1] - 1, 0)), int)
-    found = call("take_along_axis", rows, places, -1)
+    found = take_along_axis(rows, places, -1)
     if not ignoring:
         found = call("where", there.all(-1, keepdims=True), found, np.nan)
     found = call("moveaxis", found, -1, 0)

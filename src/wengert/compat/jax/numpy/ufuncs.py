@@ -266,8 +266,8 @@ def imag(val, /) -> Any:
 
 def rint(x, /) -> Any:
     """Rounded to the nearest whole number, as a fraction; half of one to the even."""
-    (x,) = as_operands("rint", x, inexact=True)
-    return round_(x)
+    (x,) = as_operands("rint", x)
+    return asarray(x, default_dtype("f")) if x._payload.dtype.kind in "biu" else round_(x)
 
 
 def clip(arr=None, /, min=None, max=None) -> Any:
@@ -345,7 +345,7 @@ of_rows(
     """
     angle | z, deg=False | inexact-weak | The angles of complex numbers.
     frexp | x, / | inexact | Fractions in [1/2, 1), and powers of 2.
-    heaviside | x1, x2, / | inexact-weak | 0 below 0, 1 above, `x2` at 0.
+    heaviside | x1, x2, / | inexact | 0 below 0, 1 above, `x2` at 0.
     i0 | x | inexact-weak | The modified Bessel function of order 0.
     modf | x, /, out=None | inexact-weak | The fractional and the whole parts.
     nan_to_num | x, copy=True, nan=0.0, posinf=None, neginf=None | own
@@ -381,7 +381,7 @@ _WITH_METHODS: dict[str, tuple[str, Any]] = {
 UFUNCS: dict[str, Callable[..., Any]] = {
     **functions_of(globals(), "negative divmod_ logical_not round_"),
     **{name: _of_one(name, True) for name in _FRACTIONS.split()},
-    **{name: _of_one(name, False, name != "signbit") for name in _PREDICATES.split()},
+    **{name: _of_one(name, False, name in ("isfinite", "isnan")) for name in _PREDICATES.split()},
     **{name: _same_unless_fraction(name) for name in ("ceil", "floor", "trunc")},
     **{
         name: _of_two(name, kinds, kinds in _OF_FRACTIONS)

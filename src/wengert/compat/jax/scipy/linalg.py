@@ -38,6 +38,28 @@ def _matrix(name: str, a) -> Array:
     return x
 
 
+def cholesky(a, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
+    """The triangular factor of positive definite matrices: the upper one, unless `lower`."""
+    return linalg.cholesky(_matrix("cholesky", a), upper=not lower)
+
+
+def cho_factor(
+    a, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, bool]:
+    """As `cholesky`, with `lower`, as `cho_solve` takes it."""
+    return cholesky(a, lower), lower
+
+
+def det(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
+    """The determinants of matrices."""
+    return linalg.det(a)
+
+
+def inv(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
+    """The inverses of matrices; NaN where there are none."""
+    return linalg.inv(a)
+
+
 def cho_solve(c_and_lower, b, overwrite_b: bool = False, check_finite: bool = True) -> Array:
     """The solution of a system, by the factor of its matrix."""
     factor, lower = c_and_lower
@@ -67,7 +89,7 @@ def solve(
         )
     if assume_a != "pos":
         return linalg.solve(a, b)
-    return cho_solve((linalg.cholesky(a, upper=not lower), lower), b)
+    return cho_solve(cho_factor(a, lower), b)
 
 
 def solve_triangular(
@@ -190,14 +212,9 @@ of_rows(
     globals(),
     _row,
     """
-    cho_factor | a, lower=False, overwrite_a=False, check_finite=True | inexact
-        | As `cholesky`, with `lower`, as `cho_solve` takes it.
-    cholesky | a, lower=False, overwrite_a=False, check_finite=True | inexact
-        | The triangular factor of positive definite matrices: the upper one, unless `lower`.
     circulant | c | own | The matrix whose columns are one vector, moved on.
     companion | a | inexact | The companion matrix of a polynomial.
     convolution_matrix | a, n, mode="full" | own | The matrix that convolves with a vector.
-    det | a, overwrite_a=False, check_finite=True | inexact | The determinants of matrices.
     eigh_tridiagonal | d, e, *, eigvals_only=False, tol=None | inexact
         | The eigenvalues and eigenvectors of a symmetric matrix that has three diagonals.
     expm | A, *, upper_triangular=False, max_squarings=16 | inexact | The exponential of matrices.
@@ -206,7 +223,6 @@ of_rows(
     fiedler | a | own | The matrix of distances between the elements of a vector.
     hankel | c, r=None | same r
         | The matrix of constant diagonals from the left below, with a first column and a last row.
-    inv | a, overwrite_a=False, check_finite=True | inexact | The inverses of matrices.
     leslie | f, s | same | The Leslie matrix of rates of fertility and survival.
     lu | a, permute_l=False, overwrite_a=False, check_finite=True | inexact
         | The factors of ``a = p @ l @ u``; of ``a = (p @ l) @ u`` for `permute_l`.

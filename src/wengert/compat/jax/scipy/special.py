@@ -6,8 +6,8 @@ Array(0.5, dtype=float32, weak_type=True)
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,26 +23,18 @@ from wengert.compat.jax.nn.functions import softmax as _softmax
 from wengert.compat.jax.numpy.calling import (
     as_operands,
     check_arrays,
-    documented,
     finished,
+    of_row,
     plain,
     static,
     value_of,
 )
-from wengert.compat.kit.namespaces import closed
+from wengert.compat.kit.namespaces import closed, rows_of
 from wengert.ops import special
 from wengert.tensor.numpy.special import rule_of
 
 __all__ = ["factorial", "logsumexp", "polygamma"]
 
-_NAMES = (
-    "dawsn digamma entr erf erfc erfcx erfinv exp1 expi expit fresnel gamma gammaln i0 i0e i1 i1e "
-    "loggamma log_ndtr logit ndtr ndtri sici spence"
-)
-_ONE = {name: name for name in _NAMES.split()} | {"digamma": "psi", "loggamma": "gammaln"}
-"""Functions of one argument, and what SciPy calls them."""
-_TWO = "beta betaln boxcox boxcox1p gammainc gammaincc kl_div owens_t poch rel_entr xlog1py xlogy"
-_THREE = "betainc hyp1f1"
 _CURES = {
     "bessel_jn": "wengert.special.bessel_j0 and bessel_j1 are there",
     "lpmn": "JAX has given it up",
@@ -52,7 +44,7 @@ _CURES = {
 }
 
 
-def _computed(name: str, *given: Array) -> Any:
+def _computed(name: str, *given: Array, weak: bool = False) -> Any:
     """SciPy's function of this name, by what stands for it."""
     rule = rule_of(name)
     assert rule is not None
@@ -73,33 +65,32 @@ def _check_installed(name: str) -> None:
         scipy_module("special", f"jax.scipy.special.{name}")
 
 
-def _of_one(name: str, scipys: str) -> Callable[..., Any]:
-    def function(x) -> Any:
-        (x,) = as_operands(f"{name}", x, inexact=True)
-        return _computed(scipys, x)
-
-    return function
-
-
-def _of_several(name: str, count: int) -> Callable[..., Any]:
-    def function(*args) -> Any:
-        if len(args) != count:
-            raise TypeError(
-                f"{name}() takes {count} positional arguments but {len(args)} were given"
-            )
-        return _computed(name, *as_operands(name, *args, inexact=True))
-
-    return function
-
-
-_COUNTS = dict.fromkeys(_TWO.split(), 2) | dict.fromkeys(_THREE.split(), 3)
-_MADE = {name: _of_one(name, scipys) for name, scipys in _ONE.items()}
-_MADE |= {name: _of_several(name, count) for name, count in _COUNTS.items()}
-for _name, _function in _MADE.items():
-    _first = f"`scipy.special.{_name}` on arrays of JAX."
-    _function.__doc__ = f"{_first}\n\nSee `scipy.special.{_name}`."
-    globals()[_name] = documented(_function, _name)
-__all__ += list(_MADE)
+_ROWS = """
+    x: dawsn entr erf erfc erfcx erfinv exp1 expi expit fresnel gamma gammaln i0 i0e i1 i1e logit
+        ndtr sici spence digamma=psi loggamma=gammaln
+    p: ndtri
+    x, y: xlog1py xlogy
+    p, q: kl_div rel_entr
+    a, b: beta betaln
+    a, x: gammainc gammaincc
+    x, lmbda: boxcox boxcox1p
+    h, a: owens_t
+    z, m: poch
+    a, b, x: betainc hyp1f1
+    a, b, c, x: hyp2f1
+    """
+"""The functions that are SciPy's, by their parameters, and what SciPy calls them."""
+for _parameters, _names in rows_of(_ROWS):
+    for _name, _, _scipys in (one.partition("=") for one in _names):
+        globals()[_name] = of_row(
+            _name,
+            _parameters,
+            "inexact",
+            f"`scipy.special.{_name}` on arrays of JAX.",
+            functools.partial(_computed, _scipys or _name),
+            "scipy.special",
+        )
+        __all__ += [_name]
 
 
 def softmax(x, /, *, axis=None) -> Array:
@@ -189,11 +180,6 @@ def expn(n, x) -> Array:
     check_arrays("expn", n, x)
     (y,) = as_operands("expn", x, inexact=True)
     return _computed("expn", asarray(n, y.dtype), y)
-
-
-def hyp2f1(a, b, c, x) -> Array:
-    """Gauss's hypergeometric function; differentiable by `x`."""
-    return _computed("hyp2f1", *as_operands("hyp2f1", a, b, c, x, inexact=True))
 
 
 def bernoulli(n: int) -> Array:

@@ -6,6 +6,7 @@ Importing this module puts those that are methods, too, on the class.
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from wengert import numpy as wnp
 from wengert.autograd import Function
+from wengert.compat.kit.namespaces import rows_of
 from wengert.compat.mxnet import operators
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import MXNetError, shown
@@ -127,54 +129,45 @@ def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
     return data / T.sqrt(squares + eps)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "L2Normalization": l2_normalization,
-    "MakeLoss": make_loss,
-    "SoftmaxOutput": softmax_output,
-    "make_loss": make_loss,
-    "softmax_cross_entropy": softmax_cross_entropy,
-}
+def _named(text: str) -> dict[str, str]:
+    """The names in rows ``what is behind: names of MXNet's``, each with what is behind it."""
+    return {name: home for home, names in rows_of(text) for name in names}
 
 
 _SAME = """
     abs arccos arccosh arcsin arcsinh arctan arctanh broadcast_arrays cbrt ceil cos cosh degrees
     expand_dims exp expm1 fix floor log log10 log1p log2 moveaxis radians reciprocal rint round sign
     sin sinh sqrt square squeeze swapaxes tan tanh trunc where add subtract multiply divide
-    maximum minimum power negative hypot diag
+    maximum minimum power negative hypot diag flip repeat tile
     """
 """Functions that are NumPy's."""
-_SPELLED = {
-    "abs": "absolute",
-    "broadcast_add": "add",
-    "broadcast_div": "divide",
-    "broadcast_hypot": "hypot",
-    "broadcast_maximum": "maximum",
-    "broadcast_minimum": "minimum",
-    "broadcast_minus": "subtract",
-    "broadcast_mod": "remainder",
-    "broadcast_mul": "multiply",
-    "broadcast_plus": "add",
-    "broadcast_power": "power",
-    "broadcast_sub": "subtract",
-    "elemwise_add": "add",
-    "elemwise_div": "divide",
-    "elemwise_mul": "multiply",
-    "elemwise_sub": "subtract",
-    "fix": "trunc",
-    "modulo": "remainder",
-    "pow": "power",
-}
+_SPELLED = _named(
+    """
+    absolute: abs
+    add: broadcast_add broadcast_plus elemwise_add
+    divide: broadcast_div elemwise_div
+    flip: reverse
+    hypot: broadcast_hypot
+    maximum: broadcast_maximum
+    minimum: broadcast_minimum
+    multiply: broadcast_mul elemwise_mul
+    power: broadcast_power pow
+    remainder: broadcast_mod modulo
+    subtract: broadcast_minus broadcast_sub elemwise_sub
+    swapaxes: SwapAxis
+    trunc: fix
+    """
+)
 _COMPARING = {
     **{name: numpys for numpys in COMPARISONS.values() for name in (numpys, f"broadcast_{numpys}")},
-    "lesser": "less",
-    "lesser_equal": "less_equal",
-    "broadcast_lesser": "less",
-    "broadcast_lesser_equal": "less_equal",
-    **{f"logical_{w}": f"logical_{w}" for w in ("and", "or", "xor", "not")},
-    **{f"broadcast_logical_{w}": f"logical_{w}" for w in ("and", "or", "xor")},
-    "isfinite": "isfinite",
-    "isinf": "isinf",
-    "isnan": "isnan",
+    **{f"{b}logical_{w}": f"logical_{w}" for w in ("and", "or", "xor") for b in ("", "broadcast_")},
+    **{name: name for name in ("logical_not", "isfinite", "isinf", "isnan")},
+    **_named(
+        """
+        less: lesser broadcast_lesser
+        less_equal: lesser_equal broadcast_lesser_equal
+        """
+    ),
 }
 """Functions that answer with 1 and 0, in the dtype of their argument."""
 
@@ -363,21 +356,6 @@ def take(a, indices, axis: int = 0, mode: str = "clip") -> Any:
     return wnp.take(a, index_of(indices), axis=axis, mode=mode)
 
 
-def flip(data, axis) -> Any:
-    """The elements along `axis` in reverse order."""
-    return wnp.flip(data, axis)
-
-
-def tile(data, reps) -> Any:
-    """`data` repeated as a whole."""
-    return wnp.tile(data, reps)
-
-
-def repeat(data, repeats: int, axis: int | None = None) -> Any:
-    """Each element repeated."""
-    return wnp.repeat(data, repeats, axis)
-
-
 def clip(data, a_min: float, a_max: float) -> Any:
     """Elements below `a_min` or above `a_max` replaced by these."""
     return wnp.clip(data, a_min, a_max)
@@ -400,9 +378,14 @@ def cast(data, dtype) -> Any:
     return T.to_copy(data, dtype=np.dtype(dtype))
 
 
-def like(data, value: float) -> Any:
-    """An array of `value` in the shape and dtype of `data`."""
-    return new_tensor(np.full_like(data._payload, value))
+def ones_like(data) -> Any:
+    """Ones in the shape and dtype of `data`."""
+    return new_tensor(np.ones_like(data._payload))
+
+
+def zeros_like(data) -> Any:
+    """Zeros in the shape and dtype of `data`."""
+    return new_tensor(np.zeros_like(data._payload))
 
 
 def softmax(data, axis: int = -1, **kwargs) -> Any:
@@ -418,65 +401,62 @@ def add_n(*args) -> Any:
     return total
 
 
+_MODULE = _named(
+    """
+    add_n: ElementWiseSum add_n
+    argsort: argsort
+    broadcast_axis: broadcast_axes broadcast_axis
+    broadcast_like: broadcast_like
+    broadcast_to: broadcast_to
+    cast: Cast cast
+    clip: clip
+    concat: Concat concat
+    concatenate: concatenate
+    dot: dot
+    flatten: Flatten flatten
+    gemm2: gemm2 linalg_gemm2
+    l2_normalization: L2Normalization
+    make_loss: MakeLoss make_loss
+    norm: norm
+    ones_like: ones_like
+    reshape: Reshape reshape
+    slice: slice
+    slice_axis: slice_axis
+    softmax: softmax
+    softmax_cross_entropy: softmax_cross_entropy
+    softmax_output: SoftmaxOutput
+    sort: sort
+    split: SliceChannel split
+    stack: stack
+    take: take
+    transpose: transpose
+    zeros_like: zeros_like
+    """
+)
+"""Functions of this module."""
 _OWN: dict[str, Callable[..., Any]] = {
     **{n: _reduction(n) for n in ("sum", "mean", "prod", "max", "min", "nansum", "nanprod")},
     **{f"{n}_axis": _reduction(n) for n in ("sum", "max", "min")},
     **{n: _position(n) for n in ("argmax", "argmin")},
-    **FUNCTIONS,
-    "BlockGrad": NEURAL["stop_gradient"],
-    "Cast": cast,
-    "Concat": concat,
-    "ElementWiseSum": add_n,
-    "Flatten": flatten,
-    "Reshape": reshape,
-    "SliceChannel": split,
-    "SwapAxis": wnp.swapaxes,
-    "add_n": add_n,
-    "argsort": argsort,
-    "broadcast_axes": broadcast_axis,
-    "broadcast_axis": broadcast_axis,
-    "broadcast_like": broadcast_like,
-    "broadcast_to": broadcast_to,
-    "cast": cast,
-    "clip": clip,
-    "concat": concat,
-    "concatenate": concatenate,
-    "dot": dot,
-    "flatten": flatten,
-    "flip": flip,
-    "gemm2": gemm2,
-    "linalg_gemm2": gemm2,
-    "norm": norm,
-    "ones_like": functools.partial(like, value=1),
-    "relu": NEURAL["relu"],
-    "repeat": repeat,
-    "reshape": reshape,
-    "reverse": flip,
+    **{name: globals()[home] for name, home in _MODULE.items()},
     "rsqrt": lambda data: T.rsqrt(data),
-    "slice": slice,
-    "slice_axis": slice_axis,
-    "softmax": softmax,
-    "sort": sort,
-    "split": split,
-    "stack": stack,
-    "take": take,
-    "tile": tile,
-    "transpose": transpose,
-    "zeros_like": functools.partial(like, value=0),
 }
-_CAPITALS = {
-    "Activation": "activation",
-    "BatchNorm": "batch_norm",
-    "Convolution": "convolution",
-    "Deconvolution": "deconvolution",
-    "Dropout": "dropout",
-    "Embedding": "embedding",
-    "FullyConnected": "fully_connected",
-    "LayerNorm": "layer_norm",
-    "LeakyReLU": "leaky_relu",
-    "Pooling": "pooling",
-    "SequenceMask": "sequence_mask",
-}
+_CAPITALS = _named(
+    """
+    activation: Activation
+    batch_norm: BatchNorm
+    convolution: Convolution
+    deconvolution: Deconvolution
+    dropout: Dropout
+    embedding: Embedding
+    fully_connected: FullyConnected
+    layer_norm: LayerNorm
+    leaky_relu: LeakyReLU
+    pooling: Pooling
+    sequence_mask: SequenceMask
+    stop_gradient: BlockGrad
+    """
+)
 """Layers, by their legacy names."""
 
 
@@ -519,6 +499,34 @@ def _below(name: str) -> Callable[..., Any] | None:
     return None
 
 
+_MXNETS = dict.fromkeys(("a", "x", "A", "m", "v", "input"), "data")
+"""What MXNet calls an array that NumPy and PyTorch call something else."""
+
+
+def _signature(below: Callable[..., Any], arrays: int) -> inspect.Signature:
+    """What is behind a name takes, and ``out``; of NumPy's, the first is called ``data``.
+
+    Parameters
+    ----------
+    arrays: How many arrays an element-wise function takes; 0: `below` itself says what it takes.
+    """
+    shown = inspect.signature(below)
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    first, *rest = [
+        one.replace(kind=kind) if one.kind is one.POSITIONAL_ONLY else one
+        for one in shown.parameters.values()
+    ]
+    if arrays:
+        names = ("data",) if arrays == 1 else ("lhs", "rhs")
+        first, *rest = [inspect.Parameter(name, kind) for name in names]
+    if below.__module__ != __name__ and first.kind is kind:
+        first = first.replace(name=_MXNETS.get(first.name, first.name))
+    variable = [one for one in rest if one.kind is one.VAR_KEYWORD]
+    kept = [one for one in rest if one.name != "out" and one not in variable]
+    out = inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)
+    return shown.replace(parameters=[first, *kept, out, *variable])
+
+
 def names() -> set[str]:
     """The names of all functions."""
     return {*_OWN, *_CAPITALS, *NEURAL, *_COMPARING, *_SPELLED, *_SAME.split()}
@@ -530,6 +538,10 @@ def function_of(name: str) -> Callable[..., Any] | None:
     below = _below(name)
     if below is None:
         return None
+    numpys = _COMPARING.get(name, _SPELLED.get(name, name))
+    elementwise = name not in _OWN and name not in NEURAL
+    signature = _signature(below, getattr(getattr(wnp, numpys, None), "nin", 0) * elementwise)
+    order = [p.name for p in signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
 
     def function(*args, **kwargs) -> Any:
         for ignored in ("name", "ctx"):
@@ -537,6 +549,8 @@ def function_of(name: str) -> Callable[..., Any] | None:
         out = kwargs.pop("out", None)
         if "data" in kwargs and not args:
             args = (kwargs.pop("data"),)
+        for part in itertools.takewhile(kwargs.__contains__, order[len(args) :]):
+            args = (*args, kwargs.pop(part))
         if not args and not kwargs:
             raise TypeError(f"nd.{name} needs an array")
         if args and isinstance(args[0], np.ndarray):
@@ -550,6 +564,7 @@ def function_of(name: str) -> Callable[..., Any] | None:
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = "wengert.compat.mxnet.nd"
+    function.__signature__ = signature  # type: ignore[attr-defined]
     told = below.__doc__ if name in _OWN or name in _CAPITALS or name in NEURAL else None
     told = None if told is None else told.partition("\n\n")[0]
     function.__doc__ = told or f"MXNet's `{name}`, element by element, broadcast; differentiable."

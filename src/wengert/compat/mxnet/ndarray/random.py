@@ -21,11 +21,11 @@ from wengert.numpy import random as _random
 __all__ = ["multinomial", "randint", "randn", "shuffle"]
 
 _DISTRIBUTIONS = {
-    "exponential": ("exponential", ("scale=1",)),
-    "gamma": ("gamma", ("alpha=1", "beta=1")),
-    "normal": ("normal", ("loc=0", "scale=1")),
-    "poisson": ("poisson", ("lam=1",)),
-    "uniform": ("uniform", ("low=0", "high=1")),
+    "exponential": "scale=1",
+    "gamma": "alpha=1 beta=1",
+    "normal": "loc=0 scale=1",
+    "poisson": "lam=1",
+    "uniform": "low=0 high=1",
 }
 
 
@@ -61,8 +61,8 @@ def __getattr__(name: str) -> Any:
     """Distributions are made when they are first named."""
     if name not in _DISTRIBUTIONS:
         raise absent("wengert.compat.mxnet.nd.random", name, {"seed": "write mx.random.seed(...)"})
-    numpys, parameters = _DISTRIBUTIONS[name]
-    return globals().setdefault(name, drawing(numpys, parameters, lambda: NDArray, "shape"))
+    draw = drawing(name, _DISTRIBUTIONS[name], lambda: NDArray, "shape")
+    return globals().setdefault(name, draw)
 
 
 def __dir__() -> list[str]:

@@ -29,11 +29,13 @@ from wengert.compat.mxnet.numpy.functions import _SPELLED
 from wengert.compat.mxnet.numpy.functions import function_of as _function_of
 
 _MODULES = frozenset({"linalg", "random"})
-_SAME_NAMES = """
-    bool_ dtype e euler_gamma finfo float16 float32 float64 iinfo inf int16 int32 int64 int8 nan
-    newaxis pi promote_types set_printoptions uint16 uint32 uint64 uint8
-    """
-_SAME = frozenset(_SAME_NAMES.split())
+_SAME_NAMES = "dtype e euler_gamma finfo iinfo inf nan newaxis pi promote_types set_printoptions"
+_SAME = frozenset(_SAME_NAMES.split()) | {
+    name
+    for name, kind in vars(_np).items()
+    if isinstance(kind, type) and issubclass(kind, _np.generic)
+}
+"""What is NumPy's own: constants, and the types of elements."""
 _CONSTANTS: dict[str, Any] = {
     "NAN": _np.nan,
     "NINF": -_np.inf,

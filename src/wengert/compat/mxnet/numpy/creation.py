@@ -11,6 +11,7 @@ from wengert import numpy as wnp
 from wengert.base.arrays import unmasked
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.results import CLASSES, adopt, computed, default_float, default_int
+from wengert.compat.mxnet.signatures import showing
 from wengert.tape.base import TensorBase, new_tensor
 
 __all__ = ["CREATORS", "filled", "made", "numbers"]
@@ -99,7 +100,7 @@ def _of_default(name: str) -> Callable[..., Any]:
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"NumPy's `{name}`, of float32 where no dtype is asked for (see `numpy.{name}`)."
-    return make
+    return showing(make, below, creates=True)
 
 
 _WITH_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "identity": 1}
@@ -141,7 +142,7 @@ def _like(name: str) -> Callable[..., Any]:
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"NumPy's `{name}`: shape and dtype of another array (see `numpy.{name}`)."
-    return make
+    return showing(make, below, creates=True)
 
 
 def _plain(name: str) -> Callable[..., Any]:
@@ -161,26 +162,16 @@ def _plain(name: str) -> Callable[..., Any]:
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"NumPy's `{name}`, as an array of MXNet's (see `numpy.{name}`)."
-    return make
+    return showing(make, below, creates=True)
 
 
+_DEFAULT = "arange empty eye identity linspace logspace ones tri zeros"
+_LIKE = "empty_like full_like ones_like zeros_like"
+_PLAIN = "blackman hamming hanning bartlett kaiser indices"
 CREATORS: dict[str, Callable[..., Any]] = {
     "array": array,
     "full": full,
-    **{
-        n: _of_default(n)
-        for n in [
-            "arange",
-            "empty",
-            "eye",
-            "identity",
-            "linspace",
-            "logspace",
-            "ones",
-            "tri",
-            "zeros",
-        ]
-    },
-    **{n: _like(n) for n in ["empty_like", "full_like", "ones_like", "zeros_like"]},
-    **{n: _plain(n) for n in ["blackman", "hamming", "hanning", "bartlett", "kaiser", "indices"]},
+    **{name: _of_default(name) for name in _DEFAULT.split()},
+    **{name: _like(name) for name in _LIKE.split()},
+    **{name: _plain(name) for name in _PLAIN.split()},
 }

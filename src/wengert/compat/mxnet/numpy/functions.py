@@ -13,6 +13,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.operators import whole_number
 from wengert.compat.mxnet.results import CLASSES, computed
+from wengert.compat.mxnet.signatures import showing
 from wengert.compat.mxnet.state import RECORDING
 from wengert.tape.base import TensorBase
 from wengert.tape.sites import warn
@@ -25,20 +26,8 @@ _UNARY = """
     """
 _OF_FLOATS = frozenset(_UNARY.split())
 """Functions that give fractions: of whole numbers MXNet keeps the whole part only."""
-_OF_TWO = frozenset(
-    [
-        "add",
-        "subtract",
-        "multiply",
-        "mod",
-        "remainder",
-        "power",
-        "maximum",
-        "minimum",
-        "fmod",
-        "floor_divide",
-    ]
-)
+_TWO = "add subtract multiply mod remainder power maximum minimum fmod floor_divide"
+_OF_TWO = frozenset(_TWO.split())
 _KEEPING = frozenset({"sum", "prod", "cumsum", "nansum", "nanprod"})
 """Sums, which have the dtype of what is summed (of booleans: int64)."""
 _NEAR = frozenset({"allclose", "array_equal", "array_equiv", "may_share_memory", "shares_memory"})
@@ -93,6 +82,9 @@ TIED = {
 """Functions of two arguments that may be equal."""
 
 
+_ARRAYS = {1: ("x",), 2: ("x1", "x2")}
+
+
 @functools.cache
 def function_of(name: str) -> Callable[..., Any]:
     """The function of ``mxnet.np`` that is called `name`.
@@ -107,13 +99,14 @@ def function_of(name: str) -> Callable[..., Any]:
         below = getattr(below, part)
     below = TIED.get(name, below)
     short = name.rpartition(".")[2]
-    ufunc = isinstance(getattr(np, short, None), np.ufunc)
+    plain: Any = getattr(np, short, None)
+    ufunc = isinstance(plain, np.ufunc)
     keeps = name in _OF_FLOATS or name in _KEEPING
 
     def function(*args, **kwargs) -> Any:
         kwargs.pop("ctx", None)
         if ufunc and not any(isinstance(value, TensorBase | np.ndarray | list) for value in args):
-            return getattr(np, short)(*args, **kwargs).item()  # of numbers alone, a number
+            return plain(*args, **kwargs).item()  # of numbers alone, a number
         if name in _OF_TWO and len(args) == 2:
             a, b = args
             if isinstance(a, TensorBase):
@@ -134,7 +127,7 @@ def function_of(name: str) -> Callable[..., Any]:
         f"NumPy's `{short}` on arrays of MXNet's, recorded inside of ``autograd.record()``.\n\n"
         f"float32 stays float32, and float64 comes of float64 only. See `numpy.{name}`."
     )
-    return function
+    return showing(function, below, _ARRAYS.get(plain.nin, ()) if ufunc else ())
 
 
 fill_sections(globals())

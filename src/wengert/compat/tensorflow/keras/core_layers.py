@@ -272,7 +272,46 @@ for _word in _POOLED:
 
 
 @settings
-class BatchNormalization(Layer):
+class Normalizing(Layer):
+    """What the layers have in common that give parts mean 0 and variance 1."""
+
+    axis: Any = -1
+    epsilon: float = 1e-3
+    center: bool = True
+    scale: bool = True
+    beta_initializer: Any = "zeros"
+    gamma_initializer: Any = "ones"
+    beta_regularizer: Any = None
+    gamma_regularizer: Any = None
+    beta_constraint: Any = None
+    gamma_constraint: Any = None
+
+    def _axes(self, ndim: int) -> list[int]:
+        axes = self.axis if isinstance(self.axis, list | tuple) else [self.axis]
+        return sorted(axis % ndim for axis in axes)
+
+    def build(self, input_shape) -> None:
+        """Make the weights."""
+        size = tuple(input_shape[axis] for axis in self._axes(len(input_shape)))
+        self.gamma = self._weight("gamma", size) if self.scale else None
+        self.beta = self._weight("beta", size) if self.center else None
+        self.built = True
+
+    def _scaled(self, inputs, mean, variance) -> Any:
+        """The result, of means and variances that are shaped as the weights or as `inputs`."""
+        axes = self._axes(len(inputs.shape))
+        shape = [n if axis in axes else 1 for axis, n in enumerate(inputs.shape)]
+        mean, variance, beta, gamma = (
+            part
+            if part is None or len(part.shape) == len(shape)
+            else operations.reshape(part, shape)
+            for part in (mean, variance, self.beta, self.gamma)
+        )
+        return nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
+
+
+@settings
+class BatchNormalization(Normalizing):
     """Each channel with mean 0 and variance 1, then scaled and moved by weights.
 
     While training, mean and variance are those of the batch, and running means of them are kept;
@@ -293,50 +332,37 @@ class BatchNormalization(Layer):
     [-1.  1.]
     """
 
-    axis: int = -1
+    places: ClassVar[dict[str, str]] = {
+        "momentum": "axis",
+        "moving_mean_initializer": "gamma_initializer",
+        "moving_variance_initializer": "moving_mean_initializer",
+    }
     momentum: float = 0.99
-    epsilon: float = 1e-3
-    center: bool = True
-    scale: bool = True
-    beta_initializer: Any = "zeros"
-    gamma_initializer: Any = "ones"
     moving_mean_initializer: Any = "zeros"
     moving_variance_initializer: Any = "ones"
-    beta_regularizer: Any = None
-    gamma_regularizer: Any = None
+    ignored = ("synchronized",)
 
     def build(self, input_shape) -> None:
         """Make the weights and the running means."""
+        super().build(input_shape)
         size = (input_shape[self.axis],)
-        self.gamma = self._weight("gamma", size) if self.scale else None
-        self.beta = self._weight("beta", size) if self.center else None
         self.moving_mean = self._weight("moving_mean", size, trainable=False)
         self.moving_variance = self._weight("moving_variance", size, trainable=False)
-        self.built = True
 
     def call(self, inputs, training: bool = False) -> Any:
+        if not training or not self.trainable:
+            return self._scaled(inputs, self.moving_mean, self.moving_variance)
         ndim = len(inputs.shape)
-        place = self.axis % ndim
-        shape = [1] * ndim
-        shape[place] = inputs.shape[place]
-        if training and self.trainable:
-            axes = [axis for axis in range(ndim) if axis != place]
-            mean, variance = nn.moments(inputs, axes)
-            for kept, new in ((self.moving_mean, mean), (self.moving_variance, variance)):
-                old = np.asarray(kept.numpy())
-                share = old.dtype.type(self.momentum)
-                kept.assign(old * share + np.asarray(numbers_of(new)) * (1 - share))
-        else:
-            mean, variance = self.moving_mean, self.moving_variance
-        mean, variance, beta, gamma = (
-            None if part is None else operations.reshape(part, shape)
-            for part in (mean, variance, self.beta, self.gamma)
-        )
-        return nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
+        axes = [axis for axis in range(ndim) if axis != self.axis % ndim]
+        mean, variance = nn.moments(inputs, axes)
+        for kept, new in ((self.moving_mean, mean), (self.moving_variance, variance)):
+            old = np.asarray(kept.numpy())
+            share = old.dtype.type(self.momentum)
+            kept.assign(old * share + np.asarray(numbers_of(new)) * (1 - share))
+        return self._scaled(inputs, mean, variance)
 
 
-@settings
-class LayerNormalization(Layer):
+class LayerNormalization(Normalizing):
     """Each example with mean 0 and variance 1, then scaled and moved by weights.
 
     Examples
@@ -346,34 +372,9 @@ class LayerNormalization(Layer):
     [[-1.  1.]]
     """
 
-    axis: Any = -1
-    epsilon: float = 1e-3
-    center: bool = True
-    scale: bool = True
-    beta_initializer: Any = "zeros"
-    gamma_initializer: Any = "ones"
-
-    def _axes(self, ndim: int) -> list[int]:
-        axes = self.axis if isinstance(self.axis, list | tuple) else [self.axis]
-        return sorted(axis % ndim for axis in axes)
-
-    def build(self, input_shape) -> None:
-        """Make the weights."""
-        size = tuple(input_shape[axis] for axis in self._axes(len(input_shape)))
-        self.gamma = self._weight("gamma", size) if self.scale else None
-        self.beta = self._weight("beta", size) if self.center else None
-        self.built = True
-
     def call(self, inputs) -> Any:
-        ndim = len(inputs.shape)
-        axes = self._axes(ndim)
-        shape = [inputs.shape[axis] if axis in axes else 1 for axis in range(ndim)]
-        mean, variance = nn.moments(inputs, axes, keepdims=True)
-        beta, gamma = (
-            None if part is None else operations.reshape(part, shape)
-            for part in (self.beta, self.gamma)
-        )
-        return nn.batch_normalization(inputs, mean, variance, beta, gamma, self.epsilon)
+        axes = self._axes(len(inputs.shape))
+        return self._scaled(inputs, *nn.moments(inputs, axes, keepdims=True))
 
 
 @settings

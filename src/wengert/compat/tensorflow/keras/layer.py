@@ -501,6 +501,9 @@ def _entered(value, kind) -> Any:
     return value if hasattr(value, "_payload") else made(x)
 
 
+Layer.__new__.__signature__ = inspect.signature(Layer.__init__)  # type: ignore[attr-defined]
+
+
 def _masks(value) -> Any:
     """What says which steps of an input count, or None."""
     if isinstance(value, list | tuple):

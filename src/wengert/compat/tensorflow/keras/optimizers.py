@@ -471,7 +471,7 @@ class Nadam(Optimizer):
     >>> w = tf.Variable(1.0)
     >>> _ = tf.keras.optimizers.Nadam(0.1).apply_gradients([(tf.constant(5.0), w)])
     >>> print(w.numpy().round(2))
-    0.9
+    0.89
     """
 
     learning_rate: Any = 0.001

@@ -10,7 +10,12 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import image, initializers, nn, operations
 from wengert.compat.tensorflow.keras import regularizers
-from wengert.compat.tensorflow.keras.core_layers import check_last, conv_padding, several
+from wengert.compat.tensorflow.keras.core_layers import (
+    Normalizing,
+    check_last,
+    conv_padding,
+    several,
+)
 from wengert.compat.tensorflow.keras.layer import Layer
 from wengert.compat.tensorflow.keras.settings import settings
 
@@ -244,7 +249,7 @@ class SeparableConv2D(_ByChannels):
 
 
 @settings
-class GroupNormalization(Layer):
+class GroupNormalization(Normalizing):
     """Groups of channels with mean 0 and variance 1, for each example.
 
     Examples
@@ -255,27 +260,15 @@ class GroupNormalization(Layer):
     """
 
     groups: int = 32
-    axis: int = -1
-    epsilon: float = 1e-3
-    center: bool = True
-    scale: bool = True
-    beta_initializer: Any = "zeros"
-    gamma_initializer: Any = "ones"
-    beta_regularizer: Any = None
-    gamma_regularizer: Any = None
-    beta_constraint: Any = None
-    gamma_constraint: Any = None
 
     def build(self, input_shape) -> None:
         """Make the weights."""
-        size = (input_shape[self.axis],)
-        if self.axis not in (-1, len(input_shape) - 1) or size[0] % self.groups:
+        size = input_shape[self.axis]
+        if self.axis not in (-1, len(input_shape) - 1) or size % self.groups:
             raise ValueError(
-                f"the last dimension is in {self.groups} groups here, and its size is {size[0]}"
+                f"the last dimension is in {self.groups} groups here, and its size is {size}"
             )
-        self.gamma = self._weight("gamma", size) if self.scale else None
-        self.beta = self._weight("beta", size) if self.center else None
-        self.built = True
+        super().build(input_shape)
 
     def call(self, inputs) -> Any:
         shape = tuple(inputs.shape)

@@ -14,16 +14,12 @@ import numpy as _np
 import wengert.compat.autograd.numpy as np
 from wengert.compat.autograd.boxes import carries, isbox, plain
 from wengert.compat.autograd.scipy import special
-from wengert.scipy.densities import Functions, functions
+from wengert.scipy.densities import TABLE, Functions, functions
+from wengert.scipy.further import FURTHER
 
 __all__ = ["FORMULAS"]
 
 Formula = Callable[..., Any]
-
-
-def _inside(condition, density) -> Any:
-    """A logarithm of a density where `condition` holds, and -inf elsewhere."""
-    return density if _np.all(condition) else np.where(condition, density, -_np.inf)
 
 
 def _exp(logarithm: Formula) -> Formula:
@@ -35,25 +31,6 @@ def _exp(logarithm: Formula) -> Formula:
 
 def _of_logpdf(logpdf: Formula) -> dict[str, Formula]:
     return {"logpdf": logpdf, "pdf": _exp(logpdf)}
-
-
-def _poisson_logpmf(k, mu, loc=0.0) -> Any:
-    k = plain(k) - loc
-    whole = (k >= 0) & (_np.floor(k) == k)
-    counts = _np.where(whole, k, 0)
-    return _inside(whole, special.xlogy(counts, mu) - special.gammaln(counts + 1.0) - mu)
-
-
-def _poisson_cdf(k, mu, loc=0.0) -> Any:
-    counts = _np.floor(plain(k) - loc)
-    tail = special.gammaincc(_np.maximum(counts, 0.0) + 1.0, mu)
-    return tail if _np.all(counts >= 0) else np.where(counts >= 0, tail, 0.0)
-
-
-def _bernoulli_logpmf(k, p, loc=0.0) -> Any:
-    k = plain(k) - loc
-    whole = (k == 0) | (k == 1)
-    return _inside(whole, special.xlogy(k, p) + special.xlog1py(1.0 - k, -p))
 
 
 def _dirichlet_logpdf(x, alpha) -> Any:
@@ -116,17 +93,10 @@ def _normal_entropy(mean=None, cov=1.0) -> Any:
 
 
 _F = Functions(np, special, lambda name, *values: values)
-_ROWS = ("beta", "chi2", "expon", "gamma", "norm", "t", "uniform")
 
 FORMULAS: dict[str, dict[str, Formula]] = {
-    **{name: functions(name, _F) for name in _ROWS},
-    "bernoulli": {"logpmf": _bernoulli_logpmf, "pmf": _exp(_bernoulli_logpmf)},
+    **{name: functions(name, _F, row) for name, row in (TABLE | FURTHER).items()},
     "dirichlet": _of_logpdf(_dirichlet_logpdf),
     "multivariate_normal": {**_of_logpdf(_normal_logpdf), "entropy": _normal_entropy},
-    "poisson": {
-        "cdf": _poisson_cdf,
-        "logpmf": _poisson_logpmf,
-        "pmf": _exp(_poisson_logpmf),
-    },
 }
 """For each distribution its functions that differentiate, by SciPy's names."""

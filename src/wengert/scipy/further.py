@@ -1,0 +1,515 @@
+"""Layer 8 · scipy: further distributions of `scipy.stats`, as rows like those of `densities`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wengert.scipy.densities import (
+    LOG_2_PI,
+    TABLE,
+    Row,
+    Rule,
+    continuous,
+    counts,
+    discrete,
+    inside,
+    is_count,
+)
+
+_HALF = math.sqrt(0.5)
+
+
+def _within(low: float, high: float, ends: bool, count: int, density: Rule, **rules: Rule) -> Row:
+    """A distribution on an interval, with its `ends` or without; rules see what lies in it."""
+
+    def safe(F: Any, y: Any) -> tuple[Any, Any]:
+        known = (y >= low) & (y <= high) if ends else (y > low) & (y < high)
+        middle = low + 1 if high == math.inf else (low + high) / 2
+        return known, F.np.where(known, y, middle)
+
+    def limited(rule: Rule, below: float, above: float) -> Rule:
+        def limit(F: Any, y: Any, *own: Any) -> Any:
+            known, x = safe(F, y)
+            other = below if below == above else F.np.where(y > low, above, below)
+            return inside(F, known, rule(F, x, *own), other)
+
+        return limit
+
+    ranges = {"cdf": (0.0, 1.0), "sf": (1.0, 0.0), "logsf": (0.0, -math.inf)}
+    made = {k: limited(r, *ranges[k]) if k in ranges else r for k, r in rules.items()}
+    return continuous(count, limited(density, -math.inf, -math.inf), **made)
+
+
+def _above(count: int, density: Rule, **rules: Rule) -> Row:
+    return _within(0.0, math.inf, False, count, density, **rules)
+
+
+def _from(count: int, density: Rule, **rules: Rule) -> Row:
+    return _within(0.0, math.inf, True, count, density, **rules)
+
+
+def _normal(y: Any) -> Any:
+    """The logarithm of the normal density."""
+    return -(y * y + LOG_2_PI) / 2
+
+
+def _ratio(F: Any, c: Any, y: Any) -> Any:
+    """``log1p(c y) / c``, and `y` for a `c` of 0."""
+    return y / F.sp.exprel(F.np.log1p(c * y))
+
+
+def _powers(F: Any, c: Any, x: Any) -> Any:
+    """``expm1(c x) / c``, and `x` for a `c` of 0."""
+    return x * F.sp.exprel(c * x)
+
+
+def _bounded(F: Any, y: Any, c: Any) -> tuple[Any, Any]:
+    """Where ``1 + c y`` is positive, and `y` there."""
+    known = 1 + c * y > 0
+    return known, F.np.where(known, y, 0)
+
+
+def _log_genpareto(F: Any, y: Any, c: Any) -> Any:
+    known, y = _bounded(F, y, c)
+    return inside(F, known, -_ratio(F, c, y) - F.np.log1p(c * y))
+
+
+def _genpareto_above(F: Any, y: Any, c: Any) -> Any:
+    known, y = _bounded(F, y, c)
+    return inside(F, known, F.np.exp(-_ratio(F, c, y)), 0)
+
+
+def _log_genextreme(F: Any, y: Any, c: Any) -> Any:
+    known, y = _bounded(F, y, -c)
+    t = -_ratio(F, -c, y)
+    return inside(F, known, t - F.np.exp(t) - F.np.log1p(-c * y))
+
+
+def _genextreme_below(F: Any, y: Any, c: Any) -> Any:
+    known, x = _bounded(F, y, -c)
+    found = F.np.exp(-F.np.exp(-_ratio(F, -c, x)))
+    return inside(F, known, found, F.np.where(c > 0, 1.0, 0.0))
+
+
+def _log_cosh(F: Any, y: Any) -> Any:
+    return F.np.logaddexp(y, -y) - math.log(2)
+
+
+def _exponnorm_tail(F: Any, y: Any, k: Any) -> Any:
+    """The part of a sum of normal and exponential numbers that the latter makes."""
+    return 1 / (2 * k * k) - y / k + F.sp.log_ndtr(y - 1 / k)
+
+
+def _log_rice(F: Any, y: Any, b: Any) -> Any:
+    return F.np.log(y) - F.np.square(y - b) / 2 + F.np.log(F.sp.i0e(y * b))
+
+
+def _invgauss_below(F: Any, y: Any, mu: Any) -> Any:
+    root = F.np.sqrt(y)
+    far = F.np.exp(2 / mu + F.sp.log_ndtr(-(y / mu + 1) / root))
+    return F.sp.ndtr((y / mu - 1) / root) + far
+
+
+def _log_invgauss(F: Any, y: Any, mu: Any) -> Any:
+    return -(LOG_2_PI + 3 * F.np.log(y) + F.np.square(y / mu - 1) / y) / 2
+
+
+def _log_triang(F: Any, y: Any, c: Any) -> Any:
+    rising = y <= c
+    up = F.np.log(F.np.where(rising, y, 1)) - F.np.log(c)
+    down = F.np.log1p(-F.np.where(rising, 0, y)) - F.np.log1p(-c)
+    return math.log(2) + F.np.where(rising, up, down)
+
+
+def _triang_below(F: Any, y: Any, c: Any) -> Any:
+    return F.np.where(y <= c, y * y / c, 1 - F.np.square(1 - y) / (1 - c))
+
+
+def _log_tukey(F: Any, y: Any, lam: Any) -> Any:
+    below = F.sp.tklmbda(y, lam)
+    return -F.np.log(below ** (lam - 1) + (1 - below) ** (lam - 1))
+
+
+def _log_loguniform(F: Any, y: Any, a: Any, b: Any) -> Any:
+    known = (y >= a) & (y <= b)
+    return inside(F, known, -F.np.log(F.np.where(known, y, a)) - F.np.log(F.np.log(b / a)))
+
+
+def _loguniform_below(F: Any, y: Any, a: Any, b: Any) -> Any:
+    return F.np.log(F.np.clip(y, a, b) / a) / F.np.log(b / a)
+
+
+def _log_truncexpon(F: Any, y: Any, b: Any) -> Any:
+    return inside(F, y <= b, -y - F.np.log(-F.np.expm1(-b)))
+
+
+def _reflected(row: Row) -> Row:
+    """The distribution of the negative."""
+    rules = row.rules
+    return continuous(
+        row.own,
+        lambda F, y, *own: row.density(F, -y, *own),
+        cdf=lambda F, y, *own: rules["sf"](F, -y, *own),
+        sf=lambda F, y, *own: rules["cdf"](F, -y, *own),
+    )
+
+
+_LOGNORM = TABLE["lognorm"]
+_INVGAUSS = _above(1, _log_invgauss, cdf=_invgauss_below)
+
+FURTHER: dict[str, Row] = {
+    "alpha": _above(
+        1,
+        lambda F, y, a: _normal(a - 1 / y) - 2 * F.np.log(y) - F.sp.log_ndtr(a),
+        cdf=lambda F, y, a: F.sp.ndtr(a - 1 / y) / F.sp.ndtr(a),
+    ),
+    "anglit": _within(
+        -math.pi / 4,
+        math.pi / 4,
+        True,
+        0,
+        lambda F, y: F.np.log(F.np.cos(2 * y)),
+        cdf=lambda F, y: F.np.square(F.np.sin(y + math.pi / 4)),
+        ppf=lambda F, q: F.np.arcsin(F.np.sqrt(q)) - math.pi / 4,
+    ),
+    "arcsine": _within(
+        0.0,
+        1.0,
+        False,
+        0,
+        lambda F, y: -math.log(math.pi) - F.np.log(y * (1 - y)) / 2,
+        cdf=lambda F, y: 2 / math.pi * F.np.arcsin(F.np.sqrt(y)),
+        ppf=lambda F, q: F.np.square(F.np.sin(math.pi / 2 * q)),
+    ),
+    "betaprime": _above(
+        2,
+        lambda F, y, a, b: F.sp.xlogy(a - 1, y) - (a + b) * F.np.log1p(y) - F.sp.betaln(a, b),
+        cdf=lambda F, y, a, b: F.sp.betainc(a, b, y / (1 + y)),
+        sf=lambda F, y, a, b: F.sp.betainc(b, a, 1 / (1 + y)),
+    ),
+    "bradford": _within(
+        0.0,
+        1.0,
+        True,
+        1,
+        lambda F, y, c: F.np.log(c) - F.np.log1p(c * y) - F.np.log(F.np.log1p(c)),
+        cdf=lambda F, y, c: F.np.log1p(c * y) / F.np.log1p(c),
+        ppf=lambda F, q, c: F.np.expm1(q * F.np.log1p(c)) / c,
+    ),
+    "burr": _above(
+        2,
+        lambda F, y, c, d: F.np.log(c * d) - (c + 1) * F.np.log(y) - (d + 1) * F.np.log1p(y**-c),
+        cdf=lambda F, y, c, d: (1 + y**-c) ** -d,
+    ),
+    "burr12": _above(
+        2,
+        lambda F, y, c, d: F.np.log(c * d) + (c - 1) * F.np.log(y) - (d + 1) * F.np.log1p(y**c),
+        cdf=lambda F, y, c, d: -F.np.expm1(-d * F.np.log1p(y**c)),
+        sf=lambda F, y, c, d: (1 + y**c) ** -d,
+    ),
+    "chi": _above(
+        1,
+        lambda F, y, df: (
+            (1 - df / 2) * math.log(2) - F.sp.gammaln(df / 2) + F.sp.xlogy(df - 1, y) - y * y / 2
+        ),
+        cdf=lambda F, y, df: F.sp.gammainc(df / 2, y * y / 2),
+        sf=lambda F, y, df: F.sp.gammaincc(df / 2, y * y / 2),
+    ),
+    "cosine": _within(
+        -math.pi,
+        math.pi,
+        True,
+        0,
+        lambda F, y: F.np.log1p(F.np.cos(y)) - LOG_2_PI,
+        cdf=lambda F, y: (math.pi + y + F.np.sin(y)) / (2 * math.pi),
+    ),
+    "dgamma": continuous(
+        1,
+        lambda F, y, a: (
+            F.sp.xlogy(a - 1, F.np.abs(y)) - F.np.abs(y) - F.sp.gammaln(a) - math.log(2)
+        ),
+        cdf=lambda F, y, a: (1 + F.np.sign(y) * F.sp.gammainc(a, F.np.abs(y))) / 2,
+    ),
+    "dweibull": continuous(
+        1,
+        lambda F, y, c: F.np.log(c / 2) + F.sp.xlogy(c - 1, F.np.abs(y)) - F.np.abs(y) ** c,
+        cdf=lambda F, y, c: (1 - F.np.sign(y) * F.np.expm1(-(F.np.abs(y) ** c))) / 2,
+    ),
+    "exponnorm": continuous(
+        1,
+        lambda F, y, k: _exponnorm_tail(F, y, k) - F.np.log(k),
+        cdf=lambda F, y, k: F.sp.ndtr(y) - F.np.exp(_exponnorm_tail(F, y, k)),
+        sf=lambda F, y, k: F.sp.ndtr(-y) + F.np.exp(_exponnorm_tail(F, y, k)),
+    ),
+    "exponweib": _above(
+        2,
+        lambda F, y, a, c: (
+            F.np.log(a * c) + F.sp.xlogy(a - 1, -F.np.expm1(-(y**c))) - y**c + F.sp.xlogy(c - 1, y)
+        ),
+        cdf=lambda F, y, a, c: (-F.np.expm1(-(y**c))) ** a,
+    ),
+    "fisk": _above(
+        1,
+        lambda F, y, c: F.np.log(c) + (c - 1) * F.np.log(y) - 2 * F.np.log1p(y**c),
+        cdf=lambda F, y, c: F.sp.expit(c * F.np.log(y)),
+        sf=lambda F, y, c: F.sp.expit(-c * F.np.log(y)),
+        ppf=lambda F, q, c: F.np.exp(F.sp.logit(q) / c),
+    ),
+    "foldcauchy": _from(
+        1,
+        lambda F, y, c: F.np.log(
+            (1 / (1 + F.np.square(y - c)) + 1 / (1 + F.np.square(y + c))) / math.pi
+        ),
+        cdf=lambda F, y, c: (F.np.arctan(y - c) + F.np.arctan(y + c)) / math.pi,
+    ),
+    "foldnorm": _from(
+        1,
+        lambda F, y, c: (math.log(2 / math.pi) - y * y - c * c) / 2 + _log_cosh(F, c * y),
+        cdf=lambda F, y, c: (F.sp.erf((y - c) * _HALF) + F.sp.erf((y + c) * _HALF)) / 2,
+    ),
+    "genextreme": continuous(
+        1,
+        _log_genextreme,
+        cdf=_genextreme_below,
+        ppf=lambda F, q, c: -_powers(F, c, F.np.log(-F.np.log(q))),
+    ),
+    "gengamma": _above(
+        2,
+        lambda F, y, a, c: (
+            F.np.log(F.np.abs(c)) - F.sp.gammaln(a) + F.sp.xlogy(c * a - 1, y) - y**c
+        ),
+        cdf=lambda F, y, a, c: F.np.where(c > 0, F.sp.gammainc(a, y**c), F.sp.gammaincc(a, y**c)),
+    ),
+    "genlogistic": continuous(
+        1,
+        lambda F, y, c: F.np.log(c) - y - (c + 1) * F.np.logaddexp(0, -y),
+        cdf=lambda F, y, c: F.np.exp(-c * F.np.logaddexp(0, -y)),
+    ),
+    "genpareto": _from(
+        1,
+        _log_genpareto,
+        cdf=lambda F, y, c: 1 - _genpareto_above(F, y, c),
+        sf=_genpareto_above,
+        ppf=lambda F, q, c: _powers(F, c, -F.np.log1p(-q)),
+    ),
+    "gibrat": continuous(
+        0,
+        lambda F, y: _LOGNORM.density(F, y, 1.0),
+        cdf=lambda F, y: _LOGNORM.rules["cdf"](F, y, 1.0),
+        sf=lambda F, y: _LOGNORM.rules["sf"](F, y, 1.0),
+    ),
+    "gompertz": _from(
+        1,
+        lambda F, y, c: F.np.log(c) + y - c * F.np.expm1(y),
+        cdf=lambda F, y, c: -F.np.expm1(-c * F.np.expm1(y)),
+        sf=lambda F, y, c: F.np.exp(-c * F.np.expm1(y)),
+        ppf=lambda F, q, c: F.np.log1p(-F.np.log1p(-q) / c),
+    ),
+    "halfcauchy": _from(
+        0,
+        lambda F, y: math.log(2 / math.pi) - F.np.log1p(y * y),
+        cdf=lambda F, y: 2 / math.pi * F.np.arctan(y),
+        ppf=lambda F, q: F.np.tan(math.pi / 2 * q),
+    ),
+    "halfgennorm": _above(
+        1,
+        lambda F, y, b: F.np.log(b) - F.sp.gammaln(1 / b) - y**b,
+        cdf=lambda F, y, b: F.sp.gammainc(1 / b, y**b),
+        sf=lambda F, y, b: F.sp.gammaincc(1 / b, y**b),
+    ),
+    "halflogistic": _from(
+        0,
+        lambda F, y: math.log(2) - y - 2 * F.np.log1p(F.np.exp(-y)),
+        cdf=lambda F, y: F.np.tanh(y / 2),
+        ppf=lambda F, q: 2 * F.np.arctanh(q),
+    ),
+    "hypsecant": continuous(
+        0,
+        lambda F, y: -math.log(math.pi) - _log_cosh(F, y),
+        cdf=lambda F, y: 2 / math.pi * F.np.arctan(F.np.exp(y)),
+        sf=lambda F, y: 2 / math.pi * F.np.arctan(F.np.exp(-y)),
+    ),
+    "invgauss": _INVGAUSS,
+    "invweibull": _above(
+        1,
+        lambda F, y, c: F.np.log(c) - (c + 1) * F.np.log(y) - y**-c,
+        cdf=lambda F, y, c: F.np.exp(-(y**-c)),
+        ppf=lambda F, q, c: (-F.np.log(q)) ** (-1 / c),
+    ),
+    "johnsonsb": _within(
+        0.0,
+        1.0,
+        False,
+        2,
+        lambda F, y, a, b: F.np.log(b) - F.np.log(y * (1 - y)) + _normal(a + b * F.sp.logit(y)),
+        cdf=lambda F, y, a, b: F.sp.ndtr(a + b * F.sp.logit(y)),
+        ppf=lambda F, q, a, b: F.sp.expit((F.sp.ndtri(q) - a) / b),
+    ),
+    "johnsonsu": continuous(
+        2,
+        lambda F, y, a, b: F.np.log(b) - F.np.log1p(y * y) / 2 + _normal(a + b * F.np.arcsinh(y)),
+        cdf=lambda F, y, a, b: F.sp.ndtr(a + b * F.np.arcsinh(y)),
+        ppf=lambda F, q, a, b: F.np.sinh((F.sp.ndtri(q) - a) / b),
+    ),
+    "kappa3": _above(
+        1,
+        lambda F, y, a: F.np.log(a) - (a + 1) / a * F.np.log(a + y**a),
+        cdf=lambda F, y, a: y * (a + y**a) ** (-1 / a),
+    ),
+    "laplace_asymmetric": continuous(
+        1,
+        lambda F, y, k: F.np.where(y >= 0, -k * y, y / k) - F.np.log(k + 1 / k),
+    ),
+    "levy": _above(
+        0,
+        lambda F, y: -(LOG_2_PI + 3 * F.np.log(y) + 1 / y) / 2,
+        cdf=lambda F, y: F.sp.erfc(_HALF / F.np.sqrt(y)),
+        sf=lambda F, y: F.sp.erf(_HALF / F.np.sqrt(y)),
+    ),
+    "loggamma": continuous(
+        1,
+        lambda F, y, c: c * y - F.np.exp(y) - F.sp.gammaln(c),
+        cdf=lambda F, y, c: F.sp.gammainc(c, F.np.exp(y)),
+        sf=lambda F, y, c: F.sp.gammaincc(c, F.np.exp(y)),
+    ),
+    "loglaplace": _above(
+        1,
+        lambda F, y, c: F.np.log(c / 2) - F.np.log(y) - c * F.np.abs(F.np.log(y)),
+    ),
+    "loguniform": continuous(2, _log_loguniform, cdf=_loguniform_below),
+    "lomax": _from(
+        1,
+        lambda F, y, c: F.np.log(c) - (c + 1) * F.np.log1p(y),
+        cdf=lambda F, y, c: -F.np.expm1(-c * F.np.log1p(y)),
+        sf=lambda F, y, c: F.np.exp(-c * F.np.log1p(y)),
+        ppf=lambda F, q, c: F.np.expm1(-F.np.log1p(-q) / c),
+    ),
+    "maxwell": _above(
+        0,
+        lambda F, y: math.log(2 / math.pi) / 2 + 2 * F.np.log(y) - y * y / 2,
+        cdf=lambda F, y: F.sp.erf(_HALF * y) - 2 * y * F.np.exp(_normal(y)),
+        sf=lambda F, y: F.sp.erfc(_HALF * y) + 2 * y * F.np.exp(_normal(y)),
+    ),
+    "mielke": _above(
+        2,
+        lambda F, y, k, s: F.np.log(k) + (k - 1) * F.np.log(y) - (1 + k / s) * F.np.log1p(y**s),
+        cdf=lambda F, y, k, s: y**k * (1 + y**s) ** (-k / s),
+    ),
+    "moyal": continuous(
+        0,
+        lambda F, y: -(y + F.np.exp(-y) + LOG_2_PI) / 2,
+        cdf=lambda F, y: F.sp.erfc(_HALF * F.np.exp(-y / 2)),
+        sf=lambda F, y: F.sp.erf(_HALF * F.np.exp(-y / 2)),
+    ),
+    "nakagami": _above(
+        1,
+        lambda F, y, nu: (
+            math.log(2)
+            + F.sp.xlogy(nu, nu)
+            - F.sp.gammaln(nu)
+            + F.sp.xlogy(2 * nu - 1, y)
+            - nu * y * y
+        ),
+        cdf=lambda F, y, nu: F.sp.gammainc(nu, nu * y * y),
+        sf=lambda F, y, nu: F.sp.gammaincc(nu, nu * y * y),
+    ),
+    "powerlognorm": _above(
+        2,
+        lambda F, y, c, s: (
+            F.np.log(c / (y * s))
+            + _normal(F.np.log(y) / s)
+            + (c - 1) * F.sp.log_ndtr(-F.np.log(y) / s)
+        ),
+        cdf=lambda F, y, c, s: -F.np.expm1(c * F.sp.log_ndtr(-F.np.log(y) / s)),
+    ),
+    "powernorm": continuous(
+        1,
+        lambda F, y, c: F.np.log(c) + _normal(y) + (c - 1) * F.sp.log_ndtr(-y),
+        cdf=lambda F, y, c: -F.np.expm1(c * F.sp.log_ndtr(-y)),
+        logsf=lambda F, y, c: c * F.sp.log_ndtr(-y),
+    ),
+    "rdist": _within(
+        -1.0,
+        1.0,
+        False,
+        1,
+        lambda F, y, c: F.sp.xlog1py(c / 2 - 1, -y * y) - F.sp.betaln(c / 2, 0 * c + 0.5),
+    ),
+    "rice": _above(1, _log_rice),
+    "semicircular": _within(
+        -1.0,
+        1.0,
+        True,
+        0,
+        lambda F, y: math.log(2 / math.pi) + F.np.log1p(-y * y) / 2,
+        cdf=lambda F, y: 0.5 + (y * F.np.sqrt(1 - y * y) + F.np.arcsin(y)) / math.pi,
+    ),
+    "skewcauchy": continuous(
+        1,
+        lambda F, y, a: -math.log(math.pi) - F.np.log1p(F.np.square(y / (1 + a * F.np.sign(y)))),
+    ),
+    "skewnorm": continuous(
+        1,
+        lambda F, y, a: math.log(2) + _normal(y) + F.sp.log_ndtr(a * y),
+        cdf=lambda F, y, a: F.sp.ndtr(y) - 2 * F.sp.owens_t(y, a),
+    ),
+    "triang": _within(0.0, 1.0, True, 1, _log_triang, cdf=_triang_below),
+    "truncexpon": _from(
+        1,
+        _log_truncexpon,
+        cdf=lambda F, y, b: F.np.expm1(-F.np.minimum(y, b)) / F.np.expm1(-b),
+    ),
+    "tukeylambda": continuous(1, _log_tukey, cdf=lambda F, y, lam: F.sp.tklmbda(y, lam)),
+    "wald": _above(
+        0,
+        lambda F, y: _log_invgauss(F, y, 1.0),
+        cdf=lambda F, y: _invgauss_below(F, y, 1.0),
+    ),
+    "weibull_max": _reflected(TABLE["weibull_min"]),
+    "betanbinom": discrete(
+        3,
+        lambda F, k, n, a, b: inside(
+            F,
+            is_count(F, k),
+            F.sp.betaln(a + n, b + counts(F, k))
+            - F.sp.betaln(a, b)
+            - F.np.log(n + counts(F, k))
+            - F.sp.betaln(n, counts(F, k) + 1),
+        ),
+    ),
+    "boltzmann": discrete(
+        2,
+        lambda F, k, lam, n: inside(
+            F,
+            is_count(F, k) & (k < n),
+            F.np.log(-F.np.expm1(-lam)) - lam * k - F.np.log(-F.np.expm1(-lam * n)),
+        ),
+    ),
+    "dlaplace": discrete(
+        1,
+        lambda F, k, a: inside(F, F.np.floor(k) == k, F.np.log(F.np.tanh(a / 2)) - a * F.np.abs(k)),
+    ),
+    "logser": discrete(
+        1,
+        lambda F, k, p: inside(
+            F,
+            is_count(F, k) & (k >= 1),
+            F.sp.xlogy(k, p) - F.np.log(F.np.maximum(k, 1)) - F.np.log(-F.np.log1p(-p)),
+        ),
+    ),
+    "planck": discrete(
+        1,
+        lambda F, k, lam: inside(F, is_count(F, k), F.np.log(-F.np.expm1(-lam)) - lam * k),
+        cdf=lambda F, k, lam: inside(F, k >= 0, -F.np.expm1(-lam * (F.np.floor(k) + 1)), 0),
+    ),
+    "yulesimon": discrete(
+        1,
+        lambda F, k, a: inside(
+            F,
+            is_count(F, k) & (k >= 1),
+            F.np.log(a) + F.sp.betaln(F.np.maximum(k, 1), a + 1),
+        ),
+    ),
+}
+"""The distributions, by SciPy's names."""

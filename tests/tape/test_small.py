@@ -1,0 +1,77 @@
+"""What is written and recorded at once, beside what is not: the same results and errors."""
+
+import numpy as np
+import pytest
+
+import wengert as wg
+
+
+def test_masks_and_places_are_written():
+    x, mask = wg.zeros(3, 4), wg.tensor([[True] * 4, [False] * 4, [True, False] * 2])
+    array = np.zeros((3, 4), np.float32)
+    x[mask] = 2.0
+    array[mask.numpy()] = 2
+    x[wg.tensor([2, 0])] = 5
+    array[[2, 0]] = 5
+    x[0, wg.tensor([1, -1])] = 7
+    array[0, [1, -1]] = 7
+    x[wg.tensor([1, 1])] = wg.tensor([[1.0] * 4, [3.0] * 4])
+    array[1] = 3
+    assert np.array_equal(x.numpy(), array)
+    assert x._version == 4
+
+
+@pytest.mark.parametrize(
+    ("index", "value", "error", "message"),
+    [
+        ([3], 1.0, IndexError, "index 3 is out of bounds for dimension 0 with size 3"),
+        ([True], 1.0, IndexError, "The shape of the mask"),
+        ([True, True, False], [1.0, 2.0, 3.0], RuntimeError, "shape mismatch"),
+    ],
+)
+def test_what_does_not_fit_is_refused_as_ever(index, value, error, message):
+    x = wg.zeros(3)
+    with pytest.raises(error, match=message):
+        x[wg.tensor(index)] = wg.tensor(value) if isinstance(value, list) else value
+    assert x._version == 0
+
+
+def test_places_that_are_recorded():
+    x = wg.ones(3, requires_grad=True)
+    y = x * 2
+    y[wg.tensor([0])] = 0.0
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 2.0, 2.0]
+
+
+def test_a_saved_tensor_notices_a_write_through_a_mask():
+    x, w = wg.ones(2), wg.ones(2, requires_grad=True)
+    y = (x * w).sum()
+    x[wg.tensor([True, False])] = 3.0
+    with pytest.raises(RuntimeError, match="index_put_"):
+        y.backward()
+
+
+@pytest.mark.parametrize("dtype", [wg.int64, wg.int8, wg.uint8, wg.bool])
+def test_integers_are_computed_as_they_are(dtype):
+    x = wg.tensor([[0, 1], [1, 1]]).to(dtype)
+    a = x.numpy()
+    for found, expected in (
+        (x == x, a == a),
+        (x > 1 - x.long(), a > 1 - a.astype(np.int64)),
+        (x.argmax(1), a.argmax(1)) if dtype is not wg.bool else (x, a),
+        (x + x, a + a),
+        (x.flip(0), a[::-1]),
+        (x.any(1), a.any(1)),
+        (x == x.float(), a == a),
+    ):
+        assert np.array_equal(found.numpy(), expected) and found.grad_fn is None
+
+
+def test_conversions_are_recorded_between_floating_dtypes_alone():
+    x = wg.ones(2, requires_grad=True)
+    assert x.to(wg.int64).grad_fn is None and not x.to(wg.int64).requires_grad
+    y = x.double()
+    assert y.dtype == wg.float64 and type(y.grad_fn).__name__ == "ToCopyBackward0"
+    y.sum().backward()
+    assert x.grad.dtype == wg.float32
