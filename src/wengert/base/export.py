@@ -1,4 +1,4 @@
-"""Layer 0 · base: where a function is public, said at the function.
+"""Layer 0 · base: `export`, which declares at a function where it is public.
 
 NOTE [lazy exports]
 `export` marks a function with the names of the surfaces that it belongs to. From these marks
@@ -30,7 +30,7 @@ class _Mark(Protocol):
 
 
 def export(*surfaces: str) -> _Mark:
-    """The decorator of functions that belong to `surfaces`."""
+    """Return the decorator of functions that belong to `surfaces`."""
 
     def mark(function: V, /, *others: Any) -> V:
         for one in (function, *others):

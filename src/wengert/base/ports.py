@@ -1,9 +1,9 @@
 """Layer 0 · base: ports: what layers ask of layers above them.
 
 NOTE [ports]
-Imports lead downwards. Where a layer needs something that is made above it, it asks a port, which
-the module that makes it fills with `provides`. A port that is called before that module was
-imported imports it, so that what few programs need costs nothing when the package is imported.
+Imports lead downwards. Where a layer needs something that is defined above it, it asks a port,
+which the module that defines it fills with `provides`. A port that is called before that module was
+imported imports it, so rarely used parts cost nothing when the package is imported.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ OWNERS = {
 
 
 class Ports:
-    """What the layers above have put in place.
+    """The values that layers above have provided.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Ports:
 
 
 class _Empty:
-    """What is in a port before its owner was imported: that does so."""
+    """The initial value of a port: importing its owner fills the port."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -138,12 +138,12 @@ PORTS = Ports()
 
 
 def filled(name: str) -> bool:
-    """Whether the module that fills the port `name` was imported."""
+    """Return whether the module that fills the port `name` was imported."""
     return not isinstance(getattr(PORTS, name), _Empty)
 
 
 def provides(name: str) -> Callable[[V], V]:
-    """The decorator of what fills the port `name`."""
+    """Return the decorator that fills the port `name`."""
 
     def fill(value: V) -> V:
         if filled(name):

@@ -38,7 +38,7 @@ class ReLU(wg.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad_output: Any) -> Any:
-        """Let the gradient through where the input was not negative."""
+        """Pass the gradient where the input was not negative."""
         (input,) = ctx.saved_tensors
         grad_input = grad_output.clone()
         grad_input[input < 0] = 0
@@ -95,8 +95,8 @@ def check(data: Any, w1: Any, w2: Any) -> bool:
     images = wg.from_numpy(data.test_images[:CHECKED_IMAGES]).double()
     labels = wg.from_numpy(data.test_labels[:CHECKED_IMAGES])
     weights = [w.detach().double().requires_grad_() for w in (w1, w2)]
-    # what the network has learned it no longer gets wrong: its gradients are small, and the usual
-    # tolerance of 1e-5 would pass anything
+    # the trained network makes few mistakes, so its gradients are small, and the usual tolerance of
+    # 1e-5 would pass anything
     return wg.autograd.gradcheck(lambda *w: loss_of(images, labels, *w), weights, atol=1e-8)
 
 
@@ -123,7 +123,7 @@ def demo(
     stream: TextIO | None = None,
     as_json: bool = False,
 ) -> int:
-    """Train, check the gradient, draw, and say in plain words what happened.
+    """Train, check the gradient, draw, and explain each step in plain words.
 
     Parameters
     ----------
