@@ -94,8 +94,7 @@ class dtype:
 
 
 class _NamedOnly(dtype):
-    """A type that can be named, compared and printed; any other use raises an error that says why.
-    """
+    """A type that can be named, compared and printed; any other use raises an explanation."""
 
     __slots__ = ("_size", "_why")
 

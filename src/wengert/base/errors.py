@@ -123,8 +123,7 @@ def not_a_scalar(shape: tuple[int, ...]) -> RuntimeError:
 
 
 def gradient_shape(leaf: Any, grad: Any) -> RuntimeError:
-    """Return the error for a gradient whose shape is not its leaf's: some derivative rule is wrong.
-    """
+    """Return the error for a gradient of a wrong shape: some derivative rule is wrong."""
     return RuntimeError(
         f"a gradient of shape {list(grad.shape)} arrived at a leaf of shape {list(leaf.shape)}: "
         "the derivative rule of an operation that was applied to it is wrong"
