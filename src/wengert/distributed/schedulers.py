@@ -204,9 +204,7 @@ class Local:
         return Handle(value)
 
     def run(self, build: Callable[[], tuple[Graph, Any]], parts: Sequence[Handle]) -> Any:
-        """Run the tasks of the graph that `build` makes, and return the values of those that it
-        names.
-        """
+        """Run the graph that `build` makes, and return the values of the tasks that it names."""
         graph, keys = _culled(*build())
         try:
             return self._get(graph, keys)
@@ -312,8 +310,7 @@ class Cluster:
         return _Computed(self.client.submit(_itself, value, key=key, pure=True))
 
     def run(self, build: Callable[[], tuple[Graph, Any]], parts: Sequence[Handle]) -> Any:
-        """Run the tasks of the graph that `build` makes, and return the values of those that it
-        names.
+        """Run the graph that `build` makes, and return the values of the tasks that it names.
 
         Values that were sent from here and lost with their worker are resent, and so are the tasks.
         """
@@ -343,9 +340,7 @@ class Cluster:
         raise AssertionError("the loop ends by itself")
 
     def _explained(self, error: Exception, parts: Sequence[Handle]) -> PartitionError | None:
-        """Return the error to raise for a failure outside of tasks' functions; None keeps the
-        original.
-        """
+        """Return the error for a failure outside tasks' functions; None keeps the original."""
         for i, part in enumerate(parts):
             if part.error() is not None:
                 return _loading(error, i)

@@ -1,6 +1,4 @@
-"""Layer 9 · distributions: shared helpers: broadcasting of parameters, lazy attributes, conversions
-of probabilities, triangular matrices.
-"""
+"""Layer 9 · distributions: shared helpers for parameters, probabilities and triangles."""
 
 from __future__ import annotations
 

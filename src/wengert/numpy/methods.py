@@ -163,9 +163,7 @@ class ArrayMethods:
         return made(_function("copy")(self) if copy and converted is self else converted)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """Return a view of the same memory; with a dtype, its bytes reinterpreted (without
-        gradient).
-        """
+        """Return a view of the same memory, or of its bytes as another dtype (without gradient)."""
         if dtype is None or (isinstance(dtype, _type) and issubclass(dtype, TensorBase)):
             return made(recorded.alias(self))
         plain: Any = Tensor

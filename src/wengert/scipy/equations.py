@@ -29,7 +29,8 @@ def root(
     Parameters
     ----------
     fun : callable. ``fun(x, *args)`` gets float64 tensors in the nesting of `x0`, and returns as
-        many elements: a tensor, or tensors in a list, tuple or dict. %(start)s
+        many elements: a tensor, or tensors in a list, tuple or dict.
+    %(start)s
     args : tuple. Further arguments of `fun`.
     method : str. As in SciPy; ``"hybr"`` and ``"lm"`` use the Jacobian.
     jac : callable, {"rows", "columns"}, optional. Your own Jacobian, called with `x` as nested

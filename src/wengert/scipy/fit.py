@@ -35,7 +35,7 @@ def least_squares(
     ----------
     fun : callable. ``fun(x, *args, **kwargs)`` computes the residuals: it gets float64 tensors in
         the nesting of `x0`, and returns a tensor of any shape, or tensors in a list, tuple or dict.
-        %(start)s
+    %(start)s
     jac : callable, {"rows", "columns", "sparse"}, optional. Your own Jacobian, called with `x` as
         nested NumPy arrays, and the other arguments; or how to compute ours: by default, rows or
         columns, whichever are fewer. ``"sparse"`` finds its pattern and colours it at `x0` (see

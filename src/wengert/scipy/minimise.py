@@ -47,7 +47,8 @@ def minimize(
     Parameters
     ----------
     fun : callable. ``fun(x, *args)``, the function to minimise, returns one number. It gets float64
-        tensors in the nesting of `x0`, and computes with operations of wengert or NumPy. %(start)s
+        tensors in the nesting of `x0`, and computes with operations of wengert or NumPy.
+    %(start)s
     args : tuple. Further arguments of `fun`.
     method : str or callable, optional. As in SciPy.
     jac, hess, hessp : callable, optional. Your own derivatives instead of ours, called with `x` as

@@ -35,9 +35,7 @@ class Names(Protocol):
         """Return the constructor of a class, or None if it is not allowed."""
 
     def build(self, kind: type) -> Callable[[Any, Any], Any] | None:
-        """Return the function that sets the state of a class's objects, or None if that is not
-        allowed.
-        """
+        """Return the function that sets the state of objects, or None if not allowed."""
 
     def storage(self, key: Any) -> Any:
         """Return the object for a persistent id."""

@@ -427,9 +427,7 @@ class Checkpoint:
 
 
 def is_known(path: str) -> bool:
-    """Return whether a PyTorch path is an element type, a storage, or a function that rebuilds
-    tensors.
-    """
+    """Return whether a PyTorch path is an element type, a storage, or rebuilds tensors."""
     module, _, name = path.rpartition(".")
     return path in _VALUES or (module in ("torch", "torch.cuda") and _of_torch(name) is not None)
 

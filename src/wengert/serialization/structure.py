@@ -37,9 +37,7 @@ class Encoder:
     """
 
     def __init__(self, accept: Callable[[Any, str], None]) -> None:
-        """Take `accept`, which raises for a tensor that cannot be saved; its second argument is the
-        place.
-        """
+        """Set `accept`, which gets a tensor and its place, and raises if it cannot be saved."""
         self.tensors: dict[str, Any] = {}
         self.same: dict[str, str] = {}
         self._accept = accept
