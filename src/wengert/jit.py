@@ -1,8 +1,8 @@
 """Layer 8 · nn: jit: functions of TorchScript; programs run unchanged.
 
 There is no TorchScript: `script`, `trace` and the decorators return their argument, and
-    `is_scripting` is False. `wengert.compile` makes functions faster. Functions that would write a
-    program to a file, or read one, raise an error.
+`is_scripting` is False. `wengert.compile` makes functions faster. Functions that would write a
+program to a file, or read one, raise an error.
 """
 
 from __future__ import annotations

@@ -15,5 +15,5 @@ def is_available() -> bool:
 
 
 def verbose(enable: int) -> nullcontext[None]:
-    """A context in which MKL would log its calls; without effect."""
+    """Return a context in which MKL would log its calls; without effect."""
     return nullcontext()

@@ -1,10 +1,10 @@
 """Layer 0 · base: libraries whose arrays stand behind devices other than the CPU.
 
 NOTE [backends]
-A backend is a library of arrays that follow NumPy's protocols (`__array_ufunc__`,
-`__array_function__` with ``like=``) and refuse to become arrays of NumPy by themselves. It says how
-arrays come to a device and back; the kernels compute with them as they do with NumPy's. CuPy is
-the one for ``"cuda"``, where it is installed and finds a GPU.
+A backend wraps a library whose arrays follow NumPy's protocols (`__array_ufunc__`,
+`__array_function__` with ``like=``) and refuse implicit conversion to NumPy. It defines how arrays
+are copied to a device and back; the kernels compute with them as with NumPy's. CuPy is the backend
+for ``"cuda"``, if it is installed and finds a GPU.
 """
 
 from __future__ import annotations

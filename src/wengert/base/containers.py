@@ -14,7 +14,7 @@ class Structure:
     __slots__ = ()
 
     def metadata(self) -> Iterable[Any]:
-        """The objects in the structure besides the container classes."""
+        """Return the objects in the structure besides the container classes."""
         raise NotImplementedError
 
 

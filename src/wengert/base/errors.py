@@ -75,9 +75,9 @@ def no_gradient(index: int, array: Any, recording: bool, cuts: list[str]) -> Run
 
     Parameters
     ----------
-    index, array: Which of the tensors, and its payload.
+    index, array: The number of the tensor among several, and its payload.
     recording: Whether operations are recorded where the error is raised.
-    cuts: Lines that show where graphs were cut recently.
+    cuts: Lines that show where graphs were recently cut.
     """
     first = f"element {index} of tensors does not require grad and does not have a grad_fn\n"
     if array.dtype.kind in "iub":
@@ -133,7 +133,7 @@ def gradient_shape(leaf: Any, grad: Any) -> RuntimeError:
 class NoHistory(RuntimeError, AssertionError):
     """A tensor without history where hooks for several gradients are registered.
 
-    PyTorch asserts that there is one; to the user it is the error of `register_hook`.
+    PyTorch asserts that it has one; users see the error of `register_hook`.
     """
 
 
@@ -210,10 +210,10 @@ def view_refused(kind: str, label: str | None, index: int, changed: bool) -> Run
     Parameters
     ----------
     kind
-        Why it cannot: it is one of ``"several"`` outputs, or was made in a ``"function"``, in
+        The reason: it is one of ``"several"`` outputs, or was made in a ``"function"``, in
         ``"no_grad"`` mode or in ``"inference"`` mode.
-    label, index: What recorded the view, and as which output; None if nothing did.
-    changed: Whether its memory has been written to, and not: is about to be.
+    label, index: The node that recorded the view, and the output's number; None if none did.
+    changed: Whether its memory has already been written to, rather than is about to be.
     """
     what = (
         "its base or another view of its base has been modified inplace"

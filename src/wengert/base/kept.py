@@ -1,4 +1,4 @@
-"""Layer 0 · base: the memory of large arrays stays with the process, for those that come next.
+"""Layer 0 · base: keeps the memory of large freed arrays in the process, for later arrays.
 
 NOTE [kept memory]
 The system clears each page that it hands out, which takes longer than the arithmetic on it. The
@@ -6,10 +6,10 @@ allocator of glibc gives a block of 128 kB and more back as soon as it is freed,
 program would ask for the same pages again. It learns, though: once a program has freed a block of
 up to 32 MB, blocks of that size come from the heap, and twice as much may stay free at its end.
 Import frees one such block, untouched. So the process keeps at most 64 MB more than it uses at the
-end of a heap, as any program does that has freed an array of 32 MB. That is a hint, and the host
-stays in charge: glibc does not adapt where the host has set its thresholds, by ``mallopt`` or the
-environment (``MALLOC_TRIM_THRESHOLD_``), and other allocators do not look at it. More, or nothing,
-is kept where a program says so: then the thresholds of the process are set.
+end of a heap, as any program does that has freed an array of 32 MB. This is only a hint: glibc does
+not adapt if the host program has set its thresholds, by ``mallopt`` or the environment
+(``MALLOC_TRIM_THRESHOLD_``), and other allocators do not look at it. A program can keep more, or
+nothing, by setting the thresholds of the process.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Layer 0 · base: names of PyTorch that have no meaning here, with the reasons; see `elsewhere`.
 
-The names are in ``refused.txt``; why they are refused follows from the module.
+The names are in ``refused.txt``; the reason depends on the module.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Layer 0 · base: shared sections of docstrings, written once and included by name.
 
 NOTE [shared sections]
-A module that ends with ``fill_sections(globals())`` writes its docstrings shorter than they are
-read. What `help` shows, and what runs as an example, is in NumPy's style in full:
+A module that ends with ``fill_sections(globals())`` has abbreviated docstrings. `help` shows, and
+doctest runs, the full form in NumPy's style:
 
     Parameters
     ----------
@@ -14,9 +14,9 @@ read. What `help` shows, and what runs as an example, is in NumPy's style in ful
 * An entry that many functions have is written here, and named there. ``returns_...`` and
   ``raises_...`` are whole sections, with their headings; ``error_...`` is one entry of several.
   Lines that several examples have stand in `_EXAMPLES`.
-* An entry whose text is one line stands behind its name and type, ``x : int. Text``, and behind a
-  name or a type alone, ``ValueError: Text``.
-* `out`, `inplace` and `last_epoch` need no word, nor does `name` in functions of TensorFlow.
+* An entry's text follows its name and type on the same line, ``x : int. Text``, or a name or a type
+  alone, ``ValueError: Text``.
+* `out`, `inplace` and `last_epoch` need no entry, nor does `name` in functions of TensorFlow.
 * Examples need not import the library, neither as ``wg`` nor as what an idiom calls it.
 """
 

@@ -148,9 +148,9 @@ def share(work: Work, size: int, step: int) -> None:
 
     Parameters
     ----------
-    work: ``work(start, stop)``, which may run in any thread, on several chunks at once. It writes
-        only to memory that nobody else reads before the end: where an error or an interrupt breaks
-        off, a chunk may still be under way.
+    work: ``work(start, stop)``, which may run in any thread, on several chunks at once. It must
+        write only to memory that is not read before the end: after an error or an interrupt, a
+        chunk may still be running.
     size: The number of elements.
     step: The minimum size of a chunk. Each starts at a multiple of it.
     """

@@ -46,12 +46,12 @@ class ReLU(wg.autograd.Function):
 
 
 def scores(images: Any, w1: Any, w2: Any) -> Any:
-    """The network: one score per image and digit."""
+    """Compute the network's scores: one per image and digit."""
     return ReLU.apply(images.mm(w1)).mm(w2)
 
 
 def loss_of(images: Any, labels: Any, w1: Any, w2: Any) -> Any:
-    """The mean cross-entropy of the network's scores."""
+    """Compute the mean cross-entropy of the network's scores."""
     return wg.nn.functional.cross_entropy(scores(images, w1, w2), labels)
 
 

@@ -257,7 +257,7 @@ def vmap(
     """Vectorize `func` over a dimension of its arguments, one chunk per task.
 
     Use it for parameter sweeps: `func` computes with one set of parameters, the arguments hold
-        many.
+    many.
 
     Parameters
     ----------

@@ -39,8 +39,8 @@ def _is_linear(tensors: Sequence[Any]) -> bool:
 
     NOTE [functions of tangents]
     The rule of a linear function may apply it to the tangent: ``f(x), f(t)``. While the rule is
-        transposed, the function is not differentiated with respect to `t`, which would call the
-        rule again: its computation is linear, and is transposed itself.
+    transposed, the function is not differentiated with respect to `t`, which would call the rule
+    again: its computation is linear, and is transposed itself.
     """
     wanted = _LINEAR.get()
     if not wanted:

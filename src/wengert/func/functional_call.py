@@ -283,7 +283,7 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
     """Make all batch norm modules in `root` use batch statistics instead of running ones.
 
     They then normalise by the current batch, also in evaluation mode: batched calls cannot share
-        running statistics.
+    running statistics.
 
     Parameters
     ----------

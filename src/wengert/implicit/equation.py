@@ -1,8 +1,7 @@
 """Layer 8 · implicit: an equation F(z, *params) = 0 at one of its solutions.
 
 It computes with plain vectors: residuals, products with the Jacobian of F with respect to z, and
-    solutions of linear systems with it. The operations on the tape are in
-    `wengert.implicit.functions`.
+solutions of linear systems with it. The operations on the tape are in `wengert.implicit.functions`.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Variations:
     ----------
     size
         The number of columns: one for each element of the initial state and of parameters whose
-            derivative is needed.
+        derivative is needed.
     """
 
     def __init__(self, field: Field) -> None:
@@ -176,5 +176,5 @@ ForwardSolution.backward.once = True  # type: ignore[attr-defined]  # a mark
 
 
 def _final(tensor: Any, edges: tuple[Any, ...]) -> Any:
-    """A derivative that raises when it is differentiated."""
+    """Return a derivative that raises when it is differentiated."""
     return new_tensor(tensor._payload, Error.before(edges, _TWICE))

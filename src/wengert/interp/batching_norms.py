@@ -1,9 +1,8 @@
 """Layer 3 · interp: batching rules of normalisation.
 
 A batch of arrays is reshaped to one array for the primitives: the batch leads if means are along
-    the last dimensions, and joins the channels if they are per channel. The `known` moments (NOTE
-    [known moments] in `wengert.prims.normalisation`) have a column for each mean, in the same
-    order.
+the last dimensions, and joins the channels if they are per channel. The `known` moments (NOTE
+[known moments] in `wengert.prims.normalisation`) have a column for each mean, in the same order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Layer 3 · interp: batching rules of indexed writes and of embeddings.
 
 Positions that count within one array are offset for a batch, whose arrays are concatenated in
-    memory: `_apart` does that.
+memory: `_apart` does that.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 NOTE [formulas]
 A rule run on symbols *is* its formula: the derivatives in pictures and lists of operations are
-    those that are computed. A rule that needs more than arithmetic (the number of elements, the
-    value of a parameter) does not have one: the symbols refuse, and None is returned. The formulas
-    hold for most values. Where rules avoid single points (they divide by ``where(x == 0, 1, x)``),
-    formulas leave that out. Where the derivative itself differs at a point, as at the tie of two
-    maxima, that is part of the formula.
+those that are computed. A rule that needs more than arithmetic (the number of elements, the value
+of a parameter) does not have one: the symbols refuse, and None is returned. The formulas hold for
+most values. Where rules avoid single points (they divide by ``where(x == 0, 1, x)``), formulas
+leave that out. Where the derivative itself differs at a point, as at the tie of two maxima, that is
+part of the formula.
 """
 
 from __future__ import annotations

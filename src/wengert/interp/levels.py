@@ -14,8 +14,8 @@ inner one has a higher number, and numbers of ended ones are not reused: a backw
 through the levels in which a graph was recorded, inside others. It works with `Lifted` values,
 payloads of tensors: `Batched` in `wengert.interp.batched`, `Dual` in `wengert.interp.dual`. They
 wrap *contents*: raw arrays, or values of lower levels. A value that does not depend on a level is
-    not wrapped at that level. There is one tape for all levels, and payloads never contain tensors:
-    nodes carry gradients into and out of a level (see `wengert.tape.levels`).
+not wrapped at that level. There is one tape for all levels, and payloads never contain tensors:
+nodes carry gradients into and out of a level (see `wengert.tape.levels`).
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ class Level:
     size: For `vmap` the size of the batch, otherwise None.
     randomness: How `vmap` treats random operations; "never" if it is not a user's `vmap`.
     dropped
-        Whether it has ended, and its tensors have lost their tangents, as PyTorch's do: they can be
-        used on, while those of other transforms belong to these.
-    leaves: Weak references to tensors of the outside that were given a ``.grad`` with a tangent.
+        Whether it has ended and its tensors have lost their tangents, as in PyTorch: they remain
+        usable, unlike those of other transforms.
+    leaves: Weak references to outside tensors whose ``.grad`` got a tangent.
     written
-        What was written to so that it belongs to the level since: a weak reference, and the memory
-        and the edge that it had before.
+        Tensors that belong to the level since a write: a weak reference, and the previous memory
+        and edge.
     """
 
     __slots__ = ("dropped", "leaves", "number", "randomness", "size", "written")

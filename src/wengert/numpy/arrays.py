@@ -9,14 +9,13 @@ the tape. Mixed with tensors, arrays win.
 
 NOTE [written arrays]
 NumPy programs fill arrays part by part and read earlier parts: ``y[i] = f(y[i - 1])``. The tape
-    saves tensors by reference, and refuses to use them once their memory has been written to, which
-    in these programs is always. So an array that has been written to is copied before it is used in
-    an operation, if a gradient is recorded: a view of it, which is as large as the computation
-    itself, and the whole array, if it has a history. The results of `zeros` and its like count as
-    written from the start, and so do copies. Leaves are not copied, since nothing writes to them
-    while the tape records. An operation whose derivative needs its result (``y = np.exp(x)``) gets
-    a copy of it when the result is first written to. A single element, ``y[i]``, is a number to
-    NumPy, and never shares memory.
+saves tensors by reference, and refuses to use them once their memory has been written to, which in
+these programs is always. So an array that has been written to is copied before it is used in an
+operation, if a gradient is recorded: a view of it, which is as large as the computation itself, and
+the whole array, if it has a history. The results of `zeros` and its like count as written from the
+start, and so do copies. Leaves are not copied, since nothing writes to them while the tape records.
+An operation whose derivative needs its result (``y = np.exp(x)``) gets a copy of it when the result
+is first written to. A single element, ``y[i]``, is a number to NumPy, and never shares memory.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ _QUICK = {
 class ndarray(Tensor):
     """An array whose operations are recorded: a `wengert.Tensor` that follows NumPy's rules.
 
-    Arrays are made by `array`, `zeros`, ... and by operations on arrays.
+    Make arrays by `array`, `zeros`, ... and by operations on arrays.
 
     Examples
     --------

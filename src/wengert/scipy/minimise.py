@@ -40,9 +40,9 @@ def minimize(
     """Minimise a function of nested parameters by `scipy.optimize.minimize`, with derivatives.
 
     Each method gets the derivatives that it uses: BFGS, CG, L-BFGS-B, TNC and SLSQP the gradient;
-        Newton-CG, trust-ncg, trust-krylov and trust-constr the gradient and products with the
-        Hessian; trust-exact and dogleg the Hessian; Nelder-Mead, Powell, COBYLA and COBYQA values
-        only. `fun` is called once for each point, and nothing is differentiated numerically.
+    Newton-CG, trust-ncg, trust-krylov and trust-constr the gradient and products with the Hessian;
+    trust-exact and dogleg the Hessian; Nelder-Mead, Powell, COBYLA and COBYQA values only. `fun` is
+    called once for each point, and nothing is differentiated numerically.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def minimize(
     Returns
     -------
     scipy.optimize.OptimizeResult: With ``x`` in the nesting and the kinds of `x0`, and ``x_flat``,
-    SciPy's vector; the other attributes are SciPy's, and flat.
+        SciPy's vector; the other attributes are SciPy's, and flat.
 
     Raises
     ------

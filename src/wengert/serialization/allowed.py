@@ -3,9 +3,9 @@
 NOTE [what a checkpoint may name]
 A checkpoint of PyTorch is a pickle, whose instructions name classes and functions and call them.
 Here they are looked up in a closed list: the containers, the functions that rebuild tensors,
-    element types and storages (`wengert.serialization.rebuilt`), and the globals that the user has
-    allowed with `add_safe_globals`. No module is ever imported for a name in a file, and attributes
-    are set only on objects of allowed classes.
+element types and storages (`wengert.serialization.rebuilt`), and the globals that the user has
+allowed with `add_safe_globals`. No module is ever imported for a name in a file, and attributes are
+set only on objects of allowed classes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Layer 8 · sparse: colourings: the rows or columns that can be computed in one pass.
 
 Rows of one colour have no column in common, so one backward pass computes them all: each entry of
-    its result belongs to one of them. Colours are assigned greedily, to the rows with most
-    neighbours first [1]_. For a symmetric matrix a star colouring needs fewer: neighbours differ,
-    and no path of four has only two colours, so each entry can be read from one of its two places
-    [2]_.
+its result belongs to one of them. Colours are assigned greedily, to the rows with most neighbours
+first [1]_. For a symmetric matrix a star colouring needs fewer: neighbours differ, and no path of
+four has only two colours, so each entry can be read from one of its two places [2]_.
 
 References
 ----------

@@ -61,11 +61,11 @@ def pattern(f: Callable[..., Any], x: Any, args: Any = ()) -> Any:
     """Find the sparsity pattern of a function's Jacobian from the operations recorded at `x`.
 
     The pattern holds for all values: operations count with all their possible dependences, not only
-        those at `x`, so maxima, comparisons and ``where`` count with all their branches. It changes
-        only if `f` takes another path, by Python's ``if`` or by computed indices. The structure is
-        known for element-wise operations, reductions along dimensions, all kinds of indexing, views
-        and rearrangements, in-place writes, matrix products, convolutions and pooling. Other
-        operations count as dense: there the pattern may be too large, but never too small.
+    those at `x`, so maxima, comparisons and ``where`` count with all their branches. It changes
+    only if `f` takes another path, by Python's ``if`` or by computed indices. The structure is
+    known for element-wise operations, reductions along dimensions, all kinds of indexing, views and
+    rearrangements, in-place writes, matrix products, convolutions and pooling. Other operations
+    count as dense: there the pattern may be too large, but never too small.
 
     Parameters
     ----------

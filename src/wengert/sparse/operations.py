@@ -131,7 +131,7 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     Returns
     -------
     Tensor or sparse tensor: Of shape ``(n, k)``; sparse if both factors are. Differentiable with
-        respect to both: sparse ones by their values. An intermediate has one row per stored value.
+    respect to both: sparse ones by their values. An intermediate has one row per stored value.
 
     Raises
     ------

@@ -2,9 +2,9 @@
 
 NOTE [sparse tensors]
 A sparse tensor is made of dense ones: the indices of its elements, and their values. Operations on
-    it are recorded operations on its values, so its derivatives are those of the values. To
-    programs it is a `Tensor`, as ``isinstance`` says, but to the tape it is not: functions that do
-    not support it refuse it, rather than misread elements that are not stored.
+it are recorded operations on its values, so its derivatives are those of the values. To programs it
+is a `Tensor`, as ``isinstance`` says, but to the tape it is not: functions that do not support it
+refuse it, rather than misread elements that are not stored.
 """
 
 from __future__ import annotations

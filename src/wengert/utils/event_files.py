@@ -43,7 +43,7 @@ def _board() -> SimpleNamespace:
 
 def __getattr__(name: str) -> Any:
     if name == "SummaryWriter":
-        _board()  # if it is missing, whoever asks for the name gets an ImportError
+        _board()  # if it is missing, importing the name raises an ImportError
         return _SummaryWriter
     if name == "FileWriter":
         return _board().EventFileWriter

@@ -201,7 +201,7 @@ def random_split(
 
     Raises
     ------
-    ValueError: If the lengths do not add up to the whole.
+    ValueError: If the lengths do not add up to that of the data set.
 
     Examples
     --------
