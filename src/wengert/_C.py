@@ -1,7 +1,7 @@
-"""Layer 8 · _C: what programs and tests reach for under PyTorch's private names.
+"""Layer 8 · _C: private names of PyTorch that programs and tests use.
 
-There is no compiled core by that name here. These are the functions and classes of the tape that
-have no public name in PyTorch.
+There is no compiled core of that name here. These are functions and classes of the tape that have
+no public name in PyTorch.
 """
 
 from __future__ import annotations
@@ -68,27 +68,27 @@ _TensorMeta = type(TensorBase)
 
 
 def _get_tracing_state() -> None:
-    """None: nothing is traced for TorchScript."""
+    """Return None: nothing is traced for TorchScript."""
 
 
 def _log_api_usage_once(name: str) -> None:
-    """Nothing: no use is counted."""
+    """Do nothing: API use is not logged."""
 
 
 def _current_autograd_node() -> Node | None:
-    """The node that the backward pass is at, in a hook or a custom Function; else None."""
+    """Return the node that the backward pass is running, in a hook or Function; else None."""
     at = RUNNING.get()
     return accumulator_of(at) if isinstance(at, TensorBase) else at
 
 
 def _will_engine_execute_node(node: Any) -> bool:
-    """Whether the backward pass that is under way comes to `node`; for hooks.
+    """Return whether the running backward pass will execute `node`; for hooks.
 
     Raises
     ------
     RuntimeError
-        Outside of a backward pass, for anything but a node, and for a leaf where `grad` captures
-        gradients and adds to no ``.grad``.
+        Outside a backward pass, for anything but a node, and for a leaf when `grad` captures
+        gradients and accumulates no ``.grad``.
     """
     if not isinstance(node, Node):
         raise RuntimeError(
@@ -114,7 +114,7 @@ _id_of: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
 
 def _current_graph_task_id() -> int:
-    """A number of the backward pass that is under way; -1 if there is none."""
+    """Return a number for the running backward pass; -1 if there is none."""
     walk = CURRENT.get()
     if walk is None:
         return -1
@@ -124,11 +124,11 @@ def _current_graph_task_id() -> int:
 
 
 def _current_graph_task_execution_order() -> list[Node]:
-    """The nodes that the backward pass comes to, in their order; for hooks.
+    """Return the nodes that the backward pass will execute, in order; for hooks.
 
     Raises
     ------
-    RuntimeError: Outside of a backward pass, and unless `set_multithreading_enabled` says False.
+    RuntimeError: Outside a backward pass, and unless `set_multithreading_enabled(False)` is set.
     """
     walk = CURRENT.get()
     if walk is None:
@@ -145,7 +145,7 @@ def _current_graph_task_execution_order() -> list[Node]:
 
 
 class _WeakTensorRef:
-    """A weak reference to a tensor, which tells whether that is gone."""
+    """A weak reference to a tensor, which knows whether it is gone."""
 
     __slots__ = ("_tensor",)
 
@@ -153,12 +153,12 @@ class _WeakTensorRef:
         self._tensor = weakref.ref(tensor)
 
     def expired(self) -> bool:
-        """Whether the tensor is gone."""
+        """Return whether the tensor is gone."""
         return self._tensor() is None
 
 
 class DelayedError(Node):
-    """A function that hands its arguments on, and raises where a gradient would go through it."""
+    """A function that returns its arguments, and raises when a gradient flows through it."""
 
     __slots__ = ("message", "num_inputs")
 
@@ -167,7 +167,7 @@ class DelayedError(Node):
         self.num_inputs = num_inputs
 
     def __call__(self, *tensors: Any) -> Any:
-        """The tensors, behind a node that refuses to be walked."""
+        """Return the tensors, behind a node that raises when it is executed."""
         made = tuple(
             new_tensor(t._array(), Error.before((edge_of(t),), self.message), t._share_version())
             for t in tensors
@@ -176,7 +176,7 @@ class DelayedError(Node):
 
 
 class _Undefined(Node):
-    """Gives no gradient."""
+    """Returns no gradient."""
 
     __slots__ = ()
     label = "UndefinedGradBackward"
@@ -187,24 +187,24 @@ class _Undefined(Node):
         self._seq = next_sequence()
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """None for each argument."""
+        """Return None for each argument."""
         return (None,)
 
     apply_in = apply
 
 
 class UndefinedGrad(Node):
-    """A function that hands its argument on, and no gradient back."""
+    """A function that returns its argument, and passes no gradient back."""
 
     __slots__ = ()
 
     def __call__(self, tensor: Any) -> Any:
-        """The tensor, with a history through which no gradient comes."""
+        """Return the tensor, with a history that passes no gradient."""
         return new_tensor(tensor._array(), _Undefined(tensor), tensor._share_version())
 
 
 class _Warning(Node):
-    """Hands its gradient on with a warning."""
+    """Passes its gradient on with a warning."""
 
     __slots__ = ()
     label = "TestWarnInAutogradBackward0"
@@ -222,7 +222,7 @@ class _Warning(Node):
 
 
 def _test_warn_in_autograd(tensor: TensorBase) -> Any:
-    """A copy of `tensor` whose backward pass warns, to test how warnings come through."""
+    """Return a copy of `tensor` whose backward pass warns, to test the delivery of warnings."""
     return new_tensor(tensor._array().copy(), _Warning(tensor))
 
 
@@ -231,25 +231,25 @@ _cached: weakref.WeakValueDictionary[int, TensorBase] = weakref.WeakValueDiction
 
 
 def _set_cached_tensors_enabled(enabled: bool) -> None:
-    """Let tensors be noted as cached by somebody, or not."""
+    """Set whether tensors can be registered as cached."""
     global _caching
     _caching = enabled
 
 
 def _add_cached_tensor(tensor: TensorBase) -> None:
-    """Note that `tensor` is cached."""
+    """Register `tensor` as cached."""
     _check_caching()
     _cached[id(tensor)] = tensor
 
 
 def _remove_cached_tensor(tensor: TensorBase) -> None:
-    """Note that `tensor` is not cached any more."""
+    """Unregister `tensor` as cached."""
     _check_caching()
     _cached.pop(id(tensor), None)
 
 
 def _is_cached_tensor(tensor: TensorBase) -> bool:
-    """Whether `tensor` is noted as cached, and such notes count."""
+    """Return whether `tensor` is registered as cached, and registration is enabled."""
     return _caching and id(tensor) in _cached
 
 
@@ -261,7 +261,7 @@ def _check_caching() -> None:
 
 
 def _unsafe_set_version_counter(tensors: Iterable[TensorBase], versions: Iterable[int]) -> None:
-    """Set how often the memory of each of `tensors` is said to have been written to."""
+    """Set the version counter of each of `tensors`."""
     for tensor, version in zip(tensors, versions, strict=True):
         if version < 0:
             raise RuntimeError(f"Cannot set a version_counter to a value below 0: {version}")
@@ -269,28 +269,28 @@ def _unsafe_set_version_counter(tensors: Iterable[TensorBase], versions: Iterabl
 
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:
-    """Have operations carry tangents along from now on, or not."""
+    """Set whether operations propagate tangents."""
     ENABLED.set(enabled)
 
 
 def _set_grad_enabled(enabled: bool) -> None:
-    """Record operations from now on, or not."""
+    """Set whether operations are recorded."""
     set_grad_enabled(enabled)
 
 
 def _saved_tensors_hooks_is_enabled() -> bool:
-    """Whether `saved_tensors_hooks` may be used here."""
+    """Return whether `saved_tensors_hooks` are allowed here."""
     return full_mode().refusal is None
 
 
 def _get_current_graph_task_keep_graph() -> bool:
-    """Whether the backward pass that is under way leaves the graph; True if there is none."""
+    """Return whether the running backward pass keeps the graph; True if there is none."""
     walk = CURRENT.get()
     return True if walk is None else bool(walk.keep)
 
 
 class _Alone:
-    """What keeps a tensor that no node saved."""
+    """Holds a saved tensor without a node."""
 
     def __init__(self, tensor: TensorBase) -> None:
         mode = current_mode()
@@ -303,16 +303,16 @@ class _Alone:
         return value if isinstance(value, TensorBase) else unpacked(self, value, self._edge)
 
     def kept(self, name: str) -> Any:
-        """The tensor, or what stands for it."""
+        """Return the tensor, or its stand-in."""
         return self._value
 
     def keep(self, name: str, value: Any) -> None:
-        """Keep what stands for the tensor."""
+        """Keep the tensor's stand-in."""
         self._value = value
 
 
 def _make_saved_tensor(tensor: TensorBase, is_output: bool) -> SavedTensor:
-    """`tensor` saved as an operation saves its arguments, or its result if it `is_output`."""
+    """Save `tensor` as an operation saves its arguments, or its result if it `is_output`."""
     return SavedTensor.of(
         _Alone(new_tensor(tensor._array(), None, tensor._share_version()) if is_output else tensor),
         "tensor",
@@ -320,21 +320,21 @@ def _make_saved_tensor(tensor: TensorBase, is_output: bool) -> SavedTensor:
 
 
 has_lapack = has_spectral = True
-"""NumPy has these in every build."""
+"""NumPy always has these."""
 has_mkl = has_openmp = False
-"""NumPy's library of products may be another."""
+"""NumPy's BLAS may be another."""
 _LinAlgError = LinAlgError
 
 
 class _Names:
-    """Has any attribute: its name."""
+    """Returns the name of any attribute as its value."""
 
     def __getattr__(self, name: str) -> str:
         return name
 
 
 class DispatchKeySet(frozenset[str]):
-    """Names of what PyTorch dispatches by, which packages list; nothing is dispatched here."""
+    """Names of PyTorch's dispatch keys, which packages list; nothing is dispatched by them here."""
 
     def __new__(cls, key: str) -> Self:
         return super().__new__(cls, (key,))
@@ -352,7 +352,7 @@ _functions = types.SimpleNamespace(
 
 
 def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
-    """What arguments of ``Module.to`` say: device, dtype, non_blocking, memory_format."""
+    """Parse the arguments of ``Module.to``: device, dtype, non_blocking, memory_format."""
     wanted, dtype, layout = parsed(args, kwargs)
     wanted = wanted if wanted is None else as_device(wanted)
     return wanted, dtype, bool(kwargs.get("non_blocking")), layout

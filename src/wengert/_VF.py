@@ -1,4 +1,4 @@
-"""Layer 8 · _VF: operations that PyTorch has under this name alone."""
+"""Layer 8 · _VF: operations that PyTorch has only under this name."""
 
 from wengert.ops.distinct import unique_dim
 

@@ -1,4 +1,4 @@
-"""Layer 8 · __config__: what the package was built with, as text."""
+"""Layer 8 · __config__: the build configuration, as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __dir__ = shows(__all__)
 
 
 def show() -> str:
-    """The versions and the linear algebra that are in use, one a line.
+    """Return the versions and the linear algebra libraries in use, one per line.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def show() -> str:
 
 
 def parallel_info() -> str:
-    """How many threads share the work, as text.
+    """Return the number of threads that share the work, as text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 8 · __future__: how conversions of modules are to be; here they are as by default."""
+"""Layer 8 · __future__: how modules are converted; only the default is supported."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __dir__ = shows(__all__)
 
 
 def get_overwrite_module_params_on_conversion() -> bool:
-    """Whether ``module.double()`` makes new parameters: False, it converts those that are there."""
+    """Return False: ``module.double()`` converts parameters in place."""
     return False
 
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:
-    """Take False, which is how it is; True raises a `NotImplementedError`."""
+    """Accept False, the only supported value; True raises a `NotImplementedError`."""
     if value:
         raise NotImplementedError(
             "modules keep their parameters when they are converted: give an optimiser its "

@@ -36,7 +36,7 @@ from wengert.base.size import Size as Size
 from wengert.base.threads import get_num_threads as get_num_threads
 from wengert.base.threads import set_num_threads as set_num_threads
 
-# not when it is first named: the package of this name would be found before
+# not on first use: the package of this name would be found before
 from wengert.ops.create import tensor as tensor
 from wengert.ops.exports import EXPORTS as _EXPORTS
 from wengert.ops.pointwise import FUNCTIONS as _POINTWISE
@@ -113,7 +113,7 @@ newaxis = None
 
 _EXPORTED = _EXPORTS["wengert"]
 _OWN = __name__
-"""Which `compat.install` may put another in place of."""
+"""The package's name, which `compat.install` may replace."""
 _LAZY = frozenset(
     {
         "__config__",
@@ -192,7 +192,7 @@ _PRIVATE = {
     "ops.distinct": "_unique _unique2",
     "ops.rejection": "_dirichlet_grad _sample_dirichlet _standard_gamma _standard_gamma_grad",
 }
-"""What programs call though it is in no list of names, by its module."""
+"""Private names that programs call, by module; no list of names has them."""
 _FROM_LAZY = {
     **{name: module for module, names in _PRIVATE.items() for name in names.split()},
     **dict.fromkeys(_MIXED_PRECISION, "amp"),
@@ -222,7 +222,7 @@ _FROM_LAZY = {
 
 
 def __getattr__(name: str) -> _Any:
-    """The parts that few programs use are imported when they are first named."""
+    """Import rarely used parts when they are first used."""
     if name == "__all__":
         return [one for one in __dir__() if one[0] != "_" and one not in _LAZY]
     if name in _LAZY:
@@ -261,7 +261,7 @@ def __getattr__(name: str) -> _Any:
 
 
 def _method_functions() -> dict[str, _Any]:
-    """Methods that are functions, too: ``exp_(x)`` for ``x.exp_()``."""
+    """Return the methods that are also functions: ``exp_(x)`` for ``x.exp_()``."""
     functions: dict[str, _Any] = _importlib.import_module(
         f"{_OWN}.tensor.method_functions"
     ).FUNCTIONS
@@ -269,11 +269,11 @@ def _method_functions() -> dict[str, _Any]:
 
 
 def __dir__() -> list[str]:
-    """What is for users, without the packages below that this one is made of."""
+    """List the public names, without the internal subpackages."""
     own = {name for name, value in globals().items() if not isinstance(value, type(_sys))}
     lazy = {*_LAZY, *_EXPORTED, *_FROM_LAZY, *_TYPED, *_method_functions()}
     found = own | lazy | {"autograd", "random", "return_types"}
-    # like `bfloat16` itself it needs a package that may not be there
+    # like `bfloat16` itself it needs an optional package
     found -= {"BFloat16Tensor"}
     return sorted(name for name in found if not name.startswith("_") or name.startswith("__"))
 

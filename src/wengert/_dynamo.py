@@ -1,4 +1,4 @@
-"""Layer 8 · _dynamo: what programs set and call of the front of PyTorch's compiler."""
+"""Layer 8 · _dynamo: settings and functions of the front end of PyTorch's compiler."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = [
 ]
 __path__: list[str] = []  # `_dynamo.utils` is a row of a table
 TransformGetItemToIndex = contextlib.nullcontext
-"""Indices are tensors here without it."""
+"""Does nothing: indices are tensors here without it."""
 
 config = CONFIG
 # for ``import torch._dynamo.config``
@@ -51,7 +51,7 @@ sys.modules[f"{__name__}.config"] = CONFIG  # type: ignore[assignment]  # is fou
 
 
 def graph_break(msg: str = "") -> None:
-    """Nothing: nothing has to be parted here; with ``fullgraph=True`` an error, as in PyTorch.
+    """Do nothing: no graph needs to be broken; with ``fullgraph=True`` raise, as in PyTorch.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def graph_break(msg: str = "") -> None:
 def mark_dynamic(
     t: Any, index: Any, *, hint_override: Any = None, min: Any = None, max: Any = None
 ) -> None:
-    """Nothing: each shape has traces of its own.
+    """Do nothing: each shape has its own trace.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def mark_dynamic(
 
 
 def maybe_mark_dynamic(t: Any, index: Any) -> None:
-    """Nothing, as `mark_dynamic`.
+    """Do nothing, like `mark_dynamic`.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def maybe_mark_dynamic(t: Any, index: Any) -> None:
 
 
 def mark_static(t: Any, index: Any = None) -> None:
-    """Nothing: each shape has traces of its own.
+    """Do nothing: each shape has its own trace.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def mark_static(t: Any, index: Any = None) -> None:
 
 
 def optimize(backend: str = "auto", *, nopython: bool = False, **settings: Any) -> Any:
-    """The decorator that `wengert.compile` is with these arguments.
+    """Return `wengert.compile` with these arguments, as a decorator.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def optimize(backend: str = "auto", *, nopython: bool = False, **settings: Any) 
 
 
 def is_compile_supported(device_type: str) -> bool:
-    """Whether functions are compiled for a device: for the CPU.
+    """Return whether functions are compiled for a device: only for the CPU.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def is_compile_supported(device_type: str) -> bool:
 
 
 def explain(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that calls `f` compiled, and gives what became of that in place of the result.
+    """Return a function that calls `f` compiled, and returns a report instead of the result.
 
     Examples
     --------

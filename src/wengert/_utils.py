@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: what programs take from PyTorch's module for its own use."""
+"""Layer 6 · tensor: functions that programs use from PyTorch's internal module."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __getattr__ = elsewhere(__name__)
 
 
 def _element_size(dtype: Any) -> int:
-    """Bytes of an element of a dtype.
+    """Return the number of bytes per element of a dtype.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def _element_size(dtype: Any) -> int:
 
 
 def _flatten_dense_tensors(tensors: Iterable[Any]) -> Any:
-    """All elements of some tensors of one dtype, one behind the other.
+    """Concatenate the elements of tensors of one dtype to a flat tensor.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def _flatten_dense_tensors(tensors: Iterable[Any]) -> Any:
 
 
 def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
-    """Parts of a flat tensor, as views with the shapes of some tensors.
+    """Split a flat tensor into views with the shapes of given tensors.
 
     Examples
     --------

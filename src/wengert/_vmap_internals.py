@@ -1,4 +1,4 @@
-"""Layer 8 · _vmap_internals: `vmap` as it was in PyTorch before 2.0."""
+"""Layer 8 · _vmap_internals: `vmap` under its name in PyTorch before 2.0."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["_vmap", "vmap"]
 
 
 def vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0) -> Callable[..., Any]:
-    """`wengert.func.vmap`, with a warning that this name is a former one.
+    """Call `wengert.func.vmap`, with a deprecation warning.
 
     Examples
     --------
@@ -32,9 +32,9 @@ def _vmap(
     out_dims: Any = 0,
     allow_none_pass_through: bool = False,
 ) -> Callable[..., Any]:
-    """`wengert.func.vmap` without the warning.
+    """Call `wengert.func.vmap` without the warning.
 
-    With `allow_none_pass_through` results that are None are handed out as None.
+    With `allow_none_pass_through`, results that are None are returned as None.
     """
     if not allow_none_pass_through:
         return _mapped(func, in_dims, out_dims)

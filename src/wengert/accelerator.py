@@ -1,4 +1,4 @@
-"""Layer 0 · base: what programs ask of an accelerator, whichever it may be: there is none."""
+"""Layer 0 · base: functions about the current accelerator, of which there is none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __dir__ = shows(__all__)
 
 
 def is_available() -> bool:
-    """False: tensors are computed on the CPU.
+    """Return False: tensors are computed on the CPU.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def is_available() -> bool:
 
 
 def current_accelerator(check_available: bool = False) -> device | None:
-    """None: there is no accelerator.
+    """Return None: there is no accelerator.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def current_accelerator(check_available: bool = False) -> device | None:
 
 
 def device_count() -> int:
-    """0: there is no accelerator.
+    """Return 0: there is no accelerator.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 0 · base: cpu: what programs ask of the device that tensors are computed on."""
+"""Layer 0 · base: cpu: functions about the device on which tensors are computed."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ __getattr__ = elsewhere(__name__)
 
 
 class Stream:
-    """The order in which operations run: that of the program."""
+    """A stream of operations: the order of the program."""
 
     def wait_stream(self, stream: Any) -> None:
-        """Wait for another one: nothing is late."""
+        """Return at once: no operation is pending."""
 
 
 _CURRENT = Stream()
@@ -40,38 +40,38 @@ StreamContext = nullcontext
 
 
 def is_available() -> bool:
-    """True."""
+    """Return True."""
     return True
 
 
 def is_initialized() -> bool:
-    """True: there is nothing to initialise."""
+    """Return True: there is nothing to initialise."""
     return True
 
 
 def device_count() -> int:
-    """1, whatever the number of cores."""
+    """Return 1, whatever the number of cores."""
     return 1
 
 
 def current_device() -> str:
-    """The name of the device."""
+    """Return the name of the device."""
     return "cpu"
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The order in which operations run."""
+    """Return the only stream."""
     return _CURRENT
 
 
 def stream(stream: Any) -> nullcontext[None]:
-    """A context in which operations run in an order; there is one."""
+    """Return a context with a stream, of which there is one."""
     return nullcontext()
 
 
 def set_device(device: Any) -> None:
-    """Has no effect: there is one device."""
+    """Do nothing: there is one device."""
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait for what runs: nothing does, when a function returns."""
+    """Return at once: operations are complete when their functions return."""

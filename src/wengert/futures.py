@@ -1,4 +1,4 @@
-"""Layer 0 · base: futures: results that are still to come, under torch.futures' names."""
+"""Layer 0 · base: futures, under torch.futures' names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __dir__ = shows(__all__)
 
 
 class Future:
-    """A result that is set by somebody, and waited for by others, also of other threads.
+    """A result that is set later, and that other threads can wait for.
 
     Parameters
     ----------
@@ -36,15 +36,15 @@ class Future:
         self._future: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
     def done(self) -> bool:
-        """Whether there is a result, or an error."""
+        """Return whether there is a result, or an error."""
         return self._future.done()
 
     def wait(self) -> Any:
-        """The result, once it is there; raises the error that was set."""
+        """Wait for the result and return it; raise the error that was set."""
         return self._future.result()
 
     def value(self) -> Any:
-        """The result, which must be there."""
+        """Return the result, which must be set."""
         if not self.done():
             raise RuntimeError("the future has no value yet: call wait(), or ask done() first")
         return self._future.result()
@@ -56,13 +56,13 @@ class Future:
         self._future.set_result(result)
 
     def set_exception(self, result: BaseException) -> None:
-        """Set an error, which whoever waits gets."""
+        """Set an error, which `wait` raises."""
         if not isinstance(result, BaseException):
             raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
         self._future.set_exception(result)
 
     def then(self, callback: Callable[[Future], Any]) -> Future:
-        """A future of what `callback` makes of this one, when it is there."""
+        """Return a future of the result of `callback` on this future, when it is done."""
         made = Future()
 
         def go_on(_: Any) -> None:
@@ -75,12 +75,12 @@ class Future:
         return made
 
     def add_done_callback(self, callback: Callable[[Future], None]) -> None:
-        """Have `callback` called with this future, when it is there."""
+        """Call `callback` with this future when it is done."""
         self._future.add_done_callback(lambda _: callback(self))
 
 
 def collect_all(futures: Sequence[Future]) -> Future:
-    """A future of the list of all of `futures`, when all are there.
+    """Return a future of the list of all of `futures`, when all are done.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def collect_all(futures: Sequence[Future]) -> Future:
 
 
 def wait_all(futures: Sequence[Future]) -> list[Any]:
-    """The results of all of `futures`, when they are there; raises the first error."""
+    """Wait for all of `futures` and return their results; raise the first error."""
     return [future.wait() for future in collect_all(futures).wait()]
 
 

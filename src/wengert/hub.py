@@ -1,8 +1,7 @@
-"""Layer 9 · serialization: hub: models that a folder's ``hubconf.py`` makes, as torch.hub has them.
+"""Layer 9 · serialization: hub: models from a folder's ``hubconf.py``, under torch.hub's names.
 
-Folders of this machine are read. Code is not fetched from the network: running it unseen is no
-concern of a library of arrays. Files of parameters may be fetched; `load` reads
-them.
+Only local folders are read. Code is not downloaded: a library of arrays should not run unseen code.
+Files of parameters can be downloaded; `load` reads them.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ __all__ = [
 __dir__ = shows(__all__)
 
 tqdm: Any = importlib.import_module("tqdm").tqdm if importlib.util.find_spec("tqdm") else None
-"""Which packages look for here; nothing here draws a bar."""
+"""Packages look for it here; nothing here draws a bar."""
 _FOLDER: dict[str, str] = {}
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
 
 def get_dir() -> str:
-    """The folder that files are kept in: ``$TORCH_HOME/hub``, or ``~/.cache/torch/hub``."""
+    """Return the cache folder: ``$TORCH_HOME/hub``, or ``~/.cache/torch/hub``."""
     return _FOLDER.get("set") or str(Path(_get_torch_home()) / "hub")
 
 
@@ -50,7 +49,7 @@ def _get_torch_home() -> str:
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Set the folder that files are kept in."""
+    """Set the cache folder."""
     _FOLDER["set"] = str(Path(d).expanduser())
 
 
@@ -81,13 +80,13 @@ def _entry(module: Any, name: str) -> Any:
 
 
 def list(github: Any, *args: Any, source: str = "github", **kwargs: Any) -> Any:
-    """The names of the models that a folder has."""
+    """List the names of the models in a folder."""
     names = vars(_module(github, source))
     return [name for name, value in names.items() if callable(value) and not name.startswith("_")]
 
 
 def help(github: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> Any:
-    """The docstring of a model."""
+    """Return the docstring of a model."""
     return _entry(_module(github, source), model).__doc__
 
 
@@ -102,18 +101,18 @@ def load(
     skip_validation: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """A model of a folder.
+    """Load a model from a folder.
 
     Parameters
     ----------
     repo_or_dir : str. The folder.
     model : str. The name of the function in its ``hubconf.py``.
-    *args, **kwargs : What the function is called with.
-    source : {"local"}. Where the folder is.
+    *args, **kwargs : The arguments of the function.
+    source : {"local"}. The location of the folder.
 
     Raises
     ------
-    NotImplementedError: For code that would have to be fetched.
+    NotImplementedError: For code that would have to be downloaded.
     """
     return _entry(_module(repo_or_dir, source), model)(*args, **kwargs)
 
@@ -121,18 +120,18 @@ def load(
 def download_url_to_file(
     url: str, dst: Any, hash_prefix: str | None = None, progress: bool = True
 ) -> None:
-    """Fetch a file.
+    """Download a file.
 
     Parameters
     ----------
     url : str. Where it is.
-    dst : str. The path that it gets.
-    hash_prefix : str, optional. What its SHA-256 begins with.
+    dst : str. The path to write to.
+    hash_prefix : str, optional. The expected beginning of its SHA-256.
     progress : bool. Has no effect.
 
     Raises
     ------
-    RuntimeError: If the hash is another one; there is no file then.
+    RuntimeError: If the hash differs; then no file is written.
     """
     path = Path(dst).expanduser()
     part = path.with_name(f"{path.name}.part")
@@ -160,14 +159,14 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     weights_only: bool = False,
 ) -> Any:
-    """What a file holds that is fetched once, and kept in a folder.
+    """Load the contents of a file that is downloaded once, and cached.
 
     Parameters
     ----------
     url : str. Where it is.
     model_dir : str, optional. The folder; default: ``checkpoints`` in that of `get_dir`.
-    check_hash : bool. Whether the name of the file tells its hash: ``name-<hash>.ext``.
-    file_name : str, optional. The name that it gets.
+    check_hash : bool. Whether to check the hash in the name of the file: ``name-<hash>.ext``.
+    file_name : str, optional. The name of the local file.
     map_location, progress, weights_only: Have no effect.
     """
     folder = Path(get_dir()) / "checkpoints" if model_dir is None else Path(model_dir)

@@ -1,8 +1,8 @@
-"""Layer 8 · nn: jit: what programs that are written for TorchScript use; they run as they are.
+"""Layer 8 · nn: jit: functions of TorchScript; programs run unchanged.
 
-There is no script: `script` and `trace` give back what they are given, decorators the function, and
-`is_scripting` is False. `wengert.compile` makes functions faster. What would write a program to a
-file, or read one, says so.
+There is no TorchScript: `script`, `trace` and the decorators return their argument, and
+`is_scripting` is False. `wengert.compile` makes functions faster. Functions that would write a
+program to a file, or read one, raise an error.
 """
 
 from __future__ import annotations
@@ -61,23 +61,23 @@ _NO_FILES = (
 
 
 class Error(RuntimeError):
-    """What TorchScript raises; nothing here does."""
+    """TorchScript's error; never raised here."""
 
 
 class TracerWarning(Warning):
-    """What TorchScript's tracer warns of; nothing here does."""
+    """A warning of TorchScript's tracer; never issued here."""
 
 
 class ScriptWarning(Warning):
-    """What TorchScript warns of; nothing here does."""
+    """A warning of TorchScript; never issued here."""
 
 
 class NotSupportedError(RuntimeError):
-    """What TorchScript raises of Python that it cannot read; nothing here does."""
+    """TorchScript's error for unsupported Python; never raised here."""
 
 
 class UnsupportedNodeError(NotSupportedError):
-    """What TorchScript raises of syntax that it cannot read; nothing here does."""
+    """TorchScript's error for unsupported syntax; never raised here."""
 
 
 ScriptFunction = refusal("jit", "ScriptFunction", "there is no TorchScript: functions are Python's")
@@ -109,7 +109,7 @@ def script(
     _rcb: Any = None,
     example_inputs: Any = None,
 ) -> Any:
-    """`obj` itself: a function, class or module, which runs as the Python that it is.
+    """Return `obj` unchanged: a function, class or module, which runs as Python.
 
     Examples
     --------
@@ -123,10 +123,10 @@ def script(
 
 
 def trace(func: Any, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """`func` itself; it is not run.
+    """Return `func` unchanged, without running it.
 
-    A trace of TorchScript would keep the decisions that the example led to; the function itself
-    takes them again in each call.
+    A TorchScript trace would freeze the branches taken for the example; the function itself
+    branches again in each call.
 
     Examples
     --------
@@ -137,39 +137,39 @@ def trace(func: Any, example_inputs: Any = None, *args: Any, **kwargs: Any) -> A
 
 
 def trace_module(mod: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-    """`mod` itself, as `trace`."""
+    """Return `mod` unchanged, like `trace`."""
     return mod
 
 
 def script_method(fn: Any) -> Any:
-    """`fn` itself."""
+    """Return `fn` unchanged."""
     return fn
 
 
 def export(fn: Any) -> Any:
-    """`fn` itself: every method can be called."""
+    """Return `fn` unchanged: every method can be called."""
     return fn
 
 
 def unused(fn: Any) -> Any:
-    """`fn` itself."""
+    """Return `fn` unchanged."""
     return fn
 
 
 def interface(obj: Any) -> Any:
-    """`obj` itself."""
+    """Return `obj` unchanged."""
     return obj
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
-    """The decorated function itself, with brackets or without."""
+    """Return the decorated function unchanged, with or without parentheses."""
     if callable(drop):
         return drop
     return lambda fn: fn
 
 
 def script_if_tracing(fn: Any) -> Any:
-    """`fn` itself, as nothing is traced."""
+    """Return `fn` unchanged, as nothing is traced."""
     return fn
 
 
@@ -178,7 +178,7 @@ _overload = _overload_method = script_method
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
-    """`the_value` itself.
+    """Return `the_value` unchanged.
 
     Examples
     --------
@@ -189,14 +189,14 @@ def annotate(the_type: Any, the_value: Any) -> Any:
 
 
 class Attribute(typing.NamedTuple):
-    """A value with its type, which TorchScript would want to know."""
+    """A value with its type, which TorchScript needs."""
 
     value: Any
     type: Any
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Whether `obj` is of a type, which may have parameters: its parts are looked at, too.
+    """Return whether `obj` is of a type, which may have parameters: its parts are checked, too.
 
     Examples
     --------
@@ -224,12 +224,12 @@ def isinstance(obj: Any, target_type: Any) -> bool:
             and len(obj) == len(parts)
             and all(map(isinstance, obj, parts))
         )
-    # a union, or what an optional value is
+    # a union or an optional
     return any(isinstance(obj, part) for part in parts)
 
 
 def is_scripting() -> bool:
-    """False: no function is run as script.
+    """Return False: no function is run as script.
 
     Examples
     --------
@@ -240,12 +240,12 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """False: nothing is traced for TorchScript."""
+    """Return False: nothing is traced for TorchScript."""
     return False
 
 
 class _BroadcastingList:
-    """In annotations: numbers that one may stand for."""
+    """In annotations: a list of numbers, or a single one."""
 
     def __getitem__(self, kind: Any) -> None:
         return None
@@ -257,7 +257,7 @@ BroadcastingList4 = BroadcastingList5 = BroadcastingList6 = BroadcastingList1
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
-    """A future of ``func(*args, **kwargs)``, which is called at once, in this thread.
+    """Return a future of ``func(*args, **kwargs)``, which is called at once, in this thread.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
 
 
 def wait(future: Future) -> Any:
-    """The result of a future."""
+    """Return the result of a future."""
     return future.wait()
 
 
@@ -281,7 +281,7 @@ _fork, _wait = fork, wait
 
 
 def freeze(mod: Any, preserved_attrs: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """`mod` itself, which must be in evaluation mode.
+    """Return `mod` unchanged; it must be in evaluation mode.
 
     Raises
     ------
@@ -295,41 +295,41 @@ def freeze(mod: Any, preserved_attrs: Any = None, *args: Any, **kwargs: Any) -> 
 
 
 def optimize_for_inference(mod: Any, other_methods: Any = None) -> Any:
-    """`mod` itself, in evaluation mode."""
+    """Return `mod` unchanged, in evaluation mode."""
     return mod.eval()
 
 
 def set_fusion_strategy(strategy: Any) -> Any:
-    """Nothing is fused here, so there is no strategy: the former one is the empty list."""
+    """Return the previous strategy, the empty list: nothing is fused here."""
     return []
 
 
 def enable_onednn_fusion(enabled: bool) -> None:
-    """Has no effect: nothing is fused here."""
+    """Do nothing: nothing is fused here."""
 
 
 def onednn_fusion_enabled() -> bool:
-    """False: nothing is fused here."""
+    """Return False: nothing is fused here."""
     return False
 
 
 def strict_fusion() -> AbstractContextManager[None]:
-    """A context in which what is not fused would be an error; it has no effect."""
+    """Return a context without effect: nothing is fused here."""
     return nullcontext()
 
 
 def optimized_execution(should_optimize: bool) -> AbstractContextManager[None]:
-    """A context that would say whether script is optimised."""
+    """Return a context without effect: there is no script to optimise."""
     return nullcontext()
 
 
 def fuser(name: str) -> AbstractContextManager[None]:
-    """A context without effect."""
+    """Return a context without effect."""
     return nullcontext()
 
 
 def save(m: Any, f: Any, _extra_files: Any = None) -> NoReturn:
-    """Refused: there is no script that could be saved.
+    """Refuse: there is no script to save.
 
     It raises a NotImplementedError that says what to do instead.
     """
@@ -337,7 +337,7 @@ def save(m: Any, f: Any, _extra_files: Any = None) -> NoReturn:
 
 
 def load(f: Any, map_location: Any = None, *args: Any, **kwargs: Any) -> NoReturn:
-    """Refused: files of TorchScript hold programs that cannot be run here.
+    """Refuse: TorchScript files hold programs that cannot be run here.
 
     The NotImplementedError says what to do instead.
     """

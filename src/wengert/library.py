@@ -1,8 +1,7 @@
-"""Layer 7 · autograd: library: functions of the user's own under a name, with their derivatives.
+"""Layer 7 · autograd: library: user-defined operations with names and derivatives.
 
-`custom_op` makes a `Function` of a function. There is no dispatcher: a kernel for the CPU is the
-function itself, and what describes a result without computing it (`register_fake`) is kept for
-those who ask.
+`custom_op` makes a `Function` of a function. There is no dispatcher: the CPU kernel is the function
+itself, and fake implementations (`register_fake`) are only stored.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _KNOWN: dict[str, CustomOpDef] = {}
 
 
 class CustomOpDef:
-    """A function under a name, made by `custom_op`, to be called and to be given derivatives."""
+    """An operation made by `custom_op`, which can be called and given derivatives."""
 
     def __init__(self, name: str, fn: Callable[..., Any] | None, mutates: Iterable[str]) -> None:
         if name.count("::") != 1:
@@ -67,14 +66,14 @@ class CustomOpDef:
 
     @property
     def default(self) -> CustomOpDef:
-        """The function itself: it has one form."""
+        """The function itself: there are no overloads."""
         return self
 
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"
 
     def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
-        """Have the function computed otherwise on some devices; that for the CPU counts."""
+        """Register an implementation for some devices; only one for the CPU has an effect."""
 
         def register(kernel: Callable[..., Any]) -> Callable[..., Any]:
             kinds = [device_types] if isinstance(device_types, str) else list(device_types or ())
@@ -86,20 +85,20 @@ class CustomOpDef:
         return register if fn is None else register(fn)
 
     def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
-        """Keep what describes a result without computing it; nothing here asks for it."""
+        """Store a function that describes results without computing them; nothing here uses it."""
         self._fake = fn
         return fn
 
     def register_autograd(
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
     ) -> None:
-        """Give the function a derivative.
+        """Define the derivative of the operation.
 
         Parameters
         ----------
-        backward : callable. ``backward(ctx, *grads)`` gives a gradient for each argument.
-        setup_context : callable, optional. ``setup_context(ctx, inputs, output)`` keeps on ``ctx``
-            what `backward` needs.
+        backward : callable. ``backward(ctx, *grads)`` returns a gradient for each argument.
+        setup_context : callable, optional. ``setup_context(ctx, inputs, output)`` stores the values
+            that `backward` needs on ``ctx``.
         """
         if self._mutates:
             raise RuntimeError(
@@ -109,7 +108,7 @@ class CustomOpDef:
         self._function = None
 
     def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
-        """Say what the function makes of a batch: ``func(info, in_dims, *args)``; a decorator."""
+        """Define the operation on batches: ``func(info, in_dims, *args)``; a decorator."""
         if func is None:
             return self.register_vmap
         self._rules["vmap"] = func
@@ -117,7 +116,7 @@ class CustomOpDef:
         return func
 
     def _made(self, keywords: dict[str, Any]) -> Any:
-        """The `Function` that computes it."""
+        """Return the `Function` that computes it."""
         function, rules, name = self._fn, self._rules, self._qualname
 
         def forward(*args: Any) -> Any:
@@ -182,7 +181,7 @@ def custom_op(
     schema: str | None = None,
     tags: Any = None,
 ) -> Any:
-    """Make an operation of a function, which is not looked into; also a decorator.
+    """Make an operation of a function, which is not traced into; also a decorator.
 
     Parameters
     ----------
@@ -229,14 +228,14 @@ def register_autograd(
     setup_context: Callable[..., Any] | None = None,
     lib: Any = None,
 ) -> None:
-    """Give an operation a derivative; see `CustomOpDef.register_autograd`."""
+    """Define the derivative of an operation; see `CustomOpDef.register_autograd`."""
     _of(op).register_autograd(backward, setup_context=setup_context)
 
 
 def register_fake(
     op: Any, func: Callable[..., Any] | None = None, /, *, lib: Any = None, **options: Any
 ) -> Any:
-    """Keep what describes an operation's result; also a decorator.
+    """Store a function that describes an operation's result; also a decorator.
 
     PyTorch refuses an operation that does not exist. Here packages describe those of a compiled
     library that cannot be loaded, and go on without them.
@@ -255,22 +254,22 @@ impl_abstract = register_fake
 
 
 def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """Have an operation computed otherwise on some devices; also a decorator."""
+    """Register an implementation for some devices; also a decorator."""
     return _of(op).register_kernel(device_types, func)
 
 
 def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """Say what an operation makes of a batch; also a decorator."""
+    """Define an operation on batches; also a decorator."""
     return _of(op).register_vmap(func)
 
 
 def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
-    """Make an operation that has no function yet; `impl` gives it one."""
+    """Define an operation without a function; `impl` sets it."""
     CustomOpDef(qualname, None, ())
 
 
 def impl(qualname: str, types: Any, func: Any = None, *, lib: Any = None) -> Any:
-    """Give an operation that was defined its function; also a decorator.
+    """Set the function of a defined operation; also a decorator.
 
     A function for other devices than the CPU is not used.
     """
@@ -280,13 +279,13 @@ def impl(qualname: str, types: Any, func: Any = None, *, lib: Any = None) -> Any
 
 
 class Library:
-    """A namespace of operations, which are made by `define` and get their functions by `impl`.
+    """A namespace of operations, made by `define` and implemented by `impl`.
 
     Parameters
     ----------
     ns : str. The namespace.
     kind : {"DEF", "FRAGMENT", "IMPL"}. Has no effect.
-    dispatch_key : str. What `impl` is for if nothing is said.
+    dispatch_key : str. The default key of `impl`.
 
     Examples
     --------
@@ -303,26 +302,26 @@ class Library:
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
-        """Make an operation; its name is returned."""
+        """Define an operation, and return its name."""
         name = schema.partition("(")[0].strip()
         define(f"{self.ns}::{name}", schema)
         return name
 
     def impl(self, op_name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> None:
-        """Give an operation its function."""
+        """Set the function of an operation."""
         name = op_name if isinstance(op_name, str) else op_name._name
         impl(f"{self.ns}::{name}", dispatch_key or self.dispatch_key or "cpu", fn)
 
 
-# what packages tell exporters, of which there are none here
+# settings of packages for exporters, of which there are none here
 
 
 def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Any, opset_version: int) -> None:
-    """Nothing: models are not exported from here."""
+    """Do nothing: models are not exported from here."""
 
 
 def parse_args(*kinds: str) -> Callable[[Any], Any]:
-    """A decorator that leaves a function for an exporter as it is."""
+    """Return a decorator that leaves an exporter's function unchanged."""
     return lambda function: function
 
 

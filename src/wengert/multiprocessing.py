@@ -1,7 +1,7 @@
-"""Layer 8 · nn: multiprocessing: the standard library's, which sends tensors between processes.
+"""Layer 8 · nn: multiprocessing: the standard library's, extended to send tensors.
 
-A tensor whose memory is shared (`Tensor.share_memory_`) is sent as that memory, so that what one
-process writes the others see; any other is sent as a copy.
+A tensor in shared memory (`Tensor.share_memory_`) is sent as that memory, so processes see each
+other's writes; any other tensor is sent as a copy.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ _STRATEGIES = ("file_descriptor",)
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """The ways in which memory is shared: by descriptors of files."""
+    """Return the available sharing strategies: file descriptors."""
     return set(_STRATEGIES)
 
 
 def get_sharing_strategy() -> str:
-    """The way in which memory is shared."""
+    """Return the sharing strategy."""
     return _STRATEGIES[0]
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Choose the way in which memory is shared; all have the same effect here.
+    """Set the sharing strategy; all have the same effect here.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def set_sharing_strategy(new_strategy: str) -> None:
         raise AssertionError(f"there is no strategy {new_strategy!r}")
 
 
-# -- tensors on their way ----------------------------------------------------------------------
+# -- pickling of tensors --------------------------------------------------------------------------
 
 
 def _reduced(tensor: Any) -> Any:
@@ -94,7 +94,7 @@ def _reduced(tensor: Any) -> Any:
 
 
 def _rebuilt(kind: Any, sent: Any, size: int, where: Any, requires_grad: bool) -> Any:
-    """The tensor in the other process, over the same memory."""
+    """Rebuild the tensor in the other process, over the same memory."""
     shape, dtype, offset, strides = where
     memory = SharedMemory.opened(sent.detach(), size)
     array: Any = np.ndarray(shape, dtype, memory, offset, strides)
@@ -102,7 +102,7 @@ def _rebuilt(kind: Any, sent: Any, size: int, where: Any, requires_grad: bool) -
 
 
 def init_reductions() -> None:
-    """Have tensors sent between processes; done when this module is imported."""
+    """Register the reductions that send tensors; done when this module is imported."""
     for kind in (Tensor, Parameter, Buffer):
         ForkingPickler.register(kind, _reduced)
 
@@ -114,7 +114,7 @@ init_reductions()
 
 
 class ProcessException(Exception):
-    """A process of `spawn` came to no good end."""
+    """A process of `spawn` failed."""
 
     def __init__(self, msg: str, error_index: int, pid: int) -> None:
         super().__init__(msg)
@@ -129,7 +129,7 @@ class ProcessRaisedException(ProcessException):
 
 
 class ProcessExitedException(ProcessException):
-    """A process of `spawn` was ended by a signal, or by itself with a code."""
+    """A process of `spawn` was ended by a signal, or exited with a code."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class ProcessExitedException(ProcessException):
 
 
 def _one(fn: Any, index: int, args: tuple[Any, ...], errors: Any) -> None:
-    """What each process does."""
+    """Run one process."""
     try:
         fn(index, *args)
     except KeyboardInterrupt:
@@ -158,23 +158,23 @@ def _one(fn: Any, index: int, args: tuple[Any, ...], errors: Any) -> None:
 
 
 class ProcessContext:
-    """Processes of one function, to be waited for."""
+    """Processes that run one function."""
 
     def __init__(self, processes: list[Any], error_queues: list[Any]) -> None:
         self.processes, self.error_queues = processes, error_queues
         self._left = {process.sentinel: index for index, process in enumerate(processes)}
 
     def pids(self) -> list[int]:
-        """The numbers by which the system knows the processes."""
+        """Return the process ids."""
         return [process.pid for process in self.processes]
 
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
-        """Wait until a process ends; whether all have ended, and well.
+        """Wait until a process ends; return whether all have ended successfully.
 
         Raises
         ------
-        ProcessRaisedException: If one raised; the others are ended.
-        ProcessExitedException: If one was ended by a signal, or has an exit code other than 0.
+        ProcessRaisedException: If one raised; the others are terminated.
+        ProcessExitedException: If one was ended by a signal, or has a nonzero exit code.
         """
         ended = _connection.wait(list(self._left), timeout=timeout)
         bad = None
@@ -226,9 +226,9 @@ def start_processes(
 
     Parameters
     ----------
-    fn : callable. A function at the top of a module, where processes are spawned.
+    fn : callable. The function; for spawned processes it must be at module level.
     args : tuple. Its other arguments; tensors in shared memory stay there.
-    nprocs : int. How many processes there are.
+    nprocs : int. The number of processes.
     join : bool. Whether to wait for all; otherwise the context is returned.
     daemon : bool. Whether the processes end with this one.
     start_method : str. How they start; see `multiprocessing.get_context`.
@@ -261,7 +261,7 @@ def spawn(
     daemon: bool = False,
     start_method: str = "spawn",
 ) -> ProcessContext | None:
-    """`start_processes` by spawning."""
+    """Call `start_processes` with the start method "spawn"."""
     return start_processes(fn, args, nprocs, join, daemon, "spawn")
 
 

@@ -40,7 +40,7 @@ __dir__ = shows(__all__)
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Whether one of some values has a class that overrides functions.
+    """Return whether any of some values has a class that overrides functions.
 
     Examples
     --------
@@ -51,21 +51,21 @@ def has_torch_function(relevant_args: Iterable[Any]) -> bool:
 
 
 def has_torch_function_unary(obj: Any) -> bool:
-    """Whether the class of a value overrides functions."""
+    """Return whether the class of a value overrides functions."""
     return has_torch_function((obj,))
 
 
 def has_torch_function_variadic(*args: Any) -> bool:
-    """Whether one of the arguments has a class that overrides functions."""
+    """Return whether any of the arguments has a class that overrides functions."""
     return has_torch_function(args)
 
 
 def handle_torch_function(
     public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """What the first class that overrides a function makes of its arguments.
+    """Return the result of the first class that overrides a function for its arguments.
 
-    Subclasses come before their parents, else the first argument first.
+    Subclasses come before their parents, otherwise the order of the arguments counts.
 
     Raises
     ------
@@ -100,11 +100,11 @@ def handle_torch_function(
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
-    """The decorator of functions that classes may override.
+    """Return a decorator of functions that classes may override.
 
     Parameters
     ----------
-    dispatcher : callable. Gives, of the function's arguments, those whose classes are asked.
+    dispatcher : callable. Returns the arguments whose classes are asked, from all arguments.
     """
 
     def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -121,18 +121,18 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether a value is a tensor, or has a class that overrides functions of tensors."""
+    """Return whether a value is a tensor, or has a class that overrides functions of tensors."""
     return isinstance(inp, TensorBase) or hasattr(inp, "__torch_function__")
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
-    """Whether a function is a method of tensors, or what reads one of their attributes."""
+    """Return whether a function is a method of tensors, or the getter of an attribute."""
     name = getattr(func, "__name__", "")
     return name == "__get__" or getattr(Tensor, name, None) is func
 
 
 def resolve_name(f: Any) -> str | None:
-    """Where a function is found: ``torch.add``, ``torch.Tensor.add``; None if it is not known."""
+    """Return the path of a function: ``torch.add``, ``torch.Tensor.add``; None if unknown."""
     name = getattr(f, "__name__", None)
     if name == "__get__":
         found = (
@@ -157,11 +157,11 @@ _IGNORED = (
     "tensor tril_indices triu_indices typename upsample upsample_bilinear upsample_nearest "
     "vander vmap zeros"
 )
-"""Functions that no class overrides: most take no tensor."""
+"""Functions that no class can override: most do not take a tensor."""
 
 
 def _places() -> dict[str, Any]:
-    """What holds functions that are overridden, by PyTorch's names."""
+    """Return the modules and classes of overridable functions, by PyTorch's names."""
     return {
         "torch": sys.modules["wengert"],
         "torch.Tensor": Tensor,
@@ -184,7 +184,7 @@ def _public(place: Any) -> dict[str, Any]:
 
 
 def get_ignored_functions() -> set[Callable[..., Any]]:
-    """The public functions that no class can override.
+    """Return the public functions that no class can override.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def get_ignored_functions() -> set[Callable[..., Any]]:
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
-    """The functions that classes can override, by the module, or class, that holds them.
+    """Return the functions that classes can override, by the module or class that has them.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
 
 
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """For each function that can be overridden one that takes its arguments and returns -1."""
+    """Return a function with the same arguments that returns -1, for each overridable function."""
 
     def stand_in(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)

@@ -1,8 +1,8 @@
-"""Layer 8 · utils: profiler: which operations a program runs, how often, and how long they take.
+"""Layer 8 · utils: profiler: the operations that a program runs, their number and durations.
 
-Operations are timed where they are computed, and nodes of the graph where a backward pass comes to
-them, by hooks. Writes in place and what a compiled function computes are not seen one by one; their
-time is that of the `record_function` or the program around them. Nothing is timed while no profiler
+Operations are timed where they are computed, and nodes of the graph when a backward pass executes
+them, by hooks. In-place writes and operations of a compiled function are not recorded separately;
+their time belongs to the enclosing `record_function` or program. Nothing is timed while no profiler
 runs.
 """
 
@@ -49,7 +49,7 @@ load_nvprof = refusal("autograd.profiler", "load_nvprof", _GPU)
 
 
 class ProfilerActivity(enum.Enum):
-    """Where what is timed runs; here it is the CPU."""
+    """The hardware that is profiled; here the CPU."""
 
     CPU = 0
     XPU = 1
@@ -58,7 +58,7 @@ class ProfilerActivity(enum.Enum):
 
 
 class ProfilerAction(enum.Enum):
-    """What a profiler does in a step."""
+    """The action of a profiler in a step."""
 
     NONE = 0
     WARMUP = 1
@@ -67,7 +67,7 @@ class ProfilerAction(enum.Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be timed: the CPU.
+    """Return the activities that can be profiled: the CPU.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def supported_activities() -> set[ProfilerActivity]:
 
 
 def kineto_available() -> bool:
-    """False: PyTorch's library for this is not used."""
+    """Return False: PyTorch's profiling library is not used."""
     return False
 
 
@@ -88,9 +88,9 @@ class FunctionEvent:
     Attributes
     ----------
     name : str.
-    start, end : int. Nanoseconds of a clock that only goes forwards.
-    cpu_time_total, self_cpu_time_total : float. Microseconds, with and without what it called.
-    input_shapes : list. Of an operation's arguments, if they are asked for.
+    start, end : int. Nanoseconds of a monotonic clock.
+    cpu_time_total, self_cpu_time_total : float. Microseconds, with and without nested calls.
+    input_shapes : list. The shapes of an operation's arguments, if requested.
     """
 
     def __init__(self, name: str, shapes: Any, depth: int) -> None:
@@ -106,12 +106,12 @@ class FunctionEvent:
 
     @property
     def cpu_time_total(self) -> float:
-        """Microseconds from beginning to end."""
+        """Microseconds from start to end."""
         return (self.end - self.start) / 1000
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Microseconds without what it called."""
+        """Microseconds without the calls inside."""
         return (self.end - self.start - self.inside) / 1000
 
     def __repr__(self) -> str:
@@ -122,14 +122,14 @@ class FunctionEvent:
 
 
 class FunctionEventAvg:
-    """All calls of one name.
+    """The calls with one name.
 
     Attributes
     ----------
     key : str. The name.
-    count : int. How many calls there were.
-    cpu_time_total, self_cpu_time_total : float. Microseconds, with and without what they called.
-    cpu_time : float. Microseconds of one call, in the mean.
+    count : int. The number of calls.
+    cpu_time_total, self_cpu_time_total : float. Microseconds, with and without nested calls.
+    cpu_time : float. Mean microseconds per call.
     """
 
     device_time = device_time_total = self_device_time_total = 0.0
@@ -141,14 +141,14 @@ class FunctionEventAvg:
         self.cpu_time_total = self.self_cpu_time_total = 0.0
 
     def add(self, event: Any) -> None:
-        """Count a call, or several."""
+        """Add a call, or several."""
         self.count += event.count
         self.cpu_time_total += event.cpu_time_total
         self.self_cpu_time_total += event.self_cpu_time_total
 
     @property
     def cpu_time(self) -> float:
-        """Microseconds of one call."""
+        """Mean microseconds per call."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
     @property
@@ -181,17 +181,17 @@ def _time(microseconds: float) -> str:
 
 
 class EventList(list[Any]):
-    """Events, or sums of them, which print as a table."""
+    """Events, or averages of them, which print as a table."""
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The microseconds of all, what is inside of another counted once."""
+        """The microseconds of all events, nested ones counted once."""
         return sum(event.self_cpu_time_total for event in self)
 
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
     ) -> EventList:
-        """Sums of the events of each name, or of each name and shapes of arguments."""
+        """Return the averages of events by name, or by name and argument shapes."""
         found: dict[Any, FunctionEventAvg] = {}
         for event in self:
             shapes = event.input_shapes if group_by_input_shape else None
@@ -200,7 +200,7 @@ class EventList(list[Any]):
         return EventList(found.values())
 
     def total_average(self) -> FunctionEventAvg:
-        """The sum of all."""
+        """Return the average over all events."""
         total = FunctionEventAvg("Total")
         for event in self:
             total.add(event)
@@ -217,15 +217,15 @@ class EventList(list[Any]):
         top_level_events_only: bool = False,
         **options: Any,
     ) -> str:
-        """The events as a table.
+        """Format the events as a table.
 
         Parameters
         ----------
-        sort_by : str, optional. The attribute whose largest values come first, such as
+        sort_by : str, optional. The attribute to sort by in descending order, such as
             ``"cpu_time_total"``, ``"self_cpu_time_total"`` or ``"count"``.
-        row_limit : int. How many rows there are at most; all for -1.
-        header : str, optional. A line above.
-        top_level_events_only : bool. Leave out events inside of others.
+        row_limit : int. The maximum number of rows; -1 for all.
+        header : str, optional. A line above the table.
+        top_level_events_only : bool. Whether to leave out nested events.
         """
         rows = [e for e in self if not (top_level_events_only and e.depth)]
         if sort_by is not None:
@@ -259,7 +259,7 @@ class EventList(list[Any]):
         return "\n".join([*body, f"Self CPU time total: {_time(whole)}", ""])
 
     def export_chrome_trace(self, path: Any) -> None:
-        """Write the events for a viewer of traces, such as ``chrome://tracing``."""
+        """Write the events for a trace viewer, such as ``chrome://tracing``."""
         process = os.getpid()
         events = [
             {
@@ -285,7 +285,7 @@ def _percent(part: float, whole: float) -> str:
 
 
 class _Clock(Dispatch):
-    """Notes what is computed while it is entered, in the order in which it begins."""
+    """Records the computations in this context, in order of their start."""
 
     def __init__(self, shapes: bool) -> None:
         self.events: list[FunctionEvent] = []
@@ -295,7 +295,7 @@ class _Clock(Dispatch):
         self._thread = threading.get_ident()
 
     def begin(self, name: str, shapes: Any = None) -> FunctionEvent | None:
-        """Note the beginning of an event; None if it is none of this thread."""
+        """Record the start of an event; return None in another thread."""
         if not self.running or threading.get_ident() != self._thread:
             return None
         event = FunctionEvent(name, shapes, len(self._open))
@@ -304,7 +304,7 @@ class _Clock(Dispatch):
         return event
 
     def finish(self, event: FunctionEvent | None) -> None:
-        """Note its end, and that of what has begun since and was broken off."""
+        """Record the end of an event, and of unfinished ones inside it."""
         now = time.perf_counter_ns()
         if event is None or event not in self._open:
             return
@@ -317,7 +317,7 @@ class _Clock(Dispatch):
                 break
 
     def stop(self) -> None:
-        """Note nothing more."""
+        """Stop recording."""
         for event in self._open[:1]:
             self.finish(event)
         self.running = False
@@ -337,7 +337,7 @@ class _Clock(Dispatch):
         return made
 
     def _watch(self, node: Any) -> None:
-        """Have the node noted when a backward pass comes to it."""
+        """Record the node when a backward pass executes it."""
         begun: list[Any] = []
         label = node.name()
 
@@ -353,11 +353,11 @@ class _Clock(Dispatch):
 
 
 _CLOCKS: list[_Clock] = []
-"""The clocks that run."""
+"""The active clocks."""
 
 
 class record_function:
-    """A context, or a decorator of functions, whose time a profiler notes under a name.
+    """A context, or a decorator of functions, that the profiler times under a name.
 
     Parameters
     ----------
@@ -396,13 +396,13 @@ class record_function:
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0
 ) -> Callable[[int], ProfilerAction]:
-    """What a profiler is to do in each step: wait, warm up, and record, again and again.
+    """Return a schedule of steps: wait, warm up, and record, repeatedly.
 
     Parameters
     ----------
-    wait, warmup, active : int. How many steps each takes.
-    repeat : int. How often; for ever if 0.
-    skip_first : int. How many steps come before.
+    wait, warmup, active : int. The number of steps of each phase.
+    repeat : int. The number of cycles; 0 repeats forever.
+    skip_first : int. The number of steps to skip at first.
 
     Examples
     --------
@@ -429,15 +429,15 @@ def schedule(
 
 
 class profile:
-    """A context in which the operations of its thread are timed.
+    """A context that times the operations of its thread.
 
     Parameters
     ----------
     activities : iterable of ProfilerActivity, optional. The CPU is timed.
-    schedule : callable, optional. What is done in each step, see `schedule`; `step` ends one.
+    schedule : callable, optional. The action for each step, see `schedule`; `step` ends a step.
     on_trace_ready : callable, optional. Called with the profiler when a recording is complete.
-    record_shapes : bool. Note the shapes of arguments.
-    enabled : bool. Whether anything is timed.
+    record_shapes : bool. Whether to record the shapes of arguments.
+    enabled : bool. Whether to profile at all.
     profile_memory, with_stack, with_flops, with_modules, ... : Have no effect.
 
     Examples
@@ -460,7 +460,7 @@ class profile:
         enabled: bool = True,
         **options: Any,
     ) -> None:
-        # in torch.autograd.profiler the first argument says whether it is enabled
+        # in torch.autograd.profiler the first argument is `enabled`
         self._enabled = enabled and activities is not False
         self._schedule, self.on_trace_ready = schedule, on_trace_ready
         self._shapes = record_shapes
@@ -492,15 +492,15 @@ class profile:
             self.on_trace_ready(self)
 
     def start(self) -> None:
-        """Begin, as the ``with`` does."""
+        """Start, like the ``with`` statement."""
         self._begin()
 
     def stop(self) -> None:
-        """End, as the ``with`` does."""
+        """Stop, like the ``with`` statement."""
         self._end()
 
     def step(self) -> None:
-        """Say that the next step begins."""
+        """Start the next step."""
         done = self._action()
         self.step_num += 1
         records = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
@@ -518,7 +518,7 @@ class profile:
         self.stop()
 
     def events(self) -> EventList:
-        """What was timed, in the order in which it began."""
+        """Return the recorded events, in order of their start."""
         return EventList(self._clock.events) if self._clock is not None else self._kept
 
     @property
@@ -529,31 +529,31 @@ class profile:
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
     ) -> EventList:
-        """Sums of what was timed, of each name; see `EventList.key_averages`."""
+        """Return the averages of the events by name; see `EventList.key_averages`."""
         return self.events().key_averages(group_by_input_shape, group_by_stack_n)
 
     def total_average(self) -> FunctionEventAvg:
-        """See `EventList.total_average`."""
+        """Return the average over all events; see `EventList.total_average`."""
         return self.events().total_average()
 
     def table(self, *args: Any, **options: Any) -> str:
-        """All events as a table; see `EventList.table`."""
+        """Format all events as a table; see `EventList.table`."""
         return self.events().table(*args, **options)
 
     @property
     def self_cpu_time_total(self) -> float:
-        """The microseconds of all."""
+        """The microseconds of all events."""
         return self.events().self_cpu_time_total
 
     def export_chrome_trace(self, path: Any) -> None:
-        """Write what was timed for a viewer of traces."""
+        """Write the events for a trace viewer."""
         self.events().export_chrome_trace(path)
 
 
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False
 ) -> Callable[[Any], None]:
-    """What writes each recording into a folder, for `profile(on_trace_ready=...)`."""
+    """Return a function that writes each recording into a folder, for ``on_trace_ready=``."""
 
     def write(prof: Any) -> None:
         folder = Path(dir_name)

@@ -1,4 +1,4 @@
-"""Layer 8 · quasirandom: points of Sobol's sequence, which fill a cube evenly."""
+"""Layer 8 · quasirandom: points of the Sobol sequence, which fill a cube evenly."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class SobolEngine:
     Parameters
     ----------
     dimension : int. Numbers per point, at most 21201.
-    scramble : bool. Whether the sequence is shuffled at random so that it stays as even.
-    seed : int, optional. For the scrambling; without it the random numbers are the program's.
+    scramble : bool. Whether to scramble the sequence at random; it stays evenly distributed.
+    seed : int, optional. The seed for scrambling; by default the global generator is used.
 
     Raises
     ------
-    ValueError: If there are no points of so many numbers.
+    ValueError: If the dimension is not supported.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class SobolEngine:
         self.num_generated = 0
 
     def _scrambled(self, state: Any) -> tuple[Any, Any]:
-        """The directions times random triangular matrices of bits, and a random shift."""
+        """Return the directions times random triangular bit matrices, and a random shift."""
         bits = self.MAXBIT
         generator = None if self.seed is None else Generator().manual_seed(self.seed)
         shift = randint(2, (self.dimension, bits), generator=generator)._payload
@@ -73,7 +73,7 @@ class SobolEngine:
         return made_bits @ powers[::-1], shift @ powers
 
     def draw(self, n: int = 1, out: Any = None, dtype: Any = None) -> Any:
-        """The next `n` points, a tensor of shape (n, dimension)."""
+        """Draw the next `n` points, a tensor of shape (n, dimension)."""
         kind = default_float() if dtype is None else as_dtype(dtype).dtype
         points = np.empty((n, self.dimension), np.int64)
         for row in range(n):
@@ -85,7 +85,7 @@ class SobolEngine:
         return result if out is None else out.resize_as_(result).copy_(result)
 
     def draw_base2(self, m: int, out: Any = None, dtype: Any = None) -> Any:
-        """The next ``2**m`` points, where all that were drawn are then a power of two."""
+        """Draw the next ``2**m`` points; the total number drawn must then be a power of two."""
         total = self.num_generated + 2**m
         if total & (total - 1):
             raise ValueError(
@@ -97,7 +97,7 @@ class SobolEngine:
         return self.draw(2**m, out, dtype)
 
     def fast_forward(self, n: int) -> SobolEngine:
-        """Leave out the next `n` points."""
+        """Skip the next `n` points."""
         for _ in range(n):
             if self.num_generated:
                 self._step()
@@ -105,13 +105,13 @@ class SobolEngine:
         return self
 
     def reset(self) -> SobolEngine:
-        """Begin again."""
+        """Restart the sequence."""
         self.quasi.copy_(self.shift)
         self.num_generated = 0
         return self
 
     def _step(self) -> None:
-        """To the next point, in which one direction changes: that of the lowest bit that is 0."""
+        """Advance to the next point, which changes one direction: that of the lowest zero bit."""
         before = self.num_generated - 1
         lowest = int(math.log2(~before & (before + 1)))
         self.quasi ^= self.sobolstate[:, lowest]

@@ -10,7 +10,7 @@ from wengert.ops.return_types import min as min
 
 
 def __getattr__(name: str) -> Any:
-    """The tuples of functions that are imported when they are first used."""
+    """Return the tuple type of a function that is imported on first use."""
     return globals().setdefault(name, getattr(_types, name))
 
 

@@ -1,4 +1,4 @@
-"""Layer 9 · testing: `assert_close`, which tells where two results differ, and `make_tensor`."""
+"""Layer 9 · testing: `assert_close`, which reports how two results differ, and `make_tensor`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TOLERANCES = {
     "complex64": (1.3e-6, 1e-5),
     "complex128": (1e-7, 1e-7),
 }
-"""Relative and absolute, by the name of a dtype; others must be equal."""
+"""Relative and absolute tolerances by the name of a dtype; other dtypes must be equal."""
 
 
 def assert_close(
@@ -46,20 +46,20 @@ def assert_close(
 
     Parameters
     ----------
-    actual, expected : Tensor, array, number, sequence or mapping. Of one structure.
+    actual, expected : Tensor, array, number, sequence or mapping. With the same structure.
     allow_subclasses : bool. Whether tensors of different classes may be compared.
     rtol, atol : float, optional. Both or neither; by default they follow from the dtype, and
         integers must be equal.
     equal_nan : bool. Whether two NaNs are equal.
     check_dtype, check_stride : bool. Whether dtypes and strides must agree.
     check_device, check_layout : bool. Have no effect: there is one device, and one layout.
-    msg : str or callable, optional. The message, or what makes it of the one that there would be.
+    msg : str or callable, optional. The message, or a function that makes it from the default one.
 
     Raises
     ------
     AssertionError: If they are not close.
     ValueError: If only one of `rtol` and `atol` is given.
-    TypeError: If the two are of kinds that cannot be compared.
+    TypeError: If the two cannot be compared.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def assert_close(
 
 
 def _difference(actual: Any, expected: Any, settings: tuple[Any, ...], place: str) -> str | None:
-    """What is wrong, or None."""
+    """Return a description of the difference, or None."""
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         if actual.keys() != expected.keys():
             return (
@@ -118,7 +118,7 @@ def assert_allclose(
     equal_nan: bool = True,
     msg: str = "",
 ) -> None:
-    """The old name of `assert_close`, for which dtypes may differ, and NaNs are equal.
+    """Call `assert_close` without checking dtypes, and with equal NaNs; an old name.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _where(place: str) -> str:
 
 
 def _limits(tolerances: Any, *kinds: np.dtype[Any]) -> tuple[float, float]:
-    """The given tolerances, or the larger of those of two dtypes."""
+    """Return the given tolerances, or the larger of those of two dtypes."""
     if tolerances is not None:
         return float(tolerances[0]), float(tolerances[1])
     own = [_TOLERANCES.get(kind.name, (0.0, 0.0)) for kind in kinds]
@@ -217,7 +217,7 @@ def _payload(value: Any) -> Any:
 
 
 def _table(a: Any, b: Any, bad: Any, rtol: float, atol: float) -> str:
-    """How many elements differ, and by how much at most."""
+    """Describe how many elements differ, and the largest differences."""
     kind = np.result_type(a.dtype, b.dtype)
     whole = category(kind) < FLOATING
     x, y = (value.astype(np.int64 if whole else kind) for value in (a, b))

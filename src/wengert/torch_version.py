@@ -1,4 +1,4 @@
-"""Layer 0 · base: versions that compare as versions do, as ``torch.__version__`` does."""
+"""Layer 0 · base: version strings that compare as versions, like ``torch.__version__``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FORM = re.compile(
 class TorchVersion(str):
     """A version as text, which compares by its numbers with versions, their texts, and tuples.
 
-    What is not a version compares as text.
+    Other texts compare as text.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class TorchVersion(str):
 
 
 def _compared(version: str, other: Any) -> tuple[Any, Any]:
-    """What the comparison of a version with another is made on."""
+    """Return the key for comparing a version with another."""
     text = other if isinstance(other, str) else ".".join(map(str, other))
     mine, its = _FORM.fullmatch(version), _FORM.fullmatch(text)
     if mine is None or its is None:
@@ -69,7 +69,7 @@ def _compared(version: str, other: Any) -> tuple[Any, Any]:
 
 
 def _key(found: re.Match[str]) -> tuple[Any, ...]:
-    """Numbers, what comes before the release as the least, then what is local to a build."""
+    """Return the sort key: numbers, then pre-releases below releases, then local versions."""
     numbers = [int(number) for number in found["release"].split(".")]
     while numbers and not numbers[-1]:
         numbers.pop()

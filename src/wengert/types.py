@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: the types that annotations name, as ``torch.types`` has them."""
+"""Layer 6 · tensor: types for annotations, under ``torch.types``' names."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ __all__ = [
 ]
 
 Number: TypeAlias = int | float | bool
-"""A real number of Python's."""
+"""A real Python number."""
 FileLike: TypeAlias = str | PathLike[str] | IO[bytes]
-"""What names a file, or is one."""
+"""A file or its name."""
 Device: TypeAlias = device | str | int | None
-"""What names a device."""
+"""A device or its name."""
 Array: TypeAlias = np.ndarray[Any, Any]
-"""An array of NumPy's, of any shape and type."""
+"""A NumPy array of any shape and dtype."""
 Operand: TypeAlias = Tensor | Number | complex | Array | np.generic
-"""What arithmetic takes beside a tensor."""
+"""The other operand in arithmetic with a tensor."""
 _Index: TypeAlias = SupportsIndex | slice | Tensor | Array | list[Any] | range | EllipsisType | None
 Index: TypeAlias = _Index | tuple[_Index | Sequence[int], ...]
-"""What stands in square brackets after a tensor."""
+"""The index in square brackets after a tensor."""
 _int = builtins.int
 _float = builtins.float
 _bool = builtins.bool

@@ -2,11 +2,11 @@
 
 NOTE [what autocast casts]
 An autocast comes between the recording of operations and their kernels (see
-`wengert.utils.dispatch`), so it sees primitives, not the functions that users call. What it does
-with one stands at its record. Products take their arguments in the lower dtype, losses and a few
-reductions in float32; all else computes in the dtypes that come, mixed ones promoted as ever.
-float64 is left alone, as in PyTorch. Each cast is recorded, so gradients arrive in the dtypes of
-the parameters.
+`wengert.utils.dispatch`), so it sees primitives, not the functions that users call. Each
+primitive's record says how it is cast. Products take their arguments in the lower dtype, losses and
+a few reductions in float32; everything else computes in the dtypes of its arguments, promoted as
+usual. float64 is left alone, as in PyTorch. Each cast is recorded, so gradients arrive in the
+dtypes of the parameters.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from wengert.tape.sites import warn
 from wengert.utils.dispatch import Dispatch
 
 CASTS: Facet[str] = Facet("autocast", lambda prim: "")
-"""What arguments are cast to: ``"lower"``, ``"float32"``, or as they come."""
+"""How arguments are cast: ``"lower"``, ``"float32"``, or not at all."""
 _FLOAT = np.dtype(np.float32)
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia", "xla", "maia", "privateuseone")
 
 
 class _Casts(Dispatch):
-    """What comes between operations and their kernels as long as an autocast is entered."""
+    """The dispatch context between operations and their kernels inside an autocast."""
 
     mixes = True
 
@@ -46,11 +46,11 @@ class _Casts(Dispatch):
         self._kept: dict[int, tuple[Any, ...]] = {}
 
     def fresh(self) -> _Casts:
-        """One that casts the same way."""
+        """Return a context that casts the same way and has cached nothing."""
         return _Casts(self.lower, self._keeps)
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        """Compute an operation on arguments of the dtype that suits it."""
+        """Compute an operation on arguments cast to the dtype that suits it."""
         casts = CASTS[prim] if outs is None else ""
         if casts == "lower":
             tensors = [self._in(tensor, self.lower) for tensor in tensors]
@@ -66,7 +66,7 @@ class _Casts(Dispatch):
         return self.compute(mode, prim, tensors, params, outs)
 
     def _in(self, tensor: Any, kind: np.dtype[Any]) -> Any:
-        """`tensor` in another floating dtype; a parameter is cast once while nothing writes it."""
+        """Return `tensor` in another floating dtype; casts of unmodified parameters are cached."""
         have = tensor._payload.dtype
         if have == kind or category(have) != FLOATING or have == np.float64:
             return tensor
@@ -75,7 +75,7 @@ class _Casts(Dispatch):
         now = (version_of(tensor), is_recording())
         known = self._kept.get(id(tensor))
         if known is None or known[0] != now:
-            # the parameter is kept, too, so that its address stays its own
+            # keep the parameter alive too, so that its address is not reused
             known = self._kept[id(tensor)] = (now, cast(tensor, kind), tensor)
         return known[1]
 
@@ -84,17 +84,17 @@ class autocast:
     """A context, or decorator, in which products are computed in 16 bits.
 
     Matrix products and convolutions take their arguments in `dtype`; losses compute in float32,
-    everything else in the dtypes that come. On a CPU this saves memory rather than time.
+    everything else in the dtypes of its arguments. On a CPU this saves memory rather than time.
 
     Parameters
     ----------
-    device_type : str. ``"cpu"``. For other devices, which are not there, a warning is given and
-        nothing is cast.
+    device_type : str. ``"cpu"``. For other devices, which are not available, it warns and casts
+        nothing.
     dtype : dtype, optional. bfloat16 (for which the package ml_dtypes is needed) unless float16 is
         asked for.
-    enabled : bool. False switches an outer autocast off.
-    cache_enabled : bool, optional. Whether parameters are cast once, not for every use; by default
-        they are.
+    enabled : bool. False turns an outer autocast off.
+    cache_enabled : bool, optional. Whether parameters are cast once rather than at every use; True
+        by default.
 
     Raises
     ------
@@ -144,7 +144,7 @@ class autocast:
 
     @property
     def fast_dtype(self) -> dtype:
-        """What products are computed in."""
+        """The dtype in which products are computed."""
         return bfloat16() if self._given is None else self._given
 
     def __enter__(self) -> autocast:
@@ -163,7 +163,7 @@ class autocast:
             change_mode(dispatch=before)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` run in this context: the decorator."""
+        """Return `function` as one that runs in this context: the decorator form."""
 
         @functools.wraps(function)
         def decorated(*args: Any, **kwargs: Any) -> Any:
@@ -181,11 +181,11 @@ def _entered() -> _Casts | None:
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether products are computed in 16 bits now.
+    """Return whether products are currently computed in 16 bits.
 
     Parameters
     ----------
-    device_type : str. ``"cpu"``; on no other device is there anything to cast.
+    device_type : str. ``"cpu"``; nothing is cast on other devices.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
 
 
 def get_autocast_dtype(device_type: str = "cuda") -> dtype:
-    """The dtype of products in an `autocast`, the one that is entered or one without ``dtype``.
+    """Return the dtype of products in the current `autocast`, or in one without ``dtype``.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def get_autocast_dtype(device_type: str = "cuda") -> dtype:
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether there is anything to cast on a device: on the CPU.
+    """Return whether `autocast` casts anything on a device: only on the CPU.
 
     Examples
     --------
@@ -223,22 +223,22 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """The old name of ``is_autocast_enabled("cpu")``."""
+    """Old name of ``is_autocast_enabled("cpu")``."""
     return is_autocast_enabled("cpu")
 
 
 def get_autocast_cpu_dtype() -> dtype:
-    """The old name of ``get_autocast_dtype("cpu")``."""
+    """Old name of ``get_autocast_dtype("cpu")``."""
     return get_autocast_dtype("cpu")
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether an `autocast` keeps what it casts, which makes no difference to results."""
+    """Return whether an `autocast` caches its casts, which makes no difference to results."""
     return True
 
 
 def clear_autocast_cache() -> None:
-    """Forget what an `autocast` keeps: nothing lives longer than it is entered."""
+    """Clear the cache of an `autocast`; it never outlives the context."""
 
 
 fill_sections(globals())

@@ -16,7 +16,7 @@ from wengert.tape.operands import cast
 def custom_fwd(
     fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: Any = None
 ) -> Any:
-    """Decorate ``forward``: remember, for ``backward``, whether it ran under `autocast`.
+    """Decorate ``forward`` to remember for ``backward`` whether it ran under `autocast`.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def custom_fwd(
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Any:
-    """Decorate ``backward``, so that it runs under `autocast` if ``forward`` did.
+    """Decorate ``backward`` to run under `autocast` if ``forward`` did.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> An
 
 
 def _converted(value: Any, target: dtype) -> Any:
-    """`value` with its floating tensors, float64 apart, in another dtype."""
+    """Return `value` with its floating tensors, except float64, in another dtype."""
     if isinstance(value, TensorBase):
         have = value._payload.dtype
         if category(have) != FLOATING or have.char == "d":

@@ -18,7 +18,7 @@ _READY, _UNSCALED, _STEPPED = range(3)
 
 
 class _State:
-    """What is known of an optimiser since the last update of the scale."""
+    """The state of one optimizer since the last update of the scale."""
 
     __slots__ = ("infinite", "stage")
 
@@ -28,18 +28,18 @@ class _State:
 
 
 class GradScaler:
-    """Multiply a loss by a scale, divide the gradients by it, and leave out steps that overflow.
+    """Multiply a loss by a scale, divide the gradients by it, and skip steps that overflow.
 
     The scale grows as long as gradients are finite, and shrinks when one is not.
 
     Parameters
     ----------
-    device : str. ``"cpu"``. For other devices, which are not there, a warning is given and nothing
-        is scaled.
-    init_scale, growth_factor, backoff_factor : float. The scale at first, and by what it is
-        multiplied after `growth_interval` steps without an infinity, and after one with.
-    growth_interval : int. How many steps.
-    enabled : bool. Whether anything is scaled.
+    device : str. ``"cpu"``. For other devices, which are not available, it warns and scales
+        nothing.
+    init_scale, growth_factor, backoff_factor : float. The initial scale, its factor after
+        `growth_interval` finite steps in a row, and its factor after a step that overflowed.
+    growth_interval : int. The number of finite steps after which the scale grows.
+    enabled : bool. Whether to scale at all.
 
     Examples
     --------
@@ -83,11 +83,11 @@ class GradScaler:
         self._states: dict[int, _State] = {}
 
     def is_enabled(self) -> bool:
-        """Whether anything is scaled."""
+        """Return whether scaling is enabled."""
         return self._enabled
 
     def scale(self, outputs: T) -> T:
-        """`outputs`, a tensor or a nested iterable of tensors, times the scale.
+        """Return `outputs`, a tensor or a nested iterable of tensors, multiplied by the scale.
 
         Raises
         ------
@@ -105,11 +105,12 @@ class GradScaler:
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide the gradients of an optimiser's parameters by the scale, to clip them, say.
+        """Divide the gradients of an optimizer's parameters by the scale, say, before clipping.
 
         Raises
         ------
-        RuntimeError: If that was done already since the last `update`, or if the step was.
+        RuntimeError: If gradients were already unscaled, or the step taken, since the last
+            `update`.
         ValueError: If a gradient is of float16: keep parameters in float32.
         """
         if not self._enabled:
@@ -140,11 +141,11 @@ class GradScaler:
         state.stage = _UNSCALED
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """``optimizer.step(*args)`` on unscaled gradients, left out if one is not finite.
+        """Call ``optimizer.step(*args)`` on unscaled gradients; skip it if one is not finite.
 
         Returns
         -------
-        object: What the optimiser's step gives; None if it was left out.
+        object: The result of the optimizer's step; None if it was skipped.
 
         Raises
         ------
@@ -167,11 +168,11 @@ class GradScaler:
         return result
 
     def update(self, new_scale: Any = None) -> None:
-        """Make the scale larger or smaller, as the last steps suggest.
+        """Update the scale according to the steps since the last update.
 
         Parameters
         ----------
-        new_scale : float or Tensor, optional. The scale to go on with.
+        new_scale : float or Tensor, optional. The scale to use from now on.
 
         Raises
         ------
@@ -206,35 +207,35 @@ class GradScaler:
     # -- settings ---------------------------------------------------------------------------------
 
     def get_scale(self) -> float:
-        """The scale; 1 if nothing is scaled."""
+        """Return the scale; 1 if scaling is disabled."""
         return self._scale if self._enabled else 1.0
 
     def get_growth_factor(self) -> float:
-        """By what the scale is multiplied to grow."""
+        """Return the factor by which the scale grows."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set by what the scale is multiplied to grow."""
+        """Set the factor by which the scale grows."""
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """By what the scale is multiplied to shrink."""
+        """Return the factor by which the scale shrinks."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set by what the scale is multiplied to shrink."""
+        """Set the factor by which the scale shrinks."""
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """After how many steps the scale grows."""
+        """Return the number of steps after which the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set after how many steps the scale grows."""
+        """Set the number of steps after which the scale grows."""
         self._growth_interval = new_interval
 
     def state_dict(self) -> dict[str, Any]:
-        """The scale and the settings, to be saved; empty if nothing is scaled."""
+        """Return the scale and the settings, for saving; empty if scaling is disabled."""
         if not self._enabled:
             return {}
         return {
@@ -246,11 +247,11 @@ class GradScaler:
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave.
+        """Restore the scale and the settings from a `state_dict`.
 
         Raises
         ------
-        RuntimeError: If it is empty: it was saved where nothing was scaled.
+        RuntimeError: If it is empty because it was saved with scaling disabled.
         """
         if not self._enabled:
             return

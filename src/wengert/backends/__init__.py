@@ -1,7 +1,7 @@
-"""Layer 9 · backends: settings of libraries that PyTorch computes with; here they are only kept.
+"""Layer 9 · backends: settings of PyTorch's libraries, stored here without effect.
 
-Programs that want to be reproducible set them, and read them back. NumPy's results are the same
-each time anyway.
+Programs that need reproducible results set them and read them back. NumPy's results are
+reproducible anyway.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _Products:
-    """How exact products on a GPU are; kept, and without effect."""
+    """The precision of products on a GPU; stored, without effect."""
 
     allow_tf32 = False
     allow_fp16_reduced_precision_reduction = True
@@ -46,26 +46,26 @@ matmul = _Products()
 
 
 def is_built() -> bool:
-    """False: there is no support for GPUs."""
+    """Return False: there is no support for GPUs."""
     return False
 
 
 def is_flash_attention_available() -> bool:
-    """False: attention is computed by NumPy's products."""
+    """Return False: attention is computed by NumPy's products."""
     return False
 
 
 def preferred_linalg_library(backend: Any = None) -> str:
-    """``"default"``: matrices are decomposed by NumPy's library."""
+    """Return ``"default"``: matrices are decomposed by NumPy's library."""
     return "default"
 
 
 def preferred_blas_library(backend: Any = None) -> str:
-    """``"default"``: products are those of NumPy's library."""
+    """Return ``"default"``: products are computed by NumPy's library."""
     return "default"
 
 
 @contextmanager
 def sdp_kernel(**enabled: bool) -> Iterator[None]:
-    """A context for kernels of attention, of which there is one; without effect."""
+    """Return a context for attention kernels, of which there is one; without effect."""
     yield

@@ -1,4 +1,4 @@
-"""Layer 9 · backends: settings of NVIDIA's library for networks, which is not used."""
+"""Layer 9 · backends: settings of cuDNN, which is not used."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ set_flags, flags = flags_of(
 
 
 def is_available() -> bool:
-    """False: there is no GPU to use it on."""
+    """Return False: there is no GPU to use it on."""
     return False
 
 
 def version() -> int | None:
-    """None: it is not used."""
+    """Return None: it is not used."""
     return None
 
 
 def is_acceptable(tensor: Any) -> bool:
-    """False: no tensor is on a GPU."""
+    """Return False: no tensor is on a GPU."""
     return False

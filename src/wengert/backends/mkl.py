@@ -1,4 +1,4 @@
-"""Layer 9 · backends: Intel's library of mathematics: NumPy may use it, or another."""
+"""Layer 9 · backends: Intel MKL: NumPy may use it, or another library."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ VERBOSE_OFF, VERBOSE_ON = 0, 1
 
 
 def is_available() -> bool:
-    """False, whatever NumPy uses."""
+    """Return False, whatever NumPy uses."""
     return False
 
 
 def verbose(enable: int) -> nullcontext[None]:
-    """A context in which the library would print what it does; without effect."""
+    """Return a context in which MKL would log its calls; without effect."""
     return nullcontext()

@@ -1,4 +1,4 @@
-"""Layer 9 · backends: Intel's library for networks, which is not used."""
+"""Layer 9 · backends: Intel oneDNN, which is not used."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ set_flags, flags = flags_of(__name__, enabled=False, deterministic=False, allow_
 
 
 def is_available() -> bool:
-    """False: it is not used from here."""
+    """Return False: it is not used."""
     return False

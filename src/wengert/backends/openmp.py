@@ -6,5 +6,5 @@ __all__ = ["is_available"]
 
 
 def is_available() -> bool:
-    """False: it is not used from here."""
+    """Return False: it is not used."""
     return False

@@ -1,4 +1,4 @@
-"""Layer 9 · backends: settings of small libraries that are not used; `base.places` shows them."""
+"""Layer 9 · backends: settings of small libraries that are not used; `base.places` exposes them."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ set_flags, flags = flags_of(__name__, enabled=False)
 
 
 def is_available() -> bool:
-    """False, of each of these libraries."""
+    """Return False, for each of these libraries."""
     return False
 
 
 def version() -> int | None:
-    """None, of each of these libraries."""
+    """Return None, for each of these libraries."""
     return None
 
 
 def get_max_alg_id() -> int | None:
-    """None: there are no algorithms to choose from."""
+    """Return None: there are no algorithms to choose from."""
     return None
 
 
 def get_opt_einsum() -> Any:
-    """None: NumPy finds the order of products itself."""
+    """Return None: NumPy chooses the order of products itself."""
     return None
 
 
 def get_cpu_capability() -> str:
-    """``"DEFAULT"``: NumPy chooses its instructions itself."""
+    """Return ``"DEFAULT"``: NumPy chooses its instruction set itself."""
     return "DEFAULT"

@@ -1,4 +1,4 @@
-"""Layer 9 · backends: settings that are kept: set together, and for the time of a context."""
+"""Layer 9 · backends: stored settings, set together or for the duration of a context."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["flags_of", "switch"]
 
 
 def flags_of(module: str, **defaults: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The functions `set_flags` and `flags` of a module, for the settings that are its names.
+    """Return the functions `set_flags` and `flags` of a module, for the settings among its names.
 
     Parameters
     ----------
     module : str. The module's ``__name__``.
-    **defaults : The settings, and what each is in the context if nothing is said.
+    **defaults : The settings, with their default values in the context.
     """
 
     def set_flags(**values: Any) -> tuple[Any, ...]:
-        """Change settings, named with an underscore in front; returns what all were."""
+        """Change settings, named with a leading underscore; return their previous values."""
         space = vars(sys.modules[module])
         before = tuple(space[name] for name in defaults)
         for name, value in values.items():
@@ -32,7 +32,7 @@ def flags_of(module: str, **defaults: Any) -> tuple[Callable[..., Any], Callable
 
     @contextmanager
     def flags(**values: Any) -> Iterator[None]:
-        """A context with other settings."""
+        """Return a context with other settings."""
         unknown = values.keys() - defaults
         if unknown:
             raise TypeError(f"flags() got an unexpected keyword argument {min(unknown)!r}")
@@ -47,7 +47,7 @@ def flags_of(module: str, **defaults: Any) -> tuple[Callable[..., Any], Callable
 
 
 def switch(value: Any, name: str) -> tuple[Callable[[Any], None], Callable[[], Any]]:
-    """Functions that set a setting of this name, and that give it."""
+    """Return the setter and the getter of a setting."""
     held = [value]
 
     def put(enabled: Any) -> None:

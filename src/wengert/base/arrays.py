@@ -2,9 +2,9 @@
 
 NOTE [subclasses of arrays]
 A subclass of NumPy's array is taken for the array that it is, as long as its operators and
-functions are the array's: `numpy.memmap` is one. Where they are its own (the products of
-`numpy.matrix`, masks, units), the values alone would be something else, so it is refused. What asks
-for an array in so many words, as ``numpy.array`` does, takes a matrix, but no mask.
+functions are the array's: `numpy.memmap` is one. Where it has its own (the products of
+`numpy.matrix`, masks, units), the values alone would mean something else, so it is refused.
+Functions that ask for an array explicitly, such as ``numpy.array``, take a matrix, but not a mask.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from wengert.base.dtypes import from_numpy_dtype
 
 COUNTED: list[Container[type]] = []
-"""Subclasses of arrays that somebody said are nothing but their values."""
+"""Subclasses of arrays that are registered as plain values."""
 
 _COLUMNS = frozenset({"pandas", "polars", "pyarrow"})
 _OWN = ("__mul__", "__add__", "__array_ufunc__", "__array_function__")
@@ -28,7 +28,7 @@ _CURES = {
 
 
 def plain_array(array: Any) -> Any:
-    """`array`, of a subclass too, as NumPy's own array, sharing memory; scalars as they are.
+    """Return `array`, also of a subclass, as a plain NumPy array that shares memory, or a scalar.
 
     Raises
     ------
@@ -52,13 +52,13 @@ def plain_array(array: Any) -> Any:
 
 
 def column(value: Any) -> Any:
-    """The numbers of a column or a table of pandas, Polars or pyarrow; any other value itself.
+    """Return the numbers of a column or table of pandas, Polars or pyarrow; else the value itself.
 
-    They count by their places: labels, which these libraries would join by, are not looked at.
+    Elements are matched by position: labels, which these libraries would align by, are ignored.
 
     Raises
     ------
-    TypeError: If there is something else than numbers in it.
+    TypeError: If it holds anything but numbers.
     """
     kind = value.__class__
     if kind.__module__.partition(".")[0] not in _COLUMNS or not hasattr(value, "__array__"):
@@ -73,12 +73,12 @@ def column(value: Any) -> Any:
 
 
 def constant(value: Any) -> Any:
-    """An operand of another library: a `column`, a fraction as the nearest float, or itself."""
+    """Convert an operand from another library: a `column`, or a fraction as the nearest float."""
     return float(value) if value.__class__.__module__ == "fractions" else column(value)
 
 
 def unmasked(value: Any) -> Any:
-    """`value`, whatever it is, unless it is a masked array, or a list that holds one.
+    """Return `value` unchanged unless it is a masked array, or a list that holds one.
 
     Raises
     ------

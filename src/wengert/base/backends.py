@@ -1,10 +1,10 @@
 """Layer 0 · base: libraries whose arrays stand behind devices other than the CPU.
 
 NOTE [backends]
-A backend is a library of arrays that follow NumPy's protocols (`__array_ufunc__`,
-`__array_function__` with ``like=``) and refuse to become arrays of NumPy by themselves. It says how
-arrays come to a device and back; the kernels compute with them as they do with NumPy's. CuPy is
-the one for ``"cuda"``, where it is installed and finds a GPU.
+A backend wraps a library whose arrays follow NumPy's protocols (`__array_ufunc__`,
+`__array_function__` with ``like=``) and refuse implicit conversion to NumPy. It defines how arrays
+are copied to a device and back; the kernels compute with them as with NumPy's. CuPy is the backend
+for ``"cuda"``, if it is installed and finds a GPU.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 
 class Backend(Protocol):
-    """What a library does for the devices of one type.
+    """The interface of an array library for the devices of one type.
 
     Attributes
     ----------
@@ -28,25 +28,25 @@ class Backend(Protocol):
     kind: type[Any]
 
     def count(self) -> int:
-        """How many devices there are."""
+        """Return the number of devices."""
 
     def current(self) -> int:
-        """The number of the device that is meant where none is said."""
+        """Return the number of the current device."""
 
     def on(self, index: int) -> AbstractContextManager[Any]:
-        """A context in which the library computes on the device of that number."""
+        """Return a context in which the library computes on the device of that number."""
 
     def send(self, array: np.ndarray[Any, Any], index: int) -> Any:
-        """A copy of an array of NumPy, on a device."""
+        """Copy a NumPy array to a device."""
 
     def fetch(self, array: Any) -> np.ndarray[Any, Any]:
-        """A copy of an array of a device, in NumPy."""
+        """Copy an array from a device into NumPy."""
 
     def name(self, index: int) -> str:
-        """What a device is called."""
+        """Return the name of a device."""
 
     def synchronize(self, index: int) -> None:
-        """Wait until a device has computed all that it was given."""
+        """Wait until a device has finished all work submitted to it."""
 
 
 class CuPy(Backend):
@@ -64,7 +64,7 @@ class CuPy(Backend):
             try:
                 self._count = int(runtime.getDeviceCount())
             except runtime.CUDARuntimeError:
-                # there is no driver
+                # no driver is installed
                 self._count = 0
         return self._count
 
@@ -73,7 +73,7 @@ class CuPy(Backend):
 
     @contextmanager
     def on(self, index: int) -> Iterator[Any]:
-        # a matrix that has no inverse is an error, as NumPy has it
+        # a singular matrix is an error, as in NumPy
         with self.module.cuda.Device(index), self.settings.errstate(linalg="raise"):
             yield
 
@@ -95,11 +95,11 @@ class CuPy(Backend):
 
 
 BACKENDS: dict[str, Backend | None] = {}
-"""The backend of each type of device that was asked for; None where there is none."""
+"""The backend of each device type that was requested; None where there is none."""
 
 
 def backend_of(type: str) -> Backend | None:
-    """The backend of a type of device, if it is installed and has a device."""
+    """Return the backend of a device type, or None if it is not installed or has no device."""
     if type not in BACKENDS:
         BACKENDS[type] = _cupy() if type == "cuda" else None
     return BACKENDS[type]

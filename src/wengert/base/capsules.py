@@ -1,8 +1,8 @@
 """Layer 0 · base: bfloat16 in capsules of DLPack, which NumPy neither writes nor reads.
 
 NOTE [bfloat16 in capsules]
-To NumPy such numbers are whole ones of 16 bits. A capsule says in one byte what its elements are:
-NumPy makes and takes the capsule, and this byte is set before it is handed on.
+NumPy stores bfloat16 as 16-bit integers. A capsule says in one byte what its elements are: NumPy
+makes and takes the capsule, and this byte is set before it is handed on.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import ctypes
 from typing import Any
 
 UNSIGNED, BFLOAT = 1, 4
-"""DLPack's numbers for kinds of elements."""
+"""DLPack's codes for kinds of elements."""
 _IN_TENSOR = 20  # behind the memory's address, the device and the number of dimensions
 _PLACES = {b"dltensor": _IN_TENSOR, b"dltensor_versioned": 32 + _IN_TENSOR}
-"""Where the kind stands in what a capsule of a name points to: versions put more in front."""
+"""The offset of the kind in the struct behind a capsule, by name: versioned ones start later."""
 
 
 def _place(capsule: Any) -> int:
@@ -29,10 +29,10 @@ def _place(capsule: Any) -> int:
 
 
 def element_kind(capsule: Any) -> int:
-    """The kind of elements in a capsule."""
+    """Return the kind of the elements in a capsule."""
     return ctypes.c_uint8.from_address(_place(capsule)).value
 
 
 def set_element_kind(capsule: Any, kind: int) -> None:
-    """Say what the elements in a capsule are."""
+    """Set the kind of the elements in a capsule."""
     ctypes.c_uint8.from_address(_place(capsule)).value = kind

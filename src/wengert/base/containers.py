@@ -1,5 +1,4 @@
-"""Layer 0 · base: nested containers: lists, tuples, dicts and dataclasses, taken apart and put
-together."""
+"""Layer 0 · base: flattening and rebuilding of nested lists, tuples, dicts and dataclasses."""
 
 from __future__ import annotations
 
@@ -10,29 +9,29 @@ from typing import Any
 
 
 class Structure:
-    """The structure of nested containers, without what they hold; nothing changes it."""
+    """The structure of nested containers without their leaves; immutable."""
 
     __slots__ = ()
 
     def metadata(self) -> Iterable[Any]:
-        """The objects that it consists of besides the classes of containers."""
+        """Return the objects in the structure besides the container classes."""
         raise NotImplementedError
 
 
 def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    """What nested lists, tuples, dicts and dataclasses hold, and how to make them again.
+    """Flatten nested lists, tuples, dicts and dataclasses into leaves and a function that rebuilds.
 
     Named tuples count as tuples, and classes by attrs as dataclasses, which are copied: their own
     constructors do not run.
 
     Parameters
     ----------
-    value: Anything; what is no such container counts as a leaf. None counts as an empty container.
+    value: Anything; a value that is not such a container is a leaf. None is an empty container.
 
     Returns
     -------
-    leaves : list. In the order in which they stand.
-    rebuild : callable. Takes as many leaves, and gives a container of the structure of `value`.
+    leaves : list. In order of traversal.
+    rebuild : callable. Takes as many leaves, and returns a container of the structure of `value`.
     """
     leaves: list[Any] = []
     make = _taken(value, leaves)
@@ -46,7 +45,7 @@ def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 
 
 def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
-    """Add the leaves of `value` to `leaves`, and return what makes it from an iterator of them."""
+    """Append the leaves of `value` to `leaves`; return what rebuilds it from an iterator."""
     if value is None:
         return lambda source: None
     kind: Any = type(value)
@@ -79,7 +78,7 @@ def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
                 return made
 
             return extended
-        # its own constructor may take something else
+        # its own constructor may take other arguments
         return lambda source: tuple.__new__(kind, (part(source) for part in parts))
     names = field_names(value)
     if names is not None:
@@ -97,9 +96,9 @@ def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
 
 
 def field_names(value: Any) -> list[str] | None:
-    """The fields of an instance of a dataclass, or of a class by attrs; None for anything else.
+    """Return the fields of a dataclass instance, or of an attrs class; None for anything else.
 
-    Fields whose metadata say ``static`` belong to the structure.
+    Fields whose metadata says ``static`` belong to the structure.
     """
     kind = type(value)
     fields = getattr(kind, "__dataclass_fields__", None)
@@ -113,14 +112,14 @@ def field_names(value: Any) -> list[str] | None:
 
 
 def _emptied(value: Any) -> Any:
-    """A container of a class of its own, with its state and without its parts."""
+    """Return a copy of a container of a user's class with its state and without its elements."""
     empty = copy.copy(value)
     empty.clear()
     return empty
 
 
 def paths(value: Any, name: str = "") -> list[str]:
-    """How one writes each leaf of `value`, in the order of `flatten`: ``params["w"][1]``."""
+    """Return the path of each leaf of `value`, in the order of `flatten`: ``params["w"][1]``."""
     if value is None:
         return []
     if isinstance(value, dict):

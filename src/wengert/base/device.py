@@ -1,7 +1,7 @@
 """Layer 0 · base: `device`, where tensors live: the CPU, or a device of a backend.
 
-Other devices may be named, as programs do before they ask whether there are any; the error comes
-where something is to be put on one.
+Other devices can be named, as programs do before they ask whether there are any; the error comes
+when a tensor is put on one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TYPES = (
 
 
 class device:
-    """Where a tensor's memory is and where it is computed with.
+    """The device on which a tensor is stored and computed.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ class device:
 
     Raises
     ------
-    RuntimeError: If the string names no kind of device. One that is not there can be named, and
-        whatever is put on it raises.
+    RuntimeError: If the string does not name a kind of device. A device that is not present can be
+        named; putting anything on it raises.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def _class_name(value: Any) -> str:
 
 
 def _parse(text: str) -> tuple[str, int | None]:
-    """``"cpu:0"`` as its type and its index."""
+    """Parse ``"cpu:0"`` into its type and index."""
     if not text:
         raise RuntimeError("Device string must not be empty")
     name, colon, number = text.partition(":")
@@ -145,14 +145,14 @@ META = device("meta")
 
 
 def is_meta(value: Any) -> bool:
-    """Whether ``device=value`` means tensors without values."""
+    """Return whether ``device=value`` means tensors without values."""
     return value is META or (
         value is not None and (value if isinstance(value, device) else device(value)).type == "meta"
     )
 
 
 def as_device(value: Any) -> device:
-    """The device that `value` names, with its number unless it is the CPU; None is the CPU.
+    """Return the device that `value` names, with its number unless it is the CPU; None is the CPU.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def as_device(value: Any) -> device:
 
 
 def check_device(value: Any) -> None:
-    """Raise unless ``device=value`` means the CPU, for what is made there only."""
+    """Raise unless ``device=value`` means the CPU, for functions that support only the CPU."""
     if value is not None and value is not CPU and as_device(value).type != "cpu":
         raise RuntimeError(
             f"this is made on the CPU only, and device={str(value)!r} was asked for: make it "
@@ -185,7 +185,7 @@ def check_device(value: Any) -> None:
 
 
 def different_devices(*found: device) -> RuntimeError:
-    """The error about arguments on several devices."""
+    """Return the error about arguments on several devices."""
     first, second = sorted(map(str, found), key=lambda name: name == "cpu")
     return RuntimeError(
         "Expected all tensors to be on the same device, but found at least two devices, "
@@ -194,7 +194,7 @@ def different_devices(*found: device) -> RuntimeError:
 
 
 def set_default_device(device: device | str | int | None, /) -> None:
-    """Say where new tensors are made: the CPU, which None means, too, or ``"meta"``.
+    """Set where new tensors are made: the CPU, which None also means, or ``"meta"``.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def set_default_device(device: device | str | int | None, /) -> None:
 
 
 def get_default_device() -> device:
-    """The device that new tensors are made on.
+    """Return the device on which new tensors are made.
 
     Examples
     --------

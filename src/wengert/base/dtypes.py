@@ -50,17 +50,17 @@ class dtype:
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        """NumPy's object for this type."""
+        """NumPy's dtype object."""
         return self.dtype
 
     @property
     def type(self) -> type[np.generic]:
-        """The class of NumPy's numbers of this type, which SciPy makes its results with."""
+        """The class of NumPy's scalars of this type, with which SciPy makes its results."""
         return self.dtype.type
 
     @property
     def is_floating_point(self) -> bool:
-        """Whether the type is a real floating type."""
+        """Whether the type is a real floating-point type."""
         return self.category == FLOATING
 
     @property
@@ -70,20 +70,20 @@ class dtype:
 
     @property
     def is_signed(self) -> bool:
-        """Whether the type has negative numbers."""
+        """Whether the type can represent negative numbers."""
         return self.category >= FLOATING or self.dtype.kind == "i"
 
     @property
     def itemsize(self) -> int:
-        """Bytes per element."""
+        """The number of bytes per element."""
         return self.dtype.itemsize
 
     def to_real(self) -> dtype:
-        """The real type of a complex type's parts; any other type itself."""
+        """Return the real type of a complex type's parts; any other type unchanged."""
         return from_numpy_dtype(real_of(self.dtype))
 
     def to_complex(self) -> dtype:
-        """The complex type whose parts are of this floating type."""
+        """Return the complex type whose parts are of this floating type."""
         return from_numpy_dtype(complex_of(self.dtype))
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ class dtype:
 
 
 class _NamedOnly(dtype):
-    """A type that can be named, compared and printed; what asks for its numbers is told why not."""
+    """A type that can be named, compared and printed; any other use raises an explanation."""
 
     __slots__ = ("_size", "_why")
 
@@ -108,12 +108,12 @@ class _NamedOnly(dtype):
 
     @property
     def itemsize(self) -> int:
-        """Bytes per element."""
+        """The number of bytes per element."""
         return self._size
 
     @property
     def is_signed(self) -> bool:
-        """Whether the type has negative numbers."""
+        """Whether the type can represent negative numbers."""
         return self.category >= FLOATING or (self.name[0] not in "bu" and self.name[:2] != "qu")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -130,12 +130,12 @@ _SIZES = {
     **{"bfloat16": 2, "bits16": 2, "chalf": 4, "complex32": 4, "qint32": 4},
 }
 NAMED_ONLY = frozenset(_SIZES)
-"""Types of PyTorch that NumPy has no numbers of, which programs list beside the others."""
+"""PyTorch's types that NumPy cannot represent, which programs list beside the others."""
 
 
 @cache
 def named_only(name: str, why: Exception | None = None) -> dtype:
-    """One of the types that can only be named; whatever uses it raises `why`."""
+    """Return a type that can only be named; using it raises `why`."""
     if name == "chalf":
         return named_only("complex32")
     kind = COMPLEX if name[0] == "c" else FLOATING if name[:5] in ("float", "bfloa") else INTEGER
@@ -147,7 +147,7 @@ def named_only(name: str, why: Exception | None = None) -> dtype:
 
 
 def category(numpy: np.dtype[Any]) -> int:
-    """0 bool, 1 integer, 2 floating, 3 complex. Types that NumPy does not know (bfloat16) float."""
+    """Return 0 for bool, 1 for integer, 2 for floating (also bfloat16) and 3 for complex."""
     return _CATEGORY.get(numpy.kind, FLOATING)
 
 
@@ -176,12 +176,12 @@ _default: np.dtype[Any] = np.dtype("float32")
 
 
 def is_half(numpy: np.dtype[Any]) -> bool:
-    """Whether floating numbers of two bytes are meant: float16 or bfloat16."""
+    """Return whether a dtype is a floating type of two bytes: float16 or bfloat16."""
     return numpy.itemsize == 2 and numpy.kind in "fV"
 
 
 def from_numpy_dtype(numpy: np.dtype[Any]) -> dtype:
-    """The library's object for NumPy's type."""
+    """Return the library's dtype for a NumPy dtype."""
     known = _BY_NUMPY.get(numpy)
     if known is not None:
         return known
@@ -199,7 +199,7 @@ def from_numpy_dtype(numpy: np.dtype[Any]) -> dtype:
 
 
 def as_dtype(value: Any) -> dtype:
-    """The type that `value` names: one of ours, NumPy's, Python's (``float``), or a string."""
+    """Return the dtype that `value` names: ours, NumPy's, Python's (``float``), or a string."""
     if isinstance(value, dtype):
         return value
     if value in _PYTHON:
@@ -216,7 +216,7 @@ def as_dtype(value: Any) -> dtype:
 
 
 def get_default_dtype() -> dtype:
-    """The floating type that Python floats become (float32 unless changed).
+    """Return the floating type that Python floats become (float32 unless changed).
 
     Examples
     --------
@@ -227,7 +227,7 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(d: Any, /) -> None:
-    """Change the floating type that Python floats become, for the whole process.
+    """Set the floating type that Python floats become, for the whole process.
 
     Raises
     ------
@@ -250,27 +250,27 @@ def set_default_dtype(d: Any, /) -> None:
 
 
 def default_float() -> np.dtype[Any]:
-    """NumPy's object for the default floating type."""
+    """Return NumPy's dtype object for the default floating type."""
     return _default
 
 
 def default_complex() -> np.dtype[Any]:
-    """The complex type whose parts are of the default floating type."""
+    """Return the complex type whose parts are of the default floating type."""
     return complex_of(_default)
 
 
 def real_of(numpy: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of a complex type's parts; any other type itself."""
+    """Return the type of a complex type's parts; any other type unchanged."""
     return np.dtype(f"f{numpy.itemsize // 2}") if numpy.kind == "c" else numpy
 
 
 def complex_of(numpy: np.dtype[Any]) -> np.dtype[Any]:
-    """The complex type with parts of a floating type (at least single precision)."""
+    """Return the complex type with parts of a floating type (at least single precision)."""
     return numpy if numpy.kind == "c" else np.dtype(f"c{max(2 * numpy.itemsize, 8)}")
 
 
 def is_differentiable(numpy: np.dtype[Any]) -> bool:
-    """Whether tensors of the type can require a gradient: floating and complex types only."""
+    """Return whether tensors of the type can require a gradient: floating and complex types can."""
     return numpy.kind not in "biu"
 
 
@@ -285,7 +285,7 @@ def _of_scalar(value: Any) -> np.dtype[Any]:
 
 
 def promote(arrays: list[Any], scalars: list[Any], floating: bool = False) -> np.dtype[Any]:
-    """The common type of arrays (anything with ``dtype`` and ``ndim``) and Python numbers.
+    """Return the common type of arrays (anything with ``dtype`` and ``ndim``) and Python numbers.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def promote(arrays: list[Any], scalars: list[Any], floating: bool = False) -> np
 
 
 def joined(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """The common type of two equals: the higher category's type, or NumPy's join within one."""
+    """Return the common type of two of equal rank: the higher category's, or NumPy's within one."""
     if a == b:
         return a
     rank_a, rank_b = category(a), category(b)
@@ -322,12 +322,12 @@ def joined(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
             return np.result_type(low, high)
         return high
     if rank_a == FLOATING and "V" in (a.kind, b.kind) and a.itemsize == b.itemsize:
-        return np.dtype(np.float32)  # of bfloat16 and float16, which NumPy knows no type for
+        return np.dtype(np.float32)  # NumPy has no common type of bfloat16 and float16
     return np.result_type(a, b)
 
 
 def _stronger(strong: np.dtype[Any] | None, weak: np.dtype[Any] | None) -> np.dtype[Any] | None:
-    """`strong`, unless `weak` is of a higher category."""
+    """Return `strong`, unless `weak` is of a higher category."""
     if strong is None or weak is None:
         return weak if strong is None else strong
     if category(weak) <= category(strong):

@@ -1,12 +1,12 @@
-"""Layer 0 · base: names that are asked of one module and stand in another, or nowhere.
+"""Layer 0 · base: names that are looked up in one module and defined in another, or nowhere.
 
 NOTE [names from elsewhere]
 PyTorch has many modules that only show what others hold, and many names that have no meaning on one
-machine with NumPy. Both are tables here (`base.places`, `base.refused`), no files: `FINDER` makes a
-module of a row of a table when it is imported, and modules that are files ask `elsewhere` for the
-names that they do not have themselves. A name that is refused can be imported, and subclassed; what
-calls it, makes an instance of it or asks it for an attribute is told why, and what to do instead.
-The tables are read when a name is asked for that is not found otherwise.
+machine with NumPy. Both are tables here (`base.places`, `base.refused`) rather than files: `FINDER`
+makes a module from a row of a table when it is imported, and modules that are files ask `elsewhere`
+for names that they do not define. A refused name can be imported and subclassed; calling it,
+instantiating it or reading an attribute raises an error that says why, and what to do instead. The
+tables are read when a name is not found otherwise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ROOT = "wengert."
 
 
 def elsewhere(module: str) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a module, or the end of it: finds what the tables have for the name.
+    """Return the ``__getattr__`` of a module, or its last resort: look the name up in the tables.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ def elsewhere(module: str) -> Callable[[str], Any]:
 
 
 def _keep(module: str, name: str, value: Any) -> Any:
-    # the package shows what it has kept
+    # the package shows only what it has loaded
     return value if module == "wengert" else vars(sys.modules[module]).setdefault(name, value)
 
 
 @functools.cache
 def refusal(path: str, name: str, reason: str) -> Any:
-    """What stands for a name that has no meaning here: a class or a function that says so."""
+    """Return a stand-in for a name that has no meaning here: a class or function that says so."""
     message = f"torch.{path}.{name}".replace("..", ".") + f" is not offered: {reason}"
     home = f"{_ROOT}{path}".rstrip(".")
     if name.lstrip("_")[:1].isupper():
@@ -75,7 +75,7 @@ def refusal(path: str, name: str, reason: str) -> Any:
 
 
 class _Refused(type):
-    """Classes that say why they have no attributes."""
+    """Metaclass of classes that explain why they have no attributes."""
 
     _why: str
 
@@ -84,7 +84,7 @@ class _Refused(type):
 
 
 class _Absent(metaclass=_Refused):
-    """What no instance can be made of."""
+    """Base of classes that cannot be instantiated."""
 
     _why = "what is refused is a subclass"
 
@@ -93,7 +93,7 @@ class _Absent(metaclass=_Refused):
 
 
 class _Keeping(ModuleType):
-    """A module that keeps a function of the name of a module in it, when that is imported."""
+    """A module that keeps a function in place of its submodule of the same name after an import."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         held = vars(self).get(name, value)
@@ -103,9 +103,9 @@ class _Keeping(ModuleType):
 
 
 def keep_beside(parent: ModuleType, name: str) -> None:
-    """Have `parent` keep what is not a module when a module of that name is imported.
+    """Make `parent` keep its attribute when a submodule of the same name is imported.
 
-    PyTorch has such modules, and both are asked for: ``nn.utils.weight_norm(layer)``.
+    PyTorch has such modules, and programs use both: ``nn.utils.weight_norm(layer)``.
     """
     spec = parent.__spec__
     if (spec is not None and spec.loader is _TABLES) or name not in dir(parent):
@@ -116,13 +116,13 @@ def keep_beside(parent: ModuleType, name: str) -> None:
         parent.__class__ = _Keeping
 
 
-class _Finder:  # importing the abstract classes would take longer than all else here
+class _Finder:  # importing the abstract classes would take longer than everything else here
     """Finds the modules that are rows of tables, where there is no file."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The module of that name, if a table has it."""
+        """Return the spec of the module of that name, or None if no table has it."""
         if not fullname.startswith(_ROOT):
             return None
         tables: Any = importlib.import_module("wengert.base.places")
@@ -134,13 +134,13 @@ class _Finder:  # importing the abstract classes would take longer than all else
 
 
 class _Tables:
-    """Makes a module of a row."""
+    """Loads a module from its row."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Leave it to Python."""
+        """Leave creation to Python."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the module the names that its rows have."""
+        """Give the module the names that its rows list."""
         tables: Any = importlib.import_module("wengert.base.places")
         path = module.__name__.removeprefix(_ROOT)
         names = {*tables.NAMES.get(path, {}), *tables.REFUSED.get(path, {})}
@@ -158,6 +158,6 @@ FINDER: Any = _Finder()
 
 
 def install_finder() -> None:
-    """Have the modules of the tables found, after all that are files."""
+    """Install the finder for modules of the tables, after all finders of files."""
     if FINDER not in sys.meta_path:
         sys.meta_path.append(FINDER)

@@ -10,15 +10,15 @@ from typing import Any
 
 
 def kind_of(value: Any) -> str:
-    """What messages call the type of a value: another library's ``Tensor`` with its module."""
-    # what stands for a number while a function is traced says that it is one
+    """Return a value's type for messages: another library's ``Tensor`` with its module."""
+    # a stand-in for a number in a trace says that it is one
     kind = value.__class__
     name = kind.__name__
     return f"{kind.__module__}.{name}" if name in ("Tensor", "Parameter") else name
 
 
 def describe(array: Any) -> str:
-    """A tensor's or array's type and shape, as ``float32 [3, 4]``."""
+    """Describe a tensor or array by type and shape, as ``float32 [3, 4]``."""
     return f"{getattr(array, 'dtype', type(array).__name__)} {list(getattr(array, 'shape', ()))}"
 
 
@@ -29,12 +29,12 @@ _MODIFIED = (
 
 
 def is_spent(error: Exception) -> bool:
-    """Whether an error says that what a graph had saved is gone, or is not what it was."""
+    """Return whether an error says that a graph's saved values are gone or were modified."""
     return str(error).startswith((_TWICE, _MODIFIED))
 
 
 def backward_twice(node: str, recorded_at: str = "") -> RuntimeError:
-    """A graph is walked again whose saved values are gone."""
+    """Return the error for a second walk over a graph whose saved values are freed."""
     at = f", recorded at {recorded_at}" if recorded_at else ""
     return RuntimeError(
         f"{_TWICE} (or directly access saved tensors after they have already been freed). Saved "
@@ -57,7 +57,7 @@ def modified_in_place(
     saved_at: str = "",
     written_at: str = "",
 ) -> RuntimeError:
-    """A saved value was written to between the forward and the backward pass."""
+    """Return the error for a saved value modified between the forward and the backward pass."""
     origin = f", which is {origin}," if origin else ""
     kind = f"torch.{long_name(array.dtype)}Tensor {list(array.shape)}"
     return RuntimeError(
@@ -71,13 +71,13 @@ def modified_in_place(
 
 
 def no_gradient(index: int, array: Any, recording: bool, cuts: list[str]) -> RuntimeError:
-    """`backward` of a tensor without history.
+    """Return the error for `backward` of a tensor without history.
 
     Parameters
     ----------
-    index, array: Which of the tensors, and its payload.
+    index, array: The number of the tensor among several, and its payload.
     recording: Whether operations are recorded where the error is raised.
-    cuts: Lines that show where graphs were cut recently.
+    cuts: Lines that show where graphs were recently cut.
     """
     first = f"element {index} of tensors does not require grad and does not have a grad_fn\n"
     if array.dtype.kind in "iub":
@@ -115,7 +115,7 @@ HIDES = "Setting requires_grad=True on it hides this error and trains nothing."
 
 
 def not_a_scalar(shape: tuple[int, ...]) -> RuntimeError:
-    """`backward` without a gradient for a result that is not a scalar."""
+    """Return the error for `backward` without a gradient from a result that is not a scalar."""
     return RuntimeError(
         f"grad can be implicitly created only for scalar outputs, but got shape {list(shape)}\n"
         "  Use y.sum().backward(), or y.backward(gradient=v) with v of y's shape."
@@ -123,7 +123,7 @@ def not_a_scalar(shape: tuple[int, ...]) -> RuntimeError:
 
 
 def gradient_shape(leaf: Any, grad: Any) -> RuntimeError:
-    """A gradient of another shape than its leaf arrived: some derivative rule is wrong."""
+    """Return the error for a gradient of a wrong shape: some derivative rule is wrong."""
     return RuntimeError(
         f"a gradient of shape {list(grad.shape)} arrived at a leaf of shape {list(leaf.shape)}: "
         "the derivative rule of an operation that was applied to it is wrong"
@@ -133,12 +133,12 @@ def gradient_shape(leaf: Any, grad: Any) -> RuntimeError:
 class NoHistory(RuntimeError, AssertionError):
     """A tensor without history where hooks for several gradients are registered.
 
-    PyTorch asserts that there is one; to the user it is the error of `register_hook`.
+    PyTorch asserts that it has one; users see the error of `register_hook`.
     """
 
 
 def hook_shape(hook: Any, before: Any, after: Any) -> RuntimeError:
-    """A hook returned a gradient of another shape."""
+    """Return the error for a hook that returned a gradient of another shape."""
     return RuntimeError(
         f"hook '{getattr(hook, '__name__', hook)}' has changed the size of value: the gradient is "
         f"{describe(before)}, the hook returned {describe(after)}"
@@ -162,7 +162,7 @@ _LONG_NAMES = {
 
 
 def long_name(dtype: Any) -> str:
-    """The name that PyTorch's messages give to a dtype: ``Float`` for float32."""
+    """Return the name that PyTorch's messages give to a dtype: ``Float`` for float32."""
     return _LONG_NAMES.get(dtype.name, dtype.name)
 
 
@@ -183,12 +183,12 @@ _C_NAMES = {
 
 
 def c_name(dtype: Any) -> str:
-    """The name that some of PyTorch's messages give to a dtype: ``long int`` for int64."""
+    """Return the name that some of PyTorch's messages give to a dtype: ``long int`` for int64."""
     return _C_NAMES.get(dtype.name, dtype.name)
 
 
 def overflow(dtype: Any, what: Any) -> RuntimeError:
-    """A number does not fit into the elements of a tensor."""
+    """Return the error for a number that does not fit into a tensor's dtype."""
     short = {"float16": "at::Half", "bfloat16": "at::BFloat16", "int32": "int"}
     name = f"{dtype.name}_t" if dtype.kind in "iu" else c_name(dtype)
     return RuntimeError(
@@ -197,7 +197,7 @@ def overflow(dtype: Any, what: Any) -> RuntimeError:
 
 
 def cannot_cast(result: Any, have: Any) -> RuntimeError:
-    """An in-place operation would need a wider type than its tensor has."""
+    """Return the error for an in-place operation whose result type its tensor cannot hold."""
     return RuntimeError(
         f"result type {long_name(result)} can't be cast to the desired output type "
         f"{long_name(have)}: use the operation that is not in place, or convert the tensor first"
@@ -205,15 +205,15 @@ def cannot_cast(result: Any, have: Any) -> RuntimeError:
 
 
 def view_refused(kind: str, label: str | None, index: int, changed: bool) -> RuntimeError:
-    """A view that cannot follow writes is written to, or its memory has been.
+    """Return the error for a write to a view that cannot follow it, or to its memory before.
 
     Parameters
     ----------
     kind
-        Why it cannot: it is one of ``"several"`` outputs, or was made in a ``"function"``, in
+        The reason: it is one of ``"several"`` outputs, or was made in a ``"function"``, in
         ``"no_grad"`` mode or in ``"inference"`` mode.
-    label, index: What recorded the view, and as which output; None if nothing did.
-    changed: Whether its memory has been written to, and not: is about to be.
+    label, index: The node that recorded the view, and the output's number; None if none did.
+    changed: Whether its memory has already been written to, rather than is about to be.
     """
     what = (
         "its base or another view of its base has been modified inplace"
@@ -222,7 +222,7 @@ def view_refused(kind: str, label: str | None, index: int, changed: bool) -> Run
     )
     name = (label or "").removesuffix("Backward0").removesuffix("Backward")
     output = f"Output {index} of {name} is a view"
-    # PyTorch's words for whatever nothing recorded
+    # PyTorch's words when nothing was recorded
     unrecorded = f"A view was created in no_grad mode and {what} with grad mode enabled"
     written = f"{output} and {what}" if label is not None else unrecorded
     if kind == "several":

@@ -1,10 +1,10 @@
-"""Layer 0 · base: where a function is public, said at the function.
+"""Layer 0 · base: `export`, which declares at a function where it is public.
 
 NOTE [lazy exports]
 `export` marks a function with the names of the surfaces that it belongs to. From these marks
 ``stubs/generate.py`` writes `wengert.ops.exports`, the module of every name, so that the package,
-``nn.functional`` and the class of tensors import a module when one of its functions is first asked
-for. Nobody else lists names.
+``nn.functional`` and the class of tensors import a module when one of its functions is first used.
+No other list of names exists.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Mark(Protocol):
 
 
 def export(*surfaces: str) -> _Mark:
-    """The decorator of functions that belong to `surfaces`."""
+    """Return the decorator of functions that belong to `surfaces`."""
 
     def mark(function: V, /, *others: Any) -> V:
         for one in (function, *others):

@@ -1,4 +1,4 @@
-"""Layer 0 · base: libraries that are there only if the user has installed an extra."""
+"""Layer 0 · base: optional libraries, which are there only if the user installed an extra."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _module(name: str) -> Any:
 
 
 def bfloat16() -> dtype:
-    """The type of 16 bits with the range of float32, which NumPy has not.
+    """Return the bfloat16 dtype: 16 bits with the range of float32, which NumPy lacks.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def bfloat16() -> dtype:
 
 
 def scipy_module(part: str, operation: str) -> Any:
-    """The module ``scipy.<part>``, which `operation` needs.
+    """Import the module ``scipy.<part>``, which `operation` needs.
 
     Raises
     ------
@@ -48,7 +48,8 @@ def scipy_module(part: str, operation: str) -> Any:
 
 
 def dask_module(name: str, operation: str) -> Any:
-    """The module `name`, of Dask or of what comes with it, which `operation` needs.
+    """Import the module `name` of Dask, or of a package that comes with it, which `operation`
+    needs.
 
     Raises
     ------
@@ -64,7 +65,7 @@ def dask_module(name: str, operation: str) -> Any:
 
 
 def tqdm() -> Any:
-    """The progress bar of tqdm for terminals and notebooks; None if tqdm is not installed."""
+    """Return tqdm's progress bar for terminals and notebooks; None if tqdm is not installed."""
     try:
         return _module("tqdm.auto").tqdm
     except ImportError:

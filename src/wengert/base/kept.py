@@ -1,4 +1,4 @@
-"""Layer 0 · base: the memory of large arrays stays with the process, for those that come next.
+"""Layer 0 · base: keeps the memory of large freed arrays in the process, for later arrays.
 
 NOTE [kept memory]
 The system clears each page that it hands out, which takes longer than the arithmetic on it. The
@@ -6,10 +6,10 @@ allocator of glibc gives a block of 128 kB and more back as soon as it is freed,
 program would ask for the same pages again. It learns, though: once a program has freed a block of
 up to 32 MB, blocks of that size come from the heap, and twice as much may stay free at its end.
 Import frees one such block, untouched. So the process keeps at most 64 MB more than it uses at the
-end of a heap, as any program does that has freed an array of 32 MB. That is a hint, and the host
-stays in charge: glibc does not adapt where the host has set its thresholds, by ``mallopt`` or the
-environment (``MALLOC_TRIM_THRESHOLD_``), and other allocators do not look at it. More, or nothing,
-is kept where a program says so: then the thresholds of the process are set.
+end of a heap, as any program does that has freed an array of 32 MB. This is only a hint: glibc does
+not adapt if the host program has set its thresholds, by ``mallopt`` or the environment
+(``MALLOC_TRIM_THRESHOLD_``), and other allocators do not look at it. A program can keep more, or
+nothing, by setting the thresholds of the process.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from wengert.base.sections import fill_sections
 _TRIM, _MMAP = -1, -3
 """M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of malloc.h."""
 _UNSET = 128 << 10
-"""Both, as glibc has them in the beginning."""
+"""Both thresholds, as glibc sets them at first."""
 _LARGEST = (32 << 20) - 8192
-"""The largest block that glibc learns from, and that may come from the heap."""
+"""The size of the largest block that glibc adapts to and takes from the heap."""
 _FIELDS = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
 
 
@@ -37,15 +37,15 @@ class _Info(ctypes.Structure):
 
 
 def hint() -> None:
-    """Let the allocator know that large blocks will be freed and asked for again."""
+    """Hint to the allocator that large blocks will be freed and requested again."""
     if sys.platform == "linux" and os.environ.get("WENGERT_KEEP_MEMORY") != "0":
-        # where there is no room for it, as under `ulimit -v`, nothing is lost
+        # without room for it, as under `ulimit -v`, nothing is lost
         with suppress(MemoryError):
             np.empty(_LARGEST, np.uint8)
 
 
 def _glibc() -> ctypes.CDLL | None:
-    """The C library, if it is one whose allocator can be asked."""
+    """Return the C library if its allocator can be configured, else None."""
     if sys.platform != "linux":
         return None
     library = ctypes.CDLL(None)
@@ -60,7 +60,7 @@ def keep_memory(limit: int) -> bool:
 
     Without it, up to 64 MB stay at the end of the heap, in blocks of at most 32 MB; the environment
     variable ``WENGERT_KEEP_MEMORY=0`` leaves that to the allocator. This sets the thresholds of the
-    allocator of the whole process (``mallopt``), so the program decides on it, no library.
+    whole process's allocator (``mallopt``), so it is for programs to call, not for libraries.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def keep_memory(limit: int) -> bool:
     library = _glibc()
     if library is None:
         return False
-    # by the size of blocks first: what is set last holds for the end of the heap
+    # the threshold for blocks first: the last call also decides about the end of the heap
     library.mallopt(_MMAP, _LARGEST if limit else _UNSET)
     library.mallopt(_TRIM, min(limit, 2**31 - 1) or _UNSET)
     if not limit:
@@ -93,7 +93,7 @@ def keep_memory(limit: int) -> bool:
 
 
 def empty_cache() -> None:
-    """Give the memory that is free in the allocator of the process back to the system.
+    """Return the free memory of the process's allocator to the system.
 
     Examples
     --------
@@ -105,12 +105,12 @@ def empty_cache() -> None:
 
 
 def memory_kept() -> int:
-    """Bytes that are free, and stay with the process for the next arrays.
+    """Return the number of bytes that are free and stay with the process for the next arrays.
 
     Returns
     -------
-    int: By the allocator's own count, which is an upper bound: pages between blocks in use that
-        `empty_cache` gave back still belong to it. 0 where it cannot be asked.
+    int: By the allocator's own count, an upper bound: it includes pages between used blocks that
+        `empty_cache` has returned. 0 if the allocator does not report it.
 
     Examples
     --------

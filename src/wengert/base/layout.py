@@ -29,10 +29,10 @@ class layout:
 
 
 strided = layout("strided")
-"""At regular distances, as NumPy's arrays are."""
+"""Elements at regular strides, as in NumPy's arrays."""
 sparse_coo = layout("sparse_coo")
-"""Those that are stored, with their indices."""
+"""Only stored elements, with their indices."""
 sparse_csr = layout("sparse_csr")
-"""Those that are stored, row by row."""
+"""Only stored elements, row by row."""
 
 fill_sections(globals())

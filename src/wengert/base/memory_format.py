@@ -29,7 +29,7 @@ class memory_format:
     def __init__(self, name: str, axes: tuple[int, ...] | None = None) -> None:
         self.name = name
         self.axes = axes
-        """The dimensions from the slowest to the fastest, where these do not depend on shape."""
+        """The dimensions from the slowest to the fastest, if they do not depend on the shape."""
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -45,7 +45,7 @@ channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
 
 
 def check_memory_format(value: Any, function: str, ndim: int | None = None) -> memory_format:
-    """`value` as a memory format, if `ndim` is given one that tensors of so many can have."""
+    """Return `value` as a memory format; raise if tensors of `ndim` dimensions cannot have it."""
     if not isinstance(value, memory_format):
         raise TypeError(
             f"{function}(): argument 'memory_format' must be torch.memory_format, not "
@@ -64,14 +64,14 @@ def _in_order(array: Any, order: memory_format) -> Any:
 
 
 def is_in_format(array: Any, order: memory_format) -> bool:
-    """Whether the elements of `array` lie in `order`, one after the other."""
+    """Return whether the elements of `array` lie contiguously in `order`."""
     if order.axes is not None and len(order.axes) != array.ndim:
         return False
     return bool(_in_order(array, order).flags.c_contiguous)
 
 
 def suggested_format(array: Any) -> memory_format:
-    """One of the channels-last orders if `array` lies so and not in C order, else C order."""
+    """Return a channels-last order if `array` lies so and not in C order, else C order."""
     for order in (channels_last, channels_last_3d):
         if array.ndim == len(order.axes or ()) and not array.flags.c_contiguous:
             return order if is_in_format(array, order) else contiguous_format
@@ -79,13 +79,13 @@ def suggested_format(array: Any) -> memory_format:
 
 
 def in_format(array: Any, order: memory_format) -> Any:
-    """`array`, of one dimension or more, itself if it lies in `order`, else a copy that does."""
+    """Return `array`, of one dimension or more, if it lies in `order`, else a copy that does."""
     laid = np.ascontiguousarray(_in_order(array, order))
     return laid if order.axes is None else laid.transpose(np.argsort(order.axes))
 
 
 def empty_in_format(shape: tuple[int, ...], kind: Any, order: memory_format) -> Any:
-    """Uninitialised memory for an array of that shape and dtype whose elements lie in `order`."""
+    """Return uninitialised memory of that shape and dtype whose elements lie in `order`."""
     if order.axes is None:
         return np.empty(shape, kind)
     return np.empty([shape[axis] for axis in order.axes], kind).transpose(np.argsort(order.axes))

@@ -1,4 +1,4 @@
-"""Layer 0 · base: names: what `dir` shows of a module, and what the package is installed as."""
+"""Layer 0 · base: the names that `dir` shows of a module, and the package's installed names."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TypeVar
 K = TypeVar("K", bound=type)
 
 INSTALLED: dict[str, str] = {}
-"""Names under which the package is installed, as ``torch``, and the package (`compat.install`)."""
+"""The package by each name under which it is installed, such as ``torch`` (`compat.install`)."""
 SHOWN: list[type] = []
-"""Classes that are printed with the name that the package is installed under."""
+"""Classes whose printed name follows the name under which the package is installed."""
 RENAMED: list[Callable[[type], None]] = []
-"""What is to be done with each of these while the package is installed."""
+"""Functions called with each of these classes while the package is installed."""
 
 
 def shown(kind: K) -> K:
-    """Note a class that is printed with the name that the package is installed under."""
+    """Register a class whose printed name follows the name under which the package is installed."""
     SHOWN.append(kind)
     for rename in RENAMED:
         rename(kind)
@@ -24,5 +24,5 @@ def shown(kind: K) -> K:
 
 
 def shows(names: Iterable[str]) -> Callable[[], list[str]]:
-    """The function ``__dir__`` of a module that shows `names`, and not what it is made of."""
+    """Return a module's ``__dir__`` that lists `names` rather than all of its globals."""
     return lambda: sorted(names)

@@ -1,4 +1,4 @@
-"""Layer 0 · base: where compiled modules are, and whether they are wanted."""
+"""Layer 0 · base: where compiled modules are, and whether they are used."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import os
 
 _WANTED = os.environ.get("WENGERT_NATIVE")
 _SOURCES = ("native", "src/wengert/tape", "src/wengert/prims")
-"""What native/build.py reads, in a source checkout."""
+"""The inputs of native/build.py, in a source checkout."""
 
 
 def prefer_compiled(path: list[str]) -> None:
-    """Let the package with this ``__path__`` find its compiled modules first.
+    """Make the package with this ``__path__`` find its compiled modules first.
 
     See NOTE [compiled modules], in `wengert.tape.compiled`.
 
@@ -36,7 +36,7 @@ def prefer_compiled(path: list[str]) -> None:
 
 @functools.cache
 def _is_outdated(root: str) -> bool:
-    """Whether this is a source checkout that has changed since its modules were compiled."""
+    """Return whether this source checkout has changed since its modules were compiled."""
     checkout = os.path.dirname(os.path.dirname(root))
     if not os.path.exists(os.path.join(checkout, "native", "build.py")):
         return False

@@ -1,8 +1,7 @@
-"""Layer 0 · base: modules of PyTorch that show what others hold, as a table; see `elsewhere`.
+"""Layer 0 · base: PyTorch's modules that re-export other modules' names, as a table (`elsewhere`).
 
-A row is a module, and for each module that it shows something of, the names: ``new=old`` where the
-name is another there. What is refused is in `base.refused`, but for single names of modules that
-are otherwise here.
+A row is a module and, for each module that it re-exports from, the names: ``new=old`` where they
+differ. Refused names are in `base.refused`, except for single names of modules that exist here.
 """
 
 from __future__ import annotations
@@ -308,7 +307,7 @@ def _tables() -> tuple[dict[str, dict[str, tuple[str, str]]], dict[str, dict[str
 
 
 NAMES, REFUSED = _tables()
-"""By module: the names that it shows, with the module and the name there; those refused."""
+"""By module: the names that it re-exports, with their module and name there; and those refused."""
 MODULES = {
     **dict.fromkeys(
         # packages that hold rows, too

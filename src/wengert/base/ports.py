@@ -1,9 +1,9 @@
 """Layer 0 · base: ports: what layers ask of layers above them.
 
 NOTE [ports]
-Imports lead downwards. Where a layer needs something that is made above it, it asks a port, which
-the module that makes it fills with `provides`. A port that is called before that module was
-imported imports it, so that what few programs need costs nothing when the package is imported.
+Imports lead downwards. Where a layer needs something that is defined above it, it asks a port,
+which the module that defines it fills with `provides`. A port that is called before that module was
+imported imports it, so rarely used parts cost nothing when the package is imported.
 """
 
 from __future__ import annotations
@@ -50,34 +50,34 @@ OWNERS = {
 
 
 class Ports:
-    """What the layers above have put in place.
+    """The values that layers above have provided.
 
     Attributes
     ----------
-    namespace: T, which computes on tensors.
+    namespace: T, the namespace that computes on tensors.
     tensor: The class of results.
     shown, formatted: A tensor as text, and in a format.
-    made_on, full_mode: Have tensors made on another device; the mode that says on which they are.
+    made_on, full_mode: Create tensors on another device; the mode that holds the default device.
     meta: A tensor without values, in place of one or of an array (see `wengert.tensor.meta`).
-    levels: Which levels of transforms are under way here and now.
+    levels: The levels of transforms that are currently active.
     batched: The class of batches.
-    transposed: The tangent of a primitive by its reverse rules, transposed.
+    transposed: The tangent of a primitive, by transposing its reverse rules.
     raised, write
-        How operations are recorded, and written in place, where levels are under way (see
-        `wengert.tape.levels` and `wengert.tape.level_writes`).
-    brought: A tensor as a value of all levels that are given.
-    settled: What becomes of a tensor whose level has dropped its tangents.
+        Record operations, and write in place, at active levels (see `wengert.tape.levels` and
+        `wengert.tape.level_writes`).
+    brought: A tensor as a value of all given levels.
+    settled: A tensor after its level has dropped its tangents.
     seeded, sided, arrived, replaced
-        What the cotangents of outputs at levels become, in which mode a walk from there goes, what
-        those become that arrive, and those of which hooks make others (see NOTE [sides of a level]
+        Convert the cotangents of outputs at levels, choose the mode of a walk from there, and
+        convert the cotangents that arrive and those that hooks replace (see NOTE [sides of a level]
         in `wengert.tape.levels`).
     applied, shed, lowered
-        How custom Functions are applied there, and what becomes of their results and gradients (see
+        Apply custom Functions there, and convert their results and gradients (see
         `wengert.autograd.levels`).
-    sparse, masked: A sparse tensor of a dense one's elements: all that are not zero, or some.
-    sparse_gradient: A sparse tensor of places and values, which nobody has checked.
+    sparse, masked: A sparse tensor of a dense one's elements: the nonzero ones, or selected ones.
+    sparse_gradient: A sparse tensor of indices and values, which are not checked.
     sent: A copy of an array on a device.
-    parts: How a primitive is computed by simpler ones, or None.
+    parts: The decomposition of a primitive into simpler ones, or None.
     fused: A primitive on large arrays, by native code (see `wengert.compiler.runtime.fused`).
     drawn, permuted, twisted
         Random numbers, an order, and words of the twister, by native code (see
@@ -121,7 +121,7 @@ class Ports:
 
 
 class _Empty:
-    """What is in a port before its owner was imported: that does so."""
+    """The initial value of a port: importing its owner fills the port."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -138,12 +138,12 @@ PORTS = Ports()
 
 
 def filled(name: str) -> bool:
-    """Whether the module that fills the port `name` was imported."""
+    """Return whether the module that fills the port `name` was imported."""
     return not isinstance(getattr(PORTS, name), _Empty)
 
 
 def provides(name: str) -> Callable[[V], V]:
-    """The decorator of what fills the port `name`."""
+    """Return the decorator that fills the port `name`."""
 
     def fill(value: V) -> V:
         if filled(name):

@@ -1,4 +1,4 @@
-"""Layer 0 · base: progress bars of the library's own long work."""
+"""Layer 0 · base: progress bars for the library's own long computations."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Progress:
 
     Parameters
     ----------
-    total: How many steps there are at most.
+    total: The maximum number of steps.
     stream: Where to write: a text file; True for the standard error; False for nowhere.
-    unit: What a step is called.
+    unit: The name of a step.
     """
 
     def __init__(self, total: int, stream: Any, unit: str = "step") -> None:
@@ -43,12 +43,12 @@ class Progress:
         self._bar: Any = None
         if self._live or (self.stream in (sys.stderr, sys.stdout) and _is_notebook()):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of tqdm's, where ipywidgets are missing
+                warnings.simplefilter("ignore")  # tqdm warns where ipywidgets is missing
                 make = tqdm()
                 self._bar = make and make(total=total, unit=unit, file=self.stream)
 
     def show(self, done: int, text: str) -> None:
-        """Say that `done` of the steps are done."""
+        """Show that `done` of the steps are done."""
         if self.stream is None:
             return
         if self._bar is not None:
@@ -67,12 +67,12 @@ class Progress:
             print(self._text, end="", file=self.stream, flush=True)
 
     def end(self, reason: str = "") -> None:
-        """Say why there are no more steps."""
+        """Finish, and show why there are no more steps."""
         if self._bar is not None:
             self._bar.set_postfix_str(", ".join(filter(None, (self._text, reason))))
             self._bar.close()
         elif self._live:
-            # the last step may have come too soon after the one before to be shown
+            # the last step may have followed too quickly to be shown
             print("  ".join(filter(None, (self._text, reason))), file=self.stream, flush=True)
         elif self.stream is not None and reason:
             print(reason, file=self.stream, flush=True)

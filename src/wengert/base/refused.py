@@ -1,6 +1,6 @@
 """Layer 0 · base: names of PyTorch that have no meaning here, with the reasons; see `elsewhere`.
 
-The names are in ``refused.txt``; why they are refused follows from the module.
+The names are in ``refused.txt``; the reason depends on the module.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ REASONS = {
         "with a mask"
     ),
 }
-"""What is said of each kind."""
+"""The message for each kind."""
 
 _HOMES = {
     "passes": (
@@ -73,12 +73,12 @@ _HOMES = {
     "flex": "nn.attention.flex_attention nn.attention.varlen",
     "pipes": "utils.data.datapipes utils.data.graph utils.data.graph_settings",
 }
-"""The modules that each is said of, with all that are in them."""
+"""The modules that each message applies to, with everything in them."""
 _KINDS = {home: kind for kind, homes in _HOMES.items() for home in homes.split()}
 
 
 def rows_of(text: str) -> dict[str, list[str]]:
-    """The names by module that a list holds: a line ``module:``, then lines of names."""
+    """Parse a list of names by module: a line ``module:``, then lines of names."""
     rows: dict[str, list[str]] = {}
     module = ""
     for line in text.splitlines():

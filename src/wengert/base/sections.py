@@ -1,8 +1,8 @@
-"""Layer 0 · base: what docstrings share is written once, and put in by name.
+"""Layer 0 · base: shared sections of docstrings, written once and included by name.
 
 NOTE [shared sections]
-A module that ends with ``fill_sections(globals())`` writes its docstrings shorter than they are
-read. What `help` shows, and what runs as an example, is in NumPy's style in full:
+A module that ends with ``fill_sections(globals())`` has abbreviated docstrings. `help` shows, and
+doctest runs, the full form in NumPy's style:
 
     Parameters
     ----------
@@ -14,9 +14,9 @@ read. What `help` shows, and what runs as an example, is in NumPy's style in ful
 * An entry that many functions have is written here, and named there. ``returns_...`` and
   ``raises_...`` are whole sections, with their headings; ``error_...`` is one entry of several.
   Lines that several examples have stand in `_EXAMPLES`.
-* An entry whose text is one line stands behind its name and type, ``x : int. Text``, and behind a
-  name or a type alone, ``ValueError: Text``.
-* `out`, `inplace` and `last_epoch` need no word, nor does `name` in functions of TensorFlow.
+* An entry's text follows its name and type on the same line, ``x : int. Text``, or a name or a type
+  alone, ``ValueError: Text``.
+* `out`, `inplace` and `last_epoch` need no entry, nor does `name` in functions of TensorFlow.
 * Examples need not import the library, neither as ``wg`` nor as what an idiom calls it.
 """
 
@@ -507,10 +507,10 @@ _IDIOMS = {
     },
     "wengert.compat.tensorflow": {**_NUMPY, "tf": "import wengert.compat.tensorflow as tf"},
 }
-"""What examples of a package need not import: names, and how they come about."""
+"""Names that a package's examples need not import, and the statements that define them."""
 
 _IMPLIED = {name: _PARAMETERS[name] for name in ("inplace", "last_epoch", "out")}
-"""Parameters that mean the same wherever a function has them, and stand last."""
+"""Parameters that mean the same in every function, and stand last."""
 _IMPLIED_BY_IDIOMS = {
     "wengert.compat.tensorflow": {"name": "name : str, optional\n    Accepted, and of no effect."}
 }
@@ -533,7 +533,7 @@ _TEXTS = dict(_texts())
 
 
 def _named(doc: str) -> str:
-    """A docstring with the entries, and the sections, that its lines name."""
+    """Expand the entries and sections that a docstring's lines name."""
     done, *parts = doc.split("%(")
     for part in parts:
         names, _, after = part.partition(")s")
@@ -547,7 +547,7 @@ def _named(doc: str) -> str:
 
 
 def _spread(doc: str) -> str:
-    """A docstring in whose sections the text of each entry is on a line of its own."""
+    """Put the text of each entry in a docstring's sections on a line of its own."""
     parts = doc.split("--\n")
     above = parts[0]
     for at in range(1, len(parts)):
@@ -568,8 +568,8 @@ def _spread(doc: str) -> str:
 
 
 def _calls(code: str, name: str) -> bool:
-    """Whether an example calls the library by `name`."""
-    # not by regular expressions: to compile them takes long where a program is short
+    """Return whether an example uses the library as `name`."""
+    # no regular expressions: compiling them takes long in a short program
     for call in (f"{name}.", f"{name}("):
         at = code.find(call)
         while at > 0:
@@ -582,7 +582,7 @@ def _calls(code: str, name: str) -> bool:
 
 
 def _imports(code: str, name: str) -> bool:
-    """Whether an example imports something by `name`, or makes it."""
+    """Return whether an example imports or defines `name`."""
     if f">>> {name} = " in code:
         return True
     for after in code.split("import ")[1:]:
@@ -593,7 +593,7 @@ def _imports(code: str, name: str) -> bool:
 
 
 def _imported(doc: str, known: dict[str, str]) -> str:
-    """A docstring whose examples import what they call the library."""
+    """Add to a docstring's examples the imports of the library that they use."""
     start = doc.find(">>> ")
     code = doc[start:]
     lines = ""
@@ -605,7 +605,7 @@ def _imported(doc: str, known: dict[str, str]) -> str:
 
 
 def _implied(doc: str, code: CodeType, entries: dict[str, str]) -> str:
-    """A docstring with the entries of those parameters that need no word."""
+    """Add to a docstring the entries of parameters that need no description."""
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     for name, entry in entries.items():
         if name in names and (at := doc.find("Parameters\n")) >= 0:
@@ -619,7 +619,7 @@ def _implied(doc: str, code: CodeType, entries: dict[str, str]) -> str:
 
 
 class _Module:
-    """What holds for the docstrings of a module."""
+    """The settings for the docstrings of one module."""
 
     def __init__(self, name: str):
         place = name.split(".")
@@ -628,7 +628,7 @@ class _Module:
         self.implied = _IMPLIED_BY_IDIOMS.get(package, _IMPLIED)
 
     def filled(self, doc: str, function: Any = None) -> str:
-        """A docstring as it is read."""
+        """Return a docstring in the form in which it is read."""
         if "%(" in doc:
             doc = _named(doc)
         if "--\n" in doc:
@@ -641,7 +641,7 @@ class _Module:
 
 
 def fill_sections(names: dict[str, Any]) -> None:
-    """Write the docstrings of a module, its functions and classes in full.
+    """Expand the docstrings of a module, its functions and its classes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Layer 0 · base: settings of the whole process that are kept, and read back, without effect.
+"""Layer 0 · base: process-wide settings that are stored and returned, and have no effect.
 
 What they choose between in PyTorch is one and the same here: every operation is deterministic, and
 products are as exact as their dtype.
@@ -22,7 +22,7 @@ class _Settings:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for the same results from each run, which every operation gives anyway.
+    """Ask for the same results in each run, which every operation gives anyway.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What `use_deterministic_algorithms` was last told.
+    """Return the last setting of `use_deterministic_algorithms`.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether `use_deterministic_algorithms` was last told to warn only.
+    """Return whether `use_deterministic_algorithms` was last called with ``warn_only=True``.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Say the same as `use_deterministic_algorithms` by a number or a word.
+    """Set what `use_deterministic_algorithms` does, by a number or a word.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """What `set_deterministic_debug_mode` or `use_deterministic_algorithms` was last told.
+    """Return the last setting of `set_deterministic_debug_mode` or `use_deterministic_algorithms`.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def get_deterministic_debug_mode() -> int:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Say how exact products of float32 have to be; they are exact whatever is said.
+    """Set the precision of float32 products, which are always exact; stored, without effect.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` was last told.
+    """Return the last setting of `set_float32_matmul_precision`.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """False: numbers below the smallest normal one stay what they are.
+    """Return False: denormal numbers are kept as they are.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def set_flush_denormal(mode: bool) -> bool:
 
 
 def set_num_interop_threads(num: int) -> None:
-    """Say how many operations may run at a time; they run one after the other.
+    """Set how many operations may run at a time; they run one at a time anyway.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def set_num_interop_threads(num: int) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """What `set_num_interop_threads` was last told; 1 at first.
+    """Return the last setting of `set_num_interop_threads`; initially 1.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """Layer 0 · base: shapes and dimensions: normalising, broadcasting, and the errors they raise.
 
-Every function works on tuples of ints alone, so that each layer, each payload and each idiom can
-use it.
+Every function works on tuples of ints alone, so each layer, payload and idiom can use it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ Shape = tuple[int, ...]
 
 
 def normal_dim(dim: Any, ndim: int) -> int:
-    """`dim` counted from the front; a tensor without dimensions takes 0 and -1."""
+    """Return `dim` counted from the front; a tensor without dimensions takes 0 and -1."""
     bound = ndim or 1
     if -bound <= dim < bound:
         return operator.index(dim) % bound
@@ -25,7 +24,7 @@ def normal_dim(dim: Any, ndim: int) -> int:
 
 
 def normal_dims(dim: Any, ndim: int) -> Shape:
-    """One dim, several or None (all of them), as a tuple of different dims from the front."""
+    """Return one dim, several or None (all of them) as a tuple of distinct dims from the front."""
     if dim is None:
         return tuple(range(ndim))
     if isinstance(dim, tuple | list):
@@ -39,7 +38,7 @@ def normal_dims(dim: Any, ndim: int) -> Shape:
 
 
 def resolved(shape: Shape, count: int) -> Shape:
-    """`shape` with its -1, if any, replaced by what `count` elements leave for it."""
+    """Return `shape` with its -1, if any, replaced by the size that `count` elements imply."""
     if math.prod(shape) == count and (not shape or min(shape) >= 0):
         return shape
     known, free = 1, -1
@@ -69,7 +68,7 @@ def resolved(shape: Shape, count: int) -> Shape:
 
 
 def broadcast(*shapes: Shape) -> Shape:
-    """The shape that arrays of `shapes` have together.
+    """Return the shape to which arrays of `shapes` broadcast.
 
     Raises
     ------
@@ -89,7 +88,7 @@ def broadcast(*shapes: Shape) -> Shape:
 
 
 def expanded(shape: Shape, sizes: Shape) -> Shape:
-    """`sizes` with each -1 replaced by the size that `shape` has there; checks that it can expand.
+    """Return `sizes` with each -1 replaced by the size in `shape`; check that it can expand.
 
     Raises
     ------

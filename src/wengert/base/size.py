@@ -29,7 +29,7 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, sizes: Iterable[SupportsIndex] = ()) -> Size:
-        """A size from any iterable of integers."""
+        """Make a size from any iterable of integers."""
         items = tuple(sizes)
         for i, item in enumerate(items):
             if not isinstance(item, int) and not hasattr(item, "__index__"):
@@ -39,7 +39,7 @@ class Size(tuple[int, ...]):
         return _sized(operator.index(item) for item in items)
 
     def numel(self) -> int:
-        """The number of elements of a tensor of this shape.
+        """Return the number of elements of a tensor of this shape.
 
         Examples
         --------

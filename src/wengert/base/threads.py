@@ -1,13 +1,13 @@
 """Layer 0 · base: threads that share the work on large arrays.
 
 NOTE [threads]
-NumPy computes with one thread, and lets go of the interpreter's lock while it does. So what is
-large enough is cut into chunks, and idle threads help. They are made when there is first something
-to share, and sleep in between. Whoever asks for help takes chunks like everybody else and waits
-for nobody but those who are at work on a chunk: a helper that does not get a processor, that was
-left behind by ``fork`` or that has been stopped at the end of the program delays nothing. There is
-one team; while it is at work, whoever else asks for help, be it another thread, a signal handler or
-a chunk itself, does all alone. So nothing can wait in a circle.
+NumPy computes with one thread, and releases the interpreter's lock while it does. So large work is
+cut into chunks, and idle threads help. They are started when there is first something to share, and
+sleep in between. The thread that asks for help takes chunks like the helpers, and waits only for
+those that are at work on a chunk: a helper that does not get a processor, that was left behind by
+``fork`` or that was stopped at the end of the program delays nothing. There is one team; while it
+is at work, anyone else who asks for help, be it another thread, a signal handler or a chunk itself,
+does all the work alone. So there are no deadlocks.
 
 Every element is computed as one thread would compute it: the number of threads changes no result.
 """
@@ -24,11 +24,11 @@ from wengert.base.sections import fill_sections
 _VARIABLES = ("WENGERT_NUM_THREADS", "OMP_NUM_THREADS")
 
 Work = Callable[[int, int], None]
-"""What is done with the elements from a start up to a stop."""
+"""The work on the elements from a start up to a stop."""
 
 
 class _Job:
-    """Chunks of one work, which threads take one after the other."""
+    """One piece of work, from which threads take chunks."""
 
     __slots__ = ("error", "idle", "lock", "next", "running", "size", "step", "waiting", "work")
 
@@ -45,7 +45,7 @@ class _Job:
         self.idle.acquire()
 
     def take(self) -> tuple[int, int] | None:
-        """The next chunk; what is too little for a chunk of its own belongs to the last one."""
+        """Return the next chunk; a remainder too small for a chunk belongs to the last one."""
         start = self.next
         if start >= self.size:
             return None
@@ -56,7 +56,7 @@ class _Job:
         return start, stop
 
     def help(self) -> None:
-        """Do chunks for another thread as long as there are any."""
+        """Process chunks for another thread while there are any."""
         while True:
             with self.lock:
                 chunk = self.take()
@@ -75,7 +75,7 @@ class _Job:
                     self.idle.release()
 
     def lead(self) -> None:
-        """Do chunks, and return when all are done. An error anywhere ends it early."""
+        """Process chunks, and return when all are done. An error in any thread ends it early."""
         try:
             while True:
                 with self.lock:
@@ -95,7 +95,7 @@ class _Job:
 
 
 class _Team:
-    """The helpers of this process, and the job that they are called to."""
+    """The helper threads of this process, and their current job."""
 
     def __init__(self) -> None:
         self.busy = allocate_lock()
@@ -103,7 +103,7 @@ class _Team:
         self.job: _Job | None = None
 
     def call(self, count: int) -> None:
-        """Wake so many helpers; those that there are not yet are made."""
+        """Wake `count` helpers, starting those that do not exist yet."""
         while len(self.calls) < count:
             called = allocate_lock()
             # before its helper starts: an open lock is a call
@@ -111,16 +111,16 @@ class _Team:
             try:
                 start_new_thread(self.serve, (called,))
             except RuntimeError:
-                # no more threads here: those that there are do it
+                # no more threads can be started: those that exist do the work
                 break
             self.calls.append(called)
         for called in self.calls[:count]:
-            # unless its helper has not even heard the last call
+            # unless its helper has not yet seen the last call
             if called.locked():
                 called.release()
 
     def serve(self, called: Any) -> None:
-        """What a helper does all its life; asleep, it holds no array."""
+        """Run a helper's loop; while asleep it holds no array."""
         while True:
             called.acquire()
             job = self.job
@@ -134,7 +134,7 @@ _wanted: int | None = None
 
 
 def _renew() -> None:
-    """After ``fork`` there are no helpers, and a lock may be held by a thread that is gone."""
+    """Replace the team after ``fork``: its helpers are gone, and a lock may still be held."""
     global _team
     _team = _Team()
 
@@ -144,15 +144,15 @@ if hasattr(os, "register_at_fork"):
 
 
 def share(work: Work, size: int, step: int) -> None:
-    """Do `work` on `size` elements, in chunks of at least `step`, in several threads.
+    """Run `work` on `size` elements, in chunks of at least `step`, in several threads.
 
     Parameters
     ----------
-    work: ``work(start, stop)``, which may run in any thread, on several chunks at once. It writes
-        only to memory that nobody else reads before the end: where an error or an interrupt breaks
-        off, a chunk may still be under way.
+    work: ``work(start, stop)``, which may run in any thread, on several chunks at once. It must
+        write only to memory that is not read before the end: after an error or an interrupt, a
+        chunk may still be running.
     size: The number of elements.
-    step: The least size of a chunk. All begin at multiples of it.
+    step: The minimum size of a chunk. Each starts at a multiple of it.
     """
     team = _team
     chunks = size // step
@@ -171,7 +171,7 @@ def share(work: Work, size: int, step: int) -> None:
 
 
 def _processors() -> int:
-    """How many processors this process may use: by its affinity, and by its control group."""
+    """Return how many processors this process may use: by affinity and by control group."""
     if hasattr(os, "sched_getaffinity"):
         count = len(os.sched_getaffinity(0))
     else:
@@ -203,7 +203,7 @@ def _default() -> int:
 
 
 def get_num_threads() -> int:
-    """The number of threads that share the work on large arrays.
+    """Return the number of threads that share the work on large arrays.
 
     By default it is what the environment variable ``WENGERT_NUM_THREADS`` says, or
     ``OMP_NUM_THREADS``, or else the number of processors that this process may use.
@@ -227,11 +227,11 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(number: Any) -> None:
-    """Let so many threads share the work on large arrays; 1 computes everything in place.
+    """Set the number of threads that share the work on large arrays; 1 turns sharing off.
 
-    Threads share element-wise operations on arrays of 100,000 elements and more. They are made when
-    they are first needed. The number changes no result. Matrix products are computed by the library
-    that NumPy was built with, which has threads and settings of its own.
+    Threads share element-wise operations on arrays of 100,000 elements and more. They are started
+    when they are first needed. The number changes no result. Matrix products are computed by the
+    library that NumPy was built with, which has threads and settings of its own.
 
     Parameters
     ----------

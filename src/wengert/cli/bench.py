@@ -26,7 +26,7 @@ SCRIPTS = (
 
 
 def _folder() -> Path:
-    """Where the benchmarks are: beside the source of the package, or where the command runs."""
+    """Return the folder of benchmarks: beside the package's source, or in the working directory."""
     for root in (Path(__file__).parents[3], Path.cwd()):
         folder = root / "benchmarks"
         if (folder / "overhead.py").is_file():
@@ -52,7 +52,7 @@ def bench(script: str | None = None, quick: bool = False, json: bool = False) ->
 
     Raises
     ------
-    BadRequest: If there is no such benchmark, or the benchmarks are not to be found.
+    BadRequest: If there is no such benchmark, or the benchmarks cannot be found.
     """
     if script is not None and script not in SCRIPTS:
         raise BadRequest(f"there is no benchmark {script!r}, only {', '.join(SCRIPTS)}")

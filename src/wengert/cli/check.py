@@ -42,12 +42,12 @@ def check(
     fast: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Compare derivatives with finite differences, and print what came of it.
+    """Compare derivatives with finite differences, and print the result.
 
     Parameters
     ----------
     target: ``module:function``; the function takes tensors and returns one or several.
-    shapes, dtype, file, seed: What the inputs are (see `wengert.cli.target.inputs_of`).
+    shapes, dtype, file, seed: The inputs (see `wengert.cli.target.inputs_of`).
     second: Whether to check second derivatives, too.
     forward: Whether to check forward mode, too: for second derivatives, forward over reverse.
     fast: Whether to check along random directions instead of each element.

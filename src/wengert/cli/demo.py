@@ -38,7 +38,7 @@ class ReLU(wg.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad_output: Any) -> Any:
-        """Let the gradient through where the input was not negative."""
+        """Pass the gradient where the input was not negative."""
         (input,) = ctx.saved_tensors
         grad_input = grad_output.clone()
         grad_input[input < 0] = 0
@@ -46,12 +46,12 @@ class ReLU(wg.autograd.Function):
 
 
 def scores(images: Any, w1: Any, w2: Any) -> Any:
-    """The network: one score per image and digit."""
+    """Compute the network's scores: one per image and digit."""
     return ReLU.apply(images.mm(w1)).mm(w2)
 
 
 def loss_of(images: Any, labels: Any, w1: Any, w2: Any) -> Any:
-    """The mean cross-entropy of the network's scores."""
+    """Compute the mean cross-entropy of the network's scores."""
     return wg.nn.functional.cross_entropy(scores(images, w1, w2), labels)
 
 
@@ -95,8 +95,8 @@ def check(data: Any, w1: Any, w2: Any) -> bool:
     images = wg.from_numpy(data.test_images[:CHECKED_IMAGES]).double()
     labels = wg.from_numpy(data.test_labels[:CHECKED_IMAGES])
     weights = [w.detach().double().requires_grad_() for w in (w1, w2)]
-    # what the network has learned it no longer gets wrong: its gradients are small, and the usual
-    # tolerance of 1e-5 would pass anything
+    # the trained network makes few mistakes, so its gradients are small, and the usual tolerance of
+    # 1e-5 would pass anything
     return wg.autograd.gradcheck(lambda *w: loss_of(images, labels, *w), weights, atol=1e-8)
 
 
@@ -123,7 +123,7 @@ def demo(
     stream: TextIO | None = None,
     as_json: bool = False,
 ) -> int:
-    """Train, check the gradient, draw, and say in plain words what happened.
+    """Train, check the gradient, draw, and explain each step in plain words.
 
     Parameters
     ----------

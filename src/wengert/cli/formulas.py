@@ -1,4 +1,4 @@
-"""Layer 11 · cli: the formulas of derivatives, which are their rules run on symbols."""
+"""Layer 11 · cli: formulas of derivatives, found by running their rules on symbols."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from wengert.interp.formulas import cotangent, generic, pulled
 from wengert.prims.record import Primitive
 
 _LONGEST = 120
-"""A formula of more letters says less than the rule itself."""
+"""A longer formula says less than the rule itself."""
 
 
 def formulas_of(prim: Primitive, kind: str = "f") -> dict[str, str | None]:
-    """What becomes of a cotangent ``g``, by arguments; None where that has no short formula.
+    """Return each argument's cotangent as a formula of ``g``; None where there is no short one.
 
     Parameters
     ----------

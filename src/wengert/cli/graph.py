@@ -41,7 +41,7 @@ def graph(
     Parameters
     ----------
     target: ``module:function``; the function takes tensors and returns one or several.
-    shapes, dtype, file, seed: What the inputs are (see `wengert.cli.target.inputs_of`).
+    shapes, dtype, file, seed: The inputs (see `wengert.cli.target.inputs_of`).
     output: The file to write: ``.svg``, ``.html``, ``.dot``, or ``.png`` where a converter exists.
         If None, the graph is printed as a tree.
     mode, show, depth: What is drawn (see `wengert.viz.draw`).
@@ -53,8 +53,8 @@ def graph(
 
     Raises
     ------
-    BadRequest: If there is no such function, no inputs for it, nothing recorded, or no such kind of
-        file.
+    BadRequest: If there is no such function, no inputs for it, nothing recorded, or the kind of
+        file is unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 11 · cli: `wengert info` and `wengert ops`: what is here."""
+"""Layer 11 · cli: `wengert info` and `wengert ops`: versions and primitives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _version(name: str) -> str | None:
 
 
 def info(as_json: bool = False) -> int:
-    """Print the versions of wengert, of Python, and of what is installed beside; returns 0."""
+    """Print the versions of wengert, of Python and of optional packages; returns 0."""
     versions: dict[str, Any] = {
         "wengert": wg.__version__,
         "primitives": len(TABLE),

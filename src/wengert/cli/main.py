@@ -19,7 +19,7 @@ from wengert.cli.request import BadRequest
 
 
 def _shape(text: str) -> tuple[int, ...]:
-    """``"3,4"`` as a shape; ``"()"`` or ``""`` is that of a number."""
+    """Parse ``"3,4"`` as a shape; ``"()"`` or ``""`` is that of a number."""
     try:
         shape = tuple(int(size) for size in text.strip("() ").split(",") if size.strip())
     except ValueError:
@@ -192,7 +192,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"wengert {options.command}: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # the reader (`wengert ops | head`) has seen enough; what is left in the buffer goes nowhere
+        # the reader (`wengert ops | head`) has closed the pipe; discard what is left in the buffer
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 

@@ -1,4 +1,4 @@
-"""Layer 11 · cli: what a public function does, observed while its documented example runs."""
+"""Layer 11 · cli: what a public function computes, observed while its documented example runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS = {"b": wg.bool, "i": wg.int64, "f": wg.float64, "c": wg.complex128}
 
 
 class Observed:
-    """What was seen of one function.
+    """The observations of one function.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Observed:
 
 
 class _Primitives(Dispatch):
-    """Writes down which primitives are computed."""
+    """Records which primitives are computed."""
 
     def __init__(self) -> None:
         self.seen: dict[str, Primitive] = {}
@@ -57,7 +57,7 @@ class _Primitives(Dispatch):
 
 
 class _Calls(ast.NodeTransformer):
-    """Hands each call of a function or method with one of the names to ``__watch__``."""
+    """Rewrites calls of functions or methods with one of the names to go through ``__watch__``."""
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
@@ -72,7 +72,7 @@ class _Calls(ast.NodeTransformer):
 
 
 def observe(function: Callable[..., Any], names: set[str]) -> Observed:
-    """Run the example in a function's documentation, and note what its calls compute.
+    """Run the example in a function's documentation, and record what its calls compute.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def observe(function: Callable[..., Any], names: set[str]) -> Observed:
     examples = doctest.DocTestParser().get_examples(inspect.getdoc(function) or "")
     _run(examples, _Calls(names), {"__watch__": watch})
     if not found.primitives and not found.kinds:
-        # the function has no name where it is an operator
+        # an operator call does not name the function
         with _Primitives() as log:
             _run(examples, ast.NodeTransformer(), {})
         found.primitives += log.seen.values()
@@ -128,7 +128,7 @@ def _tensors(value: Any) -> Iterator[Any]:
 
 
 def _converted(value: Any, kind: str, every: bool) -> Any:
-    """`value` with its floating and complex tensors, or `every` one, of another kind."""
+    """Return `value` with its floating and complex tensors, or `every` one, of another kind."""
     if isinstance(value, wg.Tensor):
         moved = every or value.dtype.is_floating_point or value.dtype.is_complex
         return value.detach().to(KINDS[kind]) if moved else value
@@ -148,7 +148,7 @@ def _succeeds(callee: Callable[..., Any], args: Any, kwargs: Any) -> bool:
 
 
 def _kinds(callee: Callable[..., Any], args: Any, kwargs: Any) -> str:
-    """The kinds of dtypes that a call takes in place of those of its tensors."""
+    """Return the kinds of dtypes that a call accepts in place of those of its tensors."""
     owner = getattr(callee, "__self__", None)
     if isinstance(owner, wg.Tensor):
         callee, args = callee.__func__, (owner, *args)  # type: ignore[attr-defined]
@@ -169,7 +169,7 @@ def _kinds(callee: Callable[..., Any], args: Any, kwargs: Any) -> str:
 
 
 def _forget() -> None:
-    """Have the kernels ask again whether SciPy is there."""
+    """Make the kernels check again whether SciPy is installed."""
     for name, module in list(sys.modules.items()):
         if name.startswith("wengert.kernels."):
             for value in list(vars(module).values()):
@@ -179,7 +179,7 @@ def _forget() -> None:
 
 
 def _scipy(callee: Callable[..., Any], args: Any, kwargs: Any) -> str:
-    """What a call does where SciPy is missing."""
+    """Observe a call while SciPy is missing."""
     asked = []
 
     @functools.wraps(extras._module)

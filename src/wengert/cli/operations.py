@@ -1,4 +1,4 @@
-"""Layer 11 · cli: the page that lists every operation with its derivative."""
+"""Layer 11 · cli: the page of all operations with their derivatives."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from wengert.utils.dispatch import operation_name
 __all__ = ["chapter_of", "page"]
 
 CHAPTER = re.compile(r"Layer \d+ · ops · (\w+):")
-"""How the docstring of a module says in which chapter its functions stand."""
+"""Matches the chapter in the docstring of a module, where its functions are listed."""
 CORE = "pointwise"
-"""The chapter that comes first; the others follow by name."""
+"""The first chapter; the others are sorted by name."""
 FURTHER = "further"
 NOT_OPERATIONS = {"generator"}
 
@@ -44,7 +44,7 @@ documentation, and a test compares them.
 
 
 def page() -> str:
-    """The page, as Markdown.
+    """Return the page as Markdown.
 
     Examples
     --------
@@ -86,12 +86,12 @@ def page() -> str:
 
 def _is_function(name: str) -> bool:
     if name == "bfloat16":
-        return True  # like the other dtypes, though it is found only with `ml_dtypes`
+        return True  # like the other dtypes, though it exists only with `ml_dtypes`
     return hasattr(wg, name.removesuffix("_")) or hasattr(wg, name)
 
 
 def _functions(place: Any, names: Iterable[str]) -> dict[Callable[..., Any], list[str]]:
-    """The operations among `names` of `place`, each with all its names, its own first."""
+    """Return the operations among `names` of `place`, each with all its names, its own first."""
     found: dict[Callable[..., Any], list[str]] = {}
     for name in sorted(names):
         value = getattr(place, name)
@@ -117,7 +117,7 @@ def _by_family(
 
 
 def chapter_of(function: Callable[..., Any]) -> str:
-    """The chapter in which an operation stands.
+    """Return the chapter in which an operation is listed.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _forms(namespace: str, name: str, function: Callable[..., Any]) -> str:
 
 
 def _derivative(seen: Observed, shown: set[str]) -> str:
-    """What a table says of the derivative of an operation."""
+    """Return the text of the table cell for an operation's derivative."""
     found = {operation_name(prim): prim for prim in seen.primitives if prim.is_differentiable}
     if len(found) > 1:
         found.pop("to_copy", None)  # to a common dtype
@@ -191,7 +191,7 @@ def _code(text: str) -> str:
 
 
 def _rest(shown: set[str]) -> str:
-    """The primitives whose rules stand in no table yet."""
+    """Return the primitives whose rules are in no table yet."""
     lines = [
         "\n## Primitives\n\nThese have derivatives too, and composites are made of them.\n",
         "| primitive | computes | derivative |",

@@ -1,7 +1,7 @@
-"""Layer 11 · cli: what a user asked for in vain."""
+"""Layer 11 · cli: the error for invalid requests."""
 
 from __future__ import annotations
 
 
 class BadRequest(Exception):
-    """The command makes no sense as it was given; the message says why and what would."""
+    """An invalid command; the message says why, and what would work."""

@@ -1,4 +1,4 @@
-"""Layer 11 · cli: the function that a command is about, and its inputs."""
+"""Layer 11 · cli: the function to which a command applies, and its inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wengert.cli.request import BadRequest
 
 
 def load(target: str) -> Callable[..., Any]:
-    """The function that ``module:function`` names, looked for where the command runs, too.
+    """Import the function that ``module:function`` names, also from the working directory.
 
     Raises
     ------
@@ -42,12 +42,12 @@ def load(target: str) -> Callable[..., Any]:
 
 
 def _read(path: str) -> list[Any]:
-    """The arrays of a file of NumPy's: one of an .npy, all of an .npz in the order of writing."""
+    """Read the arrays of a NumPy file: one of an .npy, all of an .npz in the order of writing."""
     try:
         content = np.load(path, allow_pickle=False)
     except OSError as error:
         raise BadRequest(f"{path}: {error}") from error
-    except ValueError as error:  # what NumPy says there offers to run what is in the file
+    except ValueError as error:  # NumPy's message suggests running what is in the file
         raise BadRequest(f"{path} is not a file of arrays, as np.save or np.savez write") from error
     if isinstance(content, np.ndarray):
         return [content]
@@ -58,7 +58,7 @@ def _read(path: str) -> list[Any]:
 def _tensor(array: Any, double: bool) -> Any:
     if array.dtype.kind not in "fc":
         return wg.tensor(array)
-    if double:  # finite differences are too coarse for less
+    if double:  # finite differences need more precision
         array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
     return wg.tensor(array).requires_grad_()
 
@@ -71,21 +71,21 @@ def inputs_of(
     file: str | None = None,
     double: bool = True,
 ) -> tuple[Any, ...]:
-    """The inputs for `function`: from a file, drawn at random, or those that it carries.
+    """Return the inputs for `function`: from a file, drawn at random, or its own.
 
     Parameters
     ----------
     shapes
         The shape of each input that is drawn; if empty, and there is no `file`, the function's
         attribute ``inputs`` holds them, or returns them if it is a function.
-    dtype: ``"float32"``, ``"float64"`` or ``"complex128"``, of those that are drawn.
-    seed: Of what is drawn.
-    file: A file ``.npy`` or ``.npz`` that holds them; whole numbers stay without a gradient.
+    dtype: ``"float32"``, ``"float64"`` or ``"complex128"``, for random inputs.
+    seed: The seed of random inputs.
+    file: A ``.npy`` or ``.npz`` file that holds them; integers do not get a gradient.
     double: Whether fractions in a file are converted to double precision.
 
     Raises
     ------
-    BadRequest: If there is no way to know the inputs, or the function does not take so many.
+    BadRequest: If no inputs are given, or the function takes another number of inputs.
     """
     inputs = _inputs_of(function, shapes, dtype, seed, file, double)
     try:
@@ -129,7 +129,7 @@ def _inputs_of(
 
 
 def described(inputs: Sequence[Any]) -> list[dict[str, Any]]:
-    """The dtype and the shape of each tensor among `inputs`."""
+    """Describe the dtype and the shape of each tensor among `inputs`."""
     return [
         {"input": i, "dtype": str(x.dtype).removeprefix("torch."), "shape": list(x.shape)}
         for i, x in enumerate(inputs)

@@ -1,9 +1,9 @@
-"""Layer 9 · cuda: what programs ask before they use a GPU, and do if there is one.
+"""Layer 9 · cuda: functions that programs call to find and use a GPU.
 
-There is one where CuPy is installed and finds it (NOTE [backends] in `wengert.base.backends`). What
-a program may call anyway (seeds, memory figures, `empty_cache`) has no effect; what needs a GPU
-raises where there is none. Random numbers are drawn on the CPU and sent, so `wengert.manual_seed`
-seeds those, too.
+A GPU is available if CuPy is installed and finds one (NOTE [backends] in `wengert.base.backends`).
+Functions that are safe to call anyway (seeds, memory figures, `empty_cache`) have no effect;
+functions that need a GPU raise where there is none. Random numbers are drawn on the CPU and copied,
+so `wengert.manual_seed` seeds those, too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __dir__ = shows(__all__)
 _TYPED = frozenset(TYPED)
 _NO_GPU = "there is no GPU: tensors are computed on the CPU. Ask cuda.is_available() first"
 OutOfMemoryError = CudaError = MemoryError
-"""What is raised where memory is full."""
+"""The error for exhausted GPU memory."""
 
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        """The subpackage that few programs use, and classes of tensors on GPUs: there are none."""
+        """Import `amp` on first use; make stand-ins for names that need a GPU."""
         if name == "amp":
             return importlib.import_module("wengert.cuda.amp")
         if name in _NOTHING or name in _NEEDS_GPU:
@@ -79,7 +79,7 @@ _NOTHING: dict[str, Any] = {
     **dict.fromkeys(("is_current_stream_capturing", "is_tf32_supported"), False),
     **dict.fromkeys(("can_device_access_peer", "has_half", "has_magma"), False),
 }
-"""Functions that may be called without a GPU, and what they give then."""
+"""Functions that may be called without a GPU, and their results then."""
 _NEEDS_GPU = frozenset(
     {
         *("current_blas_handle", "current_stream", "default_stream", "get_device_capability"),
@@ -89,18 +89,18 @@ _NEEDS_GPU = frozenset(
         *("temperature", "utilization"),
     }
 )
-"""Functions that need one."""
+"""Functions that need a GPU."""
 _OF_GPU = frozenset(
     {
         *("CUDAGraph", "Event", "ExternalStream", "MemPool", "Stream"),
         *("StreamContext", "device_of", "graph", "make_graphed_callables", "stream"),
     }
 )
-"""Classes and contexts that need one."""
+"""Classes and contexts that need a GPU."""
 
 
 def _made(name: str) -> Any:
-    """One of these functions."""
+    """Make one of these functions."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if name in _NEEDS_GPU:
@@ -116,7 +116,7 @@ def _made(name: str) -> Any:
 
 
 class device:
-    """A context in which a GPU is the current one; for no GPU, that is None or -1.
+    """A context that selects a GPU; None or -1 selects none.
 
     Examples
     --------
@@ -133,13 +133,13 @@ class device:
             self._on.__enter__()
 
     def __exit__(self, *exc: object) -> None:
-        """The GPU that was the current one is so again."""
+        """Restore the previous GPU."""
         if self.idx != -1:
             self._on.__exit__(None, None, None)
 
 
 class _Absent:
-    """Tensors on a GPU: there are none."""
+    """A class of tensors on a GPU, which cannot be instantiated."""
 
     def __init__(self, *data: Any) -> None:
         raise TypeError(
@@ -149,7 +149,7 @@ class _Absent:
 
 
 def is_available() -> bool:
-    """Whether tensors can be on a GPU: CuPy is installed, and finds one.
+    """Return whether tensors can be on a GPU: CuPy is installed and finds one.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """The number of GPUs.
+    """Return the number of GPUs.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def device_count() -> int:
 
 
 def is_initialized() -> bool:
-    """Whether there is a GPU.
+    """Return whether there is a GPU.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def is_initialized() -> bool:
 
 
 def is_bf16_supported() -> bool:
-    """False: there is no GPU that could compute with bfloat16.
+    """Return False: there is no GPU that could compute with bfloat16.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def is_bf16_supported() -> bool:
 
 
 def manual_seed(seed: int) -> None:
-    """Seed the GPU's random numbers: nothing, since there is no GPU.
+    """Seed the GPU's random numbers; no effect without a GPU.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def manual_seed(seed: int) -> None:
 
 
 def manual_seed_all(seed: int) -> None:
-    """Seed the random numbers of all GPUs: nothing, since there are none.
+    """Seed the random numbers of all GPUs; no effect without a GPU.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def manual_seed_all(seed: int) -> None:
 
 
 def empty_cache() -> None:
-    """Give unused memory of the GPU back: nothing, since there is no GPU.
+    """Free unused memory of the GPU; no effect without a GPU.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def empty_cache() -> None:
 
 
 def memory_allocated(device: Any = None) -> int:
-    """0: bytes of the GPU's memory that tensors take.
+    """Return 0, the bytes of GPU memory in use by tensors.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """0: the most bytes of the GPU's memory that tensors took.
+    """Return 0, the peak of `memory_allocated`.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def max_memory_allocated(device: Any = None) -> int:
 
 
 def memory_reserved(device: Any = None) -> int:
-    """0: bytes of the GPU's memory that are held.
+    """Return 0, the bytes of GPU memory that are reserved.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def memory_reserved(device: Any = None) -> int:
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """0: the most bytes of the GPU's memory that were held.
+    """Return 0, the peak of `memory_reserved`.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def _backend() -> Backend:
 
 
 def _index(device: Any) -> int:
-    """The number of a GPU; None is the current one."""
+    """Return the number of a GPU; None is the current one."""
     backend = _backend()
     if device is None:
         return backend.current()
@@ -287,7 +287,7 @@ def _index(device: Any) -> int:
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until a GPU has computed all that it was given.
+    """Wait until a GPU has finished all work submitted to it.
 
     %(raises_cuda)s
 
@@ -300,7 +300,7 @@ def synchronize(device: Any = None) -> None:
 
 
 def current_device() -> int:
-    """The number of the GPU in use.
+    """Return the number of the current GPU.
 
     %(raises_cuda)s
 
@@ -313,7 +313,7 @@ def current_device() -> int:
 
 
 def get_device_name(device: Any = None) -> str:
-    """The name of a GPU.
+    """Return the name of a GPU.
 
     %(raises_cuda)s
 
@@ -326,7 +326,7 @@ def get_device_name(device: Any = None) -> str:
 
 
 def get_device_properties(device: Any = None) -> Any:
-    """What a GPU can do, of which there is none.
+    """Return the properties of a GPU; there are none here.
 
     %(raises_cuda)s
 

@@ -1,4 +1,4 @@
-"""Layer 9 · cuda: the old names of mixed precision on a GPU; they warn, unless switched off."""
+"""Layer 9 · cuda: deprecated names for mixed precision on a GPU; they warn unless disabled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __path__: list[str] = []  # `cuda.amp.autocast_mode` and others are rows of a ta
 
 
 class autocast(amp.autocast):
-    """The old name of ``amp.autocast("cuda")``, which switches itself off where there is no GPU.
+    """Old name of ``amp.autocast("cuda")``, which disables itself without a GPU.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class autocast(amp.autocast):
 
 
 class GradScaler(amp.GradScaler):
-    """The old name of ``amp.GradScaler("cuda")``, which switches itself off without a GPU.
+    """Old name of ``amp.GradScaler("cuda")``, which disables itself without a GPU.
 
     Examples
     --------

@@ -21,7 +21,7 @@ _FOLDS = 5
 
 
 class Digits(NamedTuple):
-    """The digits, divided into images to learn from and images to test on.
+    """The digits, divided into training images and test images.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class Digits(NamedTuple):
 def digits() -> Digits:
     """Load the handwritten digits.
 
-    Every fifth image of each digit is for testing, so the division is the same on every machine
-    and holds each digit in equal parts.
+    Every fifth image of each digit is for testing, so the split is the same on every machine and
+    balanced over the digits.
 
     Returns
     -------

@@ -1,8 +1,9 @@
 """Layer 10 · distributed: gradients over data in partitions, in this process or on a Dask cluster.
 
 `value_and_grad` sums a loss and its gradient over partitions, `fit` minimises it, `jacobian` and
-`vmap` compute their rows in blocks. These take the same ``scheduler=``, and give the same bits
-wherever they run. The functions of torch.distributed are here, too, for a group of one process.
+`vmap` compute their rows in blocks. They share the argument ``scheduler=``, and their results are
+bitwise identical wherever they run. The functions of torch.distributed are here, too, for a group
+of one process.
 """
 
 from wengert.base.elsewhere import elsewhere

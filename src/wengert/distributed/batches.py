@@ -1,4 +1,4 @@
-"""Layer 10 · distributed: one partition's data, as a function sees them."""
+"""Layer 10 · distributed: the data of one partition, as functions see them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wengert.tape.base import TensorBase, new_tensor
 
 
 class Held:
-    """A value that no scheduler may look into for names of tasks, or take apart.
+    """A value that schedulers must neither search for task names nor take apart.
 
     Attributes
     ----------
@@ -28,15 +28,15 @@ class Held:
         return Held, (self.value,)
 
     def __sizeof__(self) -> int:
-        # what Dask weighs where it decides which worker is to compute
+        # Dask weighs this when it decides which worker computes
         return sum(int(getattr(leaf, "nbytes", 64)) for leaf in flatten(self.value)[0])
 
 
 def read_only(array: Any) -> Any:
-    """A view of an array that cannot be written through.
+    """Return a read-only view of an array.
 
-    Its dtype is NumPy's own object: an array that was pickled has another one, which is equal, but
-    compiled functions tell the two apart.
+    Its dtype is NumPy's own object: an unpickled array has an equal but different one, which
+    compiled functions would treat as another.
     """
     view = array.view(np.dtype(array.dtype.type))
     view.flags.writeable = False
@@ -44,9 +44,9 @@ def read_only(array: Any) -> Any:
 
 
 def rows_of(batch: Any) -> int:
-    """How many rows a batch has: the length of the first array or table in it that has one.
+    """Return the number of rows in a batch: the length of its first array or table with any.
 
-    A batch of numbers only counts as one row.
+    A batch of numbers alone counts as one row.
     """
     for leaf in flatten(batch)[0]:
         shape = getattr(leaf, "shape", None)
@@ -56,9 +56,9 @@ def rows_of(batch: Any) -> int:
 
 
 def seen(batch: Any) -> Any:
-    """A batch with tensors in place of its arrays, over the same memory, not to be written to.
+    """Return a batch with read-only tensors in place of its arrays, over the same memory.
 
-    Tables, texts and whatever else is not an array of numbers stay as they are.
+    Tables, texts and other values that are not numeric arrays are unchanged.
     """
     leaves, rebuild = flatten(batch)
     return rebuild([_seen(leaf) for leaf in leaves])

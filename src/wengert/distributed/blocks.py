@@ -1,4 +1,4 @@
-"""Layer 10 · distributed: Jacobians by blocks of rows, and functions mapped by chunks."""
+"""Layer 10 · distributed: Jacobians in blocks of rows, and functions mapped in chunks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from wengert.tape.modes import no_grad
 
 
 class _Blocks:
-    """Calls of a program on several blocks, by a scheduler.
+    """Runs a program on several blocks, by a scheduler.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class _Blocks:
         blocks: Sequence[Any],
         *options: Any,
     ) -> list[Any]:
-        """What `work` gives for each block: a handle, or a value for its task to carry."""
+        """Run `work` on each block: on a handle, or on a value that its task carries."""
         program, sent = self._shipped.on(place, params), place.ship(Held(params.sent()))
         tasks = list(tasks_of(self.seed, 0, range(len(blocks))))
         held = Held(options)
@@ -72,7 +72,7 @@ class _Blocks:
 
 
 def _function_of(program: Program, sent: Any) -> tuple[Callable[..., Any], list[Any]]:
-    """The function of a program as one of flat tensors, and these."""
+    """Return the function of a program as one of flat tensors, and these tensors."""
     function, _ = program.opened()
     arrays, rebuild = flatten(sent)
 
@@ -83,7 +83,7 @@ def _function_of(program: Program, sent: Any) -> tuple[Callable[..., Any], list[
 
 
 def _outline(program: Program, sent: Any, block: Any, rows: Any, options: Held) -> Any:
-    """The structure of a function's results, with the shape and dtype of each."""
+    """Return the structure of a function's results, with the shape and dtype of each."""
     function, tensors = _function_of(program, sent)
     with no_grad():
         leaves, rebuild = flatten(function(*tensors))
@@ -91,7 +91,7 @@ def _outline(program: Program, sent: Any, block: Any, rows: Any, options: Held) 
 
 
 def _rows(program: Program, sent: Any, span: range, rows: Any, options: Held) -> list[Any]:
-    """Some rows of the Jacobian of a function, for each argument an array of them."""
+    """Return some rows of the Jacobian of a function, as an array for each argument."""
     (outline,) = options.value
     function, tensors = _function_of(program, sent)
     _, pull = vjp(lambda *values: tuple(flatten(function(*values))[0]), *tensors)
@@ -109,9 +109,9 @@ def _rows(program: Program, sent: Any, span: range, rows: Any, options: Held) ->
 
 
 def _rows_of_data(program: Program, sent: Any, batch: Any, rows: int, options: Held) -> Any:
-    """The Jacobian of a function on one partition, and the structure of the function's results.
+    """Return the Jacobian of a function on one partition, and the structure of its results.
 
-    It is a list for each result, of an array for each argument. Without rows there is None.
+    It is a list for each result, with an array for each argument; None without rows.
     """
     if rows == 0:
         return None
@@ -139,21 +139,21 @@ def _rows_of_data(program: Program, sent: Any, batch: Any, rows: int, options: H
 def jacobian(
     func: Callable[..., Any], *, chunk_size: int = 128, scheduler: Any = None, seed: int = 0
 ) -> Callable[..., Any]:
-    """The function that computes a Jacobian in blocks of rows, each a task.
+    """Return a function that computes a Jacobian in blocks of rows, each a task.
 
     Parameters
     ----------
-    func : callable. ``func(params)``; or ``func(params, batch)``, whose results have a row for each
-        of the batch's along dimension 0, such as residuals. Returns tensors, nested as you like.
-    chunk_size : int. Without data: how many rows a task computes. Each task runs `func` once.
+    func : callable. ``func(params)``; or ``func(params, batch)``, whose results have one row per
+        row of the batch along dimension 0, such as residuals. Returns tensors in nested containers.
+    chunk_size : int. Without data: the number of rows per task. Each task runs `func` once.
     scheduler, seed: As in `value_and_grad`.
 
     Returns
     -------
-    callable: Takes ``(params, data=None)``. Without data it returns what `wengert.func.jacrev`
-        does. With data each partition is a block, and blocks are joined along dimension 0: for each
-        result, in the structure of the results, the Jacobians by the parameters, in their structure
-        and kinds.
+    callable: Takes ``(params, data=None)``. Without data its result is that of
+        `wengert.func.jacrev`. With data each partition is a block, and blocks are concatenated
+        along dimension 0: for each result, in the structure of the results, the Jacobians with
+        respect to the parameters, in their structure and kinds.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def _by_data(blocks: _Blocks, known: Nested, data: Any) -> Any:
 
 
 def _chunk(program: Program, sent: Any, batch: Any, rows: int, options: Held) -> Any:
-    """A function mapped over one chunk of its arguments."""
+    """Map a function over one chunk of its arguments."""
     rebuild, dims, in_dims, out_dims, randomness = options.value
     function, _ = program.opened()
     pieces, shared = iter(batch), iter(sent)
@@ -254,15 +254,16 @@ def vmap(
     scheduler: Any = None,
     seed: int = 0,
 ) -> Callable[..., Any]:
-    """The function that maps `func` over a dimension of its arguments, a chunk for each task.
+    """Vectorize `func` over a dimension of its arguments, one chunk per task.
 
-    So one sweeps over parameters: `func` computes with one set of them, the arguments hold many.
+    Use it for parameter sweeps: `func` computes with one set of parameters, the arguments hold
+    many.
 
     Parameters
     ----------
-    func, in_dims, out_dims, randomness: As in `wengert.func.vmap`, by which each chunk is computed
-        as one batch.
-    chunk_size : int. How many elements a task computes.
+    func, in_dims, out_dims, randomness: As in `wengert.func.vmap`, which computes each chunk as one
+        batch.
+    chunk_size : int. The number of elements per task.
     scheduler, seed: As in `value_and_grad`.
 
     Returns
@@ -309,7 +310,7 @@ def vmap(
 
 
 def _joined(chunks: list[Any]) -> Any:
-    """The results of all chunks, one after the other along the mapped dimension."""
+    """Concatenate the results of all chunks along the mapped dimension."""
     rows = [[held.value for held in flatten(chunk)[0]] for chunk in chunks]
     made = []
     for column in zip(*rows, strict=True):

@@ -1,4 +1,4 @@
-"""Layer 10 · distributed: the error of a partition, and how it travels between processes."""
+"""Layer 10 · distributed: the error of a partition, which can be sent between processes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from wengert.base.sections import fill_sections
 class PartitionError(RuntimeError):
     """A function raised on a partition of the data, or the partition could not be loaded.
 
-    The original error is its ``__cause__``, also where it was raised in another process, if it can
-    be pickled; else a RuntimeError with its text is.
+    The original error is its ``__cause__``, even if it was raised in another process; if it cannot
+    be pickled, a RuntimeError with its text takes its place.
 
     Attributes
     ----------
     partition : int. The number of the partition, from 0.
-    rows : int or None. How many rows it has, if that was known by then.
+    rows : int or None. The number of its rows, if that was known by then.
     worker : str or None. The address of the worker; None in this process.
     remote_traceback : str. The traceback in the process that raised, as text.
     """
@@ -47,14 +47,14 @@ class PartitionError(RuntimeError):
         worker: str | None,
         advice: str,
     ) -> PartitionError:
-        """The error that says where `error` was raised, chained to it.
+        """Return the error that says where `error` was raised, chained to it.
 
         Parameters
         ----------
-        error: The original one.
-        what: What raised it: ``"the loss 'f'"``.
+        error: The original error.
+        what: The function that raised it: ``"the loss 'f'"``.
         partition, rows, worker: As the attributes.
-        advice: What the reader can do.
+        advice: What the user can do.
         """
         text = "".join(traceback.format_exception(error)) if worker is not None else ""
         size = "" if rows is None else f" ({rows:,} {'row' if rows == 1 else 'rows'})"
@@ -65,7 +65,7 @@ class PartitionError(RuntimeError):
             lines += ["  the traceback there:", *(f"    {line}" for line in text.splitlines())]
         lines.append(f"  {advice}")
         made = cls("\n".join(lines), partition, rows, worker, text)
-        # whoever pickles an exception may pickle its cause by itself, and fail
+        # an exception's cause may be pickled separately, and fail
         made.__cause__ = error if worker is None else _portable(error)
         return made
 
@@ -81,11 +81,11 @@ def _received(values: tuple[Any, ...], cause: BaseException | None) -> Partition
 
 
 def _portable(error: BaseException) -> BaseException:
-    """`error`, or what stands for it if it cannot be sent and received."""
+    """Return `error`, or a replacement if it cannot be pickled and unpickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
-        # an error whose class takes other arguments than its text, or holds what cannot be sent
+        # an error whose class takes other arguments than its text, or that holds unpicklable values
         return RuntimeError(f"{type(error).__qualname__}: {error}")
     return error
 

@@ -19,23 +19,23 @@ from wengert.distributed.work import Partial, Task, add, differentiate, partitio
 from wengert.tape.base import new_tensor
 
 _FAN_IN = 8
-"""How many results one task adds: enough that few tasks do nothing else."""
+"""The number of results that one task adds: enough to keep tasks that only add rare."""
 
 
 def seed_of(seed: int, step: int, partition: int) -> int:
-    """The seed of one partition in one step: those of others have nothing in common with it."""
+    """Return the seed of a partition in a step, independent of all others."""
     words = np.random.SeedSequence([seed, step, partition]).generate_state(1, np.uint64)
     return int(words[0])
 
 
 def tasks_of(seed: int, step: int, numbers: Any) -> Iterator[Held]:
-    """What each partition's task knows of where it is."""
+    """Return the `Task` of each partition."""
     for number in numbers:
         yield Held(Task(number, step, seed_of(seed, step, number)))
 
 
 class Shipped:
-    """A program on its way to the workers: it travels once.
+    """A program that is sent to the workers only once.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Shipped:
         self._handles: list[tuple[Local | Cluster, Program, Handle]] = []
 
     def on(self, place: Local | Cluster, params: Nested | OfModule | Carried) -> Handle:
-        """The handle of the program with the structure of these parameters."""
+        """Return the handle of the program with the structure of these parameters."""
         program = self._program = params.program(self.function, self._program)
         for known, shipped, handle in self._handles:
             if known is place and shipped is program:
@@ -59,7 +59,7 @@ class Shipped:
 
 
 class ValueAndGrad:
-    """The function that `value_and_grad` makes.
+    """The function that `value_and_grad` returns.
 
     Parameters
     ----------
@@ -82,25 +82,26 @@ class ValueAndGrad:
         return f"value_and_grad({self.name}, reduction={self.reduction!r})"
 
     def __call__(self, params: Any, data: Any, *, step: int = 0) -> tuple[Any, Any]:
-        """The value and the gradients (see `value_and_grad`)."""
+        """Compute the value and the gradients (see `value_and_grad`)."""
         known = parameters_of(params, f"value_and_grad({self.name})")
         whole, gradients = self.summed(known, self.placed(data), step)
         return new_tensor(np.asarray(whole.value)), gradients
 
     def placed(self, data: Any) -> Partitions:
-        """The data in partitions, where they are to be worked on."""
+        """Return the data in partitions, placed where they will be processed."""
         return partitions(data, scheduler=self._scheduler)
 
     def summed(
         self, params: Nested | OfModule, data: Partitions, step: int, numbers: Any = None
     ) -> tuple[Partial, Any]:
-        """What all partitions come to, and the gradients in the structure of the parameters.
+        """Return the reduced value over all partitions, and gradients in the structure of the
+        parameters.
 
         Parameters
         ----------
         params, data: The parameters and the data.
-        step: Which step of an optimisation this is.
-        numbers: Which of the partitions to take; all by default.
+        step: The number of the optimization step.
+        numbers: The partitions to use; all by default.
         """
         numbers = range(len(data)) if numbers is None else numbers
         parts = [data.parts[number] for number in numbers]
@@ -122,7 +123,7 @@ class ValueAndGrad:
         return whole, params.gradients([_own(grad) for grad in whole.gradients])
 
     def _of_nothing(self, params: Nested | OfModule, count: int) -> tuple[Partial, Any]:
-        """What there is to say without any rows: a sum is zero, a mean is nothing."""
+        """Return the result for no rows: zero for a sum; raise for a mean."""
         if self.reduction == "mean":
             what = (
                 "there are no partitions" if count == 0 else f"none of {count} partitions has any"
@@ -137,7 +138,7 @@ class ValueAndGrad:
 
 
 def _own(array: Any) -> Any:
-    """An array that may be written to: what came from elsewhere, or is a view of data, may not."""
+    """Return a writable array: copy read-only ones and views of data."""
     if array is None or (array.flags.writeable and array.base is None):
         return array
     return array.copy()
@@ -146,7 +147,7 @@ def _own(array: Any) -> Any:
 def _graph(
     program: Handle, sent: Handle, parts: list[Handle], tasks: list[Held], mean: bool
 ) -> tuple[Graph, Any]:
-    """Tasks that differentiate on each partition, and sum the results as a tree."""
+    """Build tasks that differentiate on each partition, and sum the results as a tree."""
     graph: Graph = {}
     name = uuid.uuid4().hex
     first, values = program.argument(graph), sent.argument(graph)
@@ -171,40 +172,39 @@ def value_and_grad(
     scheduler: Any = None,
     seed: int = 0,
 ) -> ValueAndGrad:
-    """The function that computes a loss and its gradient over data in partitions.
+    """Return a function that computes a loss and its gradient over data in partitions.
 
-    Each partition is one task, on whichever worker has it; results are summed as a tree. What is
-    added to what depends on the numbers of the partitions only: the bits of the result are the same
-    for any number of workers and threads, and if workers die on the way.
+    Each partition is one task, on whichever worker has it; results are summed as a tree. The order
+    of summation depends only on the numbers of the partitions: the result is bitwise identical for
+    any number of workers and threads, even if workers die on the way.
 
     Parameters
     ----------
-    loss : callable. ``loss(params, batch)``, one number for a partition, as a tensor. Arrays of the
-        batch come as tensors that must not be written to. With ``reduction="mean"`` it should be a
-        mean over the batch's rows, with ``"sum"`` a sum. It may be made by `wengert.compile`:
-        workers keep what they have compiled.
+    loss : callable. ``loss(params, batch)`` returns one number for a partition, as a tensor. Arrays
+        of the batch are passed as tensors that must not be written to. With ``reduction="mean"`` it
+        should be a mean over the batch's rows, with ``"sum"`` a sum. It may be compiled by
+        `wengert.compile`: workers keep the compiled programs.
     reduction : {"mean", "sum"}. The mean of the partitions' losses, weighted by their rows, or the
         sum. Rows are the length of the first array in a batch; partitions without rows contribute
         nothing, and the loss is not called for them.
     scheduler : optional. Where to run, as in `partitions`.
-    seed : int. What the random numbers that the loss draws follow from, together with the
-        partition's number and the step.
+    seed : int. The seed of random numbers in the loss, combined with the partition's number and the
+        step.
 
     Returns
     -------
     callable: Takes ``(params, data, step=0)``. `params` are tensors, arrays and numbers in nested
-        containers, or a module; `data` what `partitions` makes or takes. Returns the value, a
-        tensor, and the gradients: in the structure and the kinds of `params`, or for a module a
-        dict by the names of the parameters that require a gradient, with None for those that the
-        loss does not use. A module in training mode gets its buffers (running means) from the
-        passes: their mean over the partitions.
+        containers, or a module; `data` is the result or the first argument of `partitions`. Returns
+        the value, a tensor, and the gradients: in the structure and the kinds of `params`, or for a
+        module a dict by the names of the parameters that require a gradient, with None for those
+        that the loss does not use. A module in training mode gets its buffers (running means) from
+        the passes: their mean over the partitions.
 
     Raises
     ------
-    PartitionError: From the function that is returned: if the loss raises on a partition, or this
-        one cannot be loaded. It says which, and is chained to the error itself.
-    ValueError, TypeError, RuntimeError: If an argument is not what it should be; if a mean is taken
-        over no rows.
+    PartitionError: From the returned function: if the loss raises on a partition, or the partition
+        cannot be loaded. It says which one, and is chained to the original error.
+    ValueError, TypeError, RuntimeError: If an argument is invalid; if a mean is taken over no rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 10 · distributed: parameters on their way to the workers, and gradients on their way back.
+"""Layer 10 · distributed: transport of parameters to the workers, and of gradients back.
 
 Parameters are nested containers, or a module. Only their arrays travel in each step; a module's
 structure travels with the function, once.
@@ -21,7 +21,7 @@ from wengert.tape.modes import no_grad
 
 
 class _Module(NamedTuple):
-    """What changes in a module from one step to the next."""
+    """The parts of a module that change between steps."""
 
     values: list[Any]
     requires: list[bool]
@@ -35,12 +35,12 @@ class Nested:
     Parameters
     ----------
     params: Tensors, arrays and numbers, nested.
-    owner: The function that they were given to, for messages.
+    owner: The function that takes them, for messages.
 
     Raises
     ------
-    TypeError: If a leaf is of another type.
-    RuntimeError: If one is of a dtype that has no derivatives.
+    TypeError: If a leaf has another type.
+    RuntimeError: If one has a dtype without derivatives.
     """
 
     def __init__(self, params: Any, owner: str) -> None:
@@ -66,15 +66,15 @@ class Nested:
             self.arrays.append(array)
 
     def sent(self) -> Any:
-        """What travels to the workers."""
+        """Return the values to send to the workers."""
         return self.rebuild(self.arrays)
 
     def program(self, function: Callable[..., Any], before: Program | None) -> Program:
-        """What the workers run: `before`, if they have it."""
+        """Return the program for the workers: `before`, if they have it."""
         return before or Program(function)
 
     def gradients(self, found: list[Any]) -> Any:
-        """The gradients in the nesting of the parameters; zeros for those that were not used."""
+        """Return the gradients in the nesting of the parameters; zeros for unused ones."""
         return self.like(
             [
                 np.zeros(array.shape, array.dtype) if grad is None else grad
@@ -83,7 +83,7 @@ class Nested:
         )
 
     def like(self, arrays: list[Any]) -> Any:
-        """Arrays in the nesting and the kinds of the parameters."""
+        """Return arrays in the nesting and the kinds of the parameters."""
         return self.rebuild(
             [
                 new_tensor(array) if isinstance(leaf, TensorBase) else array[()]
@@ -92,23 +92,23 @@ class Nested:
         )
 
     def wanted(self) -> list[Any]:
-        """The arrays to differentiate by."""
+        """Return the arrays to differentiate by."""
         return self.arrays
 
     def flat(self, gradients: Any) -> list[Any]:
-        """The gradients in the order of the parameters."""
+        """Return the gradients in the order of the parameters."""
         return flatten(gradients)[0]
 
     def accept(self, buffers: list[Any]) -> None:
-        """There are no buffers."""
+        """Do nothing: there are no buffers."""
 
     def tensors(self) -> list[Any]:
-        """The tensors among the parameters, with None for what is not a tensor."""
+        """Return the tensors among the parameters, with None for other values."""
         return [leaf if isinstance(leaf, TensorBase) else None for leaf in self.leaves]
 
 
 class Carried:
-    """Arguments that all calls of a function share, and nobody differentiates by.
+    """Arguments that all calls of a function share, and that are not differentiated.
 
     Parameters
     ----------
@@ -119,21 +119,22 @@ class Carried:
         self.values = values
 
     def sent(self) -> Any:
-        """What travels to the workers."""
+        """Return the values to send to the workers."""
         return self.values
 
     def program(self, function: Callable[..., Any], before: Program | None) -> Program:
-        """What the workers run: `before`, if they have it."""
+        """Return the program for the workers: `before`, if they have it."""
         return before or Program(function)
 
 
 class OfModule:
-    """The parameters of a module; those that require no gradient are sent, but not differentiated.
+    """The parameters of a module; those that do not require a gradient are sent, but not
+    differentiated.
 
     Parameters
     ----------
     module: The module.
-    owner: The function that it was given to, for messages.
+    owner: The function that takes it, for messages.
     """
 
     def __init__(self, module: Any, owner: str) -> None:
@@ -148,7 +149,7 @@ class OfModule:
             )
 
     def sent(self) -> Any:
-        """What travels to the workers."""
+        """Return the values to send to the workers."""
         return _Module(
             [tensor._array() for tensor in self.all],
             [tensor.requires_grad for tensor in self.all],
@@ -157,7 +158,7 @@ class OfModule:
         )
 
     def program(self, function: Callable[..., Any], before: Program | None) -> Program:
-        """What the workers run: `before`, if the module still has the structure that they know."""
+        """Return the program for the workers: `before`, if the module's structure is unchanged."""
         if before is not None and before.structure == self._structure():
             return before
         made = Program(function, self.module)
@@ -169,43 +170,43 @@ class OfModule:
         return id(self.module), [type(part) for part in self.module.modules()], shapes
 
     def gradients(self, found: list[Any]) -> Any:
-        """The gradients by the parameters' names; None for those that were not used."""
+        """Return the gradients by the parameters' names; None for unused ones."""
         return {
             name: None if grad is None else new_tensor(grad)
             for (name, _), grad in zip(self.named, found, strict=True)
         }
 
     def wanted(self) -> list[Any]:
-        """The arrays to differentiate by."""
+        """Return the arrays to differentiate by."""
         return [tensor._array() for _, tensor in self.named]
 
     def flat(self, gradients: Any) -> list[Any]:
-        """The gradients in the order of the parameters."""
+        """Return the gradients in the order of the parameters."""
         return list(gradients.values())
 
     def accept(self, buffers: list[Any]) -> None:
-        """Write what the workers' passes made of the buffers into the module."""
+        """Write the buffers from the workers' passes into the module."""
         with no_grad():
             for buffer, value in zip(self.buffers, buffers, strict=False):
                 buffer.copy_(new_tensor(value))
 
     def tensors(self) -> list[Any]:
-        """The parameters, in the order of their gradients."""
+        """Return the parameters, in the order of their gradients."""
         return [tensor for _, tensor in self.named]
 
 
 def parameters_of(params: Any, owner: str) -> Nested | OfModule:
-    """The parameters that a function was given."""
+    """Wrap the parameters that a function was given."""
     return OfModule(params, owner) if is_module(params) else Nested(params, owner)
 
 
 class Opened(NamedTuple):
-    """A function on the parameters of a step, in a worker's thread.
+    """A function with the parameters of a step, in a worker's thread.
 
     Attributes
     ----------
     call: Takes a batch.
-    leaves: What to differentiate by.
+    leaves: The tensors to differentiate by.
     buffers: The module's buffers, if it may write to them.
     """
 
@@ -215,12 +216,12 @@ class Opened(NamedTuple):
 
 
 def opened(program: Program, sent: Any) -> Opened:
-    """The function of a program, ready to be called with the parameters that were sent."""
+    """Return the function of a program, ready to be called with the parameters that were sent."""
     function, module = program.opened()
     if module is None:
         arrays, rebuild = flatten(sent)
         leaves = [new_tensor(read_only(array), LEAF) for array in arrays]
-        # a list of its own for each call, since the function may change containers
+        # a list of its own for each call, since the function may modify containers
         return Opened(lambda *batch: function(rebuild(leaves), *batch), leaves, [])
     tensors = list(module.parameters())
     for tensor, value, requires in zip(tensors, sent.values, sent.requires, strict=True):

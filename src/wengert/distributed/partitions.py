@@ -1,4 +1,4 @@
-"""Layer 10 · distributed: data in partitions, from arrays, loaders and Dask's collections."""
+"""Layer 10 · distributed: data in partitions, from arrays, loaders and Dask collections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wengert.distributed.schedulers import Cluster, Handle, Lazy, Local, schedul
 
 
 class Partitions:
-    """Data in partitions, held where they will be worked on (see `partitions`).
+    """Data in partitions, held where they will be processed (see `partitions`).
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Partitions:
         return f"Partitions({len(self)}, in {self.scheduler!r})"
 
     def __getitem__(self, chosen: slice | Sequence[int]) -> Partitions:
-        """Some of the partitions, by a slice or by their numbers; they stay where they are."""
+        """Select partitions, by a slice or by their numbers; they stay where they are."""
         if isinstance(chosen, slice):
             return Partitions(self.parts[chosen], self.scheduler)
         if isinstance(chosen, int):
@@ -46,37 +46,37 @@ class Partitions:
 def partitions(
     data: Any, *, rows: int | None = None, scheduler: Any = None, persist: bool = True
 ) -> Partitions:
-    """Data in partitions, placed where they will be worked on.
+    """Split data into partitions, placed where they will be processed.
 
-    Functions of this package that take data call it by themselves; call it where the same data are
-    used more than once, so that they travel or are loaded only once.
+    Functions of this package that take data call it themselves; call it if the same data are used
+    more than once, so that they are sent or loaded only once.
 
     Parameters
     ----------
-    data: A list of partitions, each of them an array, a tuple or dict of arrays, or a
-        ``dask.delayed`` object (or a future) that loads such; a Dask array, whose chunks along
-        dimension 0 are the partitions; a tuple or dict of Dask arrays with as many rows, divided
-        alike; a Dask DataFrame, whose partitions the functions get as pandas' tables. With `rows`
-        also an array, or a tuple or dict of arrays, to be divided.
-    rows : int, optional. How many rows of arrays, or of Dask arrays, make a partition.
+    data: A list of partitions, each an array, a tuple or dict of arrays, or a ``dask.delayed``
+        object (or a future) that loads one; a Dask array, whose chunks along dimension 0 are the
+        partitions; a tuple or dict of Dask arrays with equal numbers of rows and equal chunks; a
+        Dask DataFrame, whose partitions are passed as pandas tables. With `rows` also an array, or
+        a tuple or dict of arrays, to split.
+    rows : int, optional. The number of rows of arrays, or of Dask arrays, per partition.
     scheduler : optional. Where to run. ``"synchronous"`` and ``"threads"``: in this process. A
         ``distributed.Client``, a cluster (``distributed.LocalCluster``), or the address of a
-        scheduler (``"tcp://host:8786"``): on its workers. By default the Client that is open in
-        this program, as for Dask's own collections, or else ``"synchronous"``.
+        scheduler (``"tcp://host:8786"``): on its workers. By default the open Client of this
+        program, as for Dask's own collections, or else ``"synchronous"``.
     persist : bool. Load partitions now, and keep them: in this process, or on the workers that
-        loaded them. If false, they are loaded again whenever they are used, and need no more memory
-        than those that are being worked on.
+        loaded them. If false, they are loaded at each use, and memory is needed only for those in
+        use.
 
     Returns
     -------
-    Partitions: To be given to the functions of this package; ``[i:j]`` takes some of them.
+    Partitions: The data for the functions of this package; ``[i:j]`` selects some partitions.
 
     Raises
     ------
     TypeError: If `data` is of another kind.
-    ValueError: If parts of `data` cannot be divided alike.
-    PartitionError: If a partition cannot be loaded in this process. On workers loading goes on
-        while this function returns, and what uses the partition raises.
+    ValueError: If parts of `data` cannot be split in the same way.
+    PartitionError: If a partition cannot be loaded in this process. On workers, loading continues
+        after this function returns, and functions that use the partition raise.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def partitions(
 
 
 def _at(data: Partitions, place: Local | Cluster) -> Partitions:
-    """The same partitions to be worked on by another scheduler, if that can be."""
+    """Return the same partitions for another scheduler, if possible."""
     has = data.scheduler
     if isinstance(place, Local) and isinstance(has, Local):
         return data if place.threads == has.threads else Partitions(data.parts, place)
@@ -111,7 +111,7 @@ def _at(data: Partitions, place: Local | Cluster) -> Partitions:
 
 
 def _divided(data: Any, rows: int | None) -> tuple[list[Any] | None, list[Any]]:
-    """The partitions: either objects of Dask's that load them, or the values themselves."""
+    """Return the partitions: either Dask objects that load them, or the values themselves."""
     if isinstance(data, list):
         if not any(map(_is_dask, data)):
             return None, data
@@ -151,7 +151,7 @@ def _divided(data: Any, rows: int | None) -> tuple[list[Any] | None, list[Any]]:
 
 
 def _chunks(leaves: list[Any], rows: int | None) -> list[list[Any]]:
-    """The chunks along dimension 0 of Dask arrays, all divided as the first one is."""
+    """Return the chunks of Dask arrays along dimension 0, all split like the first array."""
     array_module = dask_module("dask.array", "partitions()")
     arrays = [
         leaf if _is_dask(leaf) else array_module.from_array(np.asarray(leaf)) for leaf in leaves
@@ -180,7 +180,7 @@ def _chunks(leaves: list[Any], rows: int | None) -> list[list[Any]]:
 
 
 def _is_dask(value: Any) -> bool:
-    """Whether `value` is an object of Dask's, or holds one."""
+    """Return whether `value` is a Dask object, or holds one."""
     dask = sys.modules.get("dask")
     return dask is not None and any(
         dask.is_dask_collection(leaf) or _is_future(leaf) for leaf in flatten(value)[0]
@@ -193,13 +193,13 @@ def _is_future(value: Any) -> bool:
 
 
 def _is_delayed(value: Any) -> bool:
-    # an object of this type claims to have any attribute whatever
+    # an object of this type claims to have every attribute
     module = sys.modules.get("dask.delayed")
     return module is not None and isinstance(value, module.Delayed)
 
 
 def _delayed(value: Any) -> Any:
-    """A Delayed that gives a value that may hold Delayed ones."""
+    """Return a Delayed of a value that may hold Delayed objects."""
     return dask_module("dask", "partitions()").delayed(value)
 
 

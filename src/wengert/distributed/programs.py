@@ -1,11 +1,11 @@
-"""Layer 10 · distributed: functions and modules that are sent to workers once, and kept there.
+"""Layer 10 · distributed: functions and modules that are sent to workers once, and cached there.
 
 NOTE [programs]
-What is to run on the workers travels as one object, pickled by cloudpickle when the first worker
-needs it, under a name made of its contents. A worker unpickles it once for each of its threads:
-functions may keep something between calls, as compiled functions keep their programs, and modules
-are written to, so no two threads share one. In this process nothing is pickled; there, too, each
-thread has modules of its own.
+A program is sent to the workers as one object, pickled by cloudpickle when the first worker needs
+it, under a name derived from its contents. A worker unpickles it once for each of its threads:
+functions may keep state between calls, as compiled functions do, and modules are written to, so
+threads must not share them. In this process nothing is pickled, but each thread has modules of its
+own, too.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _KEPT_PROGRAMS = 16
 
 
 def is_module(value: Any) -> bool:
-    """Whether `value` is a module of a network: something with named parameters."""
+    """Return whether `value` is a neural network module: an object with named parameters."""
     return callable(getattr(value, "named_parameters", None))
 
 
 def name_of(function: Any) -> str:
-    """What to call a function in a message."""
+    """Return the name of a function for messages."""
     return str(getattr(function, "__name__", None) or type(function).__name__)
 
 
 class Program:
-    """A function, and the module that it is to be called with, if there is one.
+    """A function, and the module to call it with, if any.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Program:
 
     @property
     def digest(self) -> str:
-        """The name that the contents give."""
+        """The name derived from the contents."""
         self._pickled()
         assert self._digest is not None
         return self._digest
@@ -76,7 +76,7 @@ class Program:
         return _received, (self.digest, self._pickled(), self.name)
 
     def opened(self) -> tuple[Callable[..., Any], Any]:
-        """The function and the module, as they belong to this thread."""
+        """Return the function and the module of this thread."""
         made = getattr(self._copies, "made", None)
         if made is None:
             made = self._copies.made = self._copy()
@@ -91,20 +91,20 @@ class Program:
 
     @classmethod
     def sent(cls, digest: str, contents: bytes, name: str) -> Program:
-        """The program that another process sent."""
+        """Return the program that another process sent."""
         made = cls(None)
         made.name, made._made, made._bytes, made._digest = name, None, contents, digest
         return made
 
 
-# the last programs are kept beyond their tasks, with what their functions have kept
+# the last programs outlive their tasks, with everything their functions have cached
 _kept: OrderedDict[str, Program] = OrderedDict()
 _known: weakref.WeakValueDictionary[str, Program] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
 
 
 def _received(digest: str, contents: bytes, name: str) -> Program:
-    """The program of this name: the one that is here already, or else a new one."""
+    """Return the program of this name: the cached one, or else a new one."""
     with _lock:
         program = _known.get(digest)
         if program is None:

@@ -2,11 +2,11 @@
 
 NOTE [what lives where]
 A handle stands for a value that tasks use. In this process it is the value itself. On a cluster
-there are three kinds. What the workers loaded is a future that Dask can compute again. Data sent
-from here have no history that Dask could follow, so the handle keeps them, and sends them again if
-they are lost. Parameters and programs travel inside of the tasks: the scheduler keeps them while
-the tasks run, gives them to one worker, and the workers pass them on; nothing waits for a worker
-that may be dying, as Dask's own broadcast does.
+there are three kinds. Data that workers loaded are a future that Dask can recompute. Data sent from
+here cannot be recomputed by Dask, so the handle keeps them, and sends them again if they are lost.
+Parameters and programs are sent inside the tasks: the scheduler keeps them while the tasks run,
+gives them to one worker, and the workers pass them on; nothing waits for a worker that may be
+dying, as Dask's own broadcast does.
 """
 
 from __future__ import annotations
@@ -41,28 +41,28 @@ class Handle:
 
     Parameters
     ----------
-    value: What tasks get, as `Held`.
+    value: The value that tasks get, as `Held`.
     """
 
     def __init__(self, value: Any) -> None:
         self._value = value
 
     def argument(self, graph: Graph) -> Any:
-        """What stands for the value in a task of `graph`, to which it may add tasks."""
+        """Return the argument for the value in a task of `graph`, to which it may add tasks."""
         return self._value
 
     def error(self) -> Exception | None:
-        """Why there is no value, if it could not be computed."""
+        """Return the error that prevented the value, or None."""
         return None
 
 
 class Lazy(Handle):
-    """A value that is computed whenever it is used.
+    """A value that is computed at each use.
 
     Parameters
     ----------
     key: The task that computes it.
-    tasks: A graph with this task, and those that it needs; others may be in it.
+    tasks: A graph with this task and those that it needs, possibly with others.
     """
 
     def __init__(self, key: Any, tasks: Graph) -> None:
@@ -72,7 +72,7 @@ class Lazy(Handle):
 
     @classmethod
     def of(cls, delayed: Sequence[Any]) -> list[Handle]:
-        """The values of ``dask.delayed`` objects, whose tasks are in one graph."""
+        """Return the values of ``dask.delayed`` objects, whose tasks are in one graph."""
         tasks: Graph = {}
         layers: set[int] = set()
         for each in delayed:
@@ -85,23 +85,23 @@ class Lazy(Handle):
         return [cls(each.key, tasks) for each in delayed]
 
     def argument(self, graph: Graph) -> Any:
-        """The name of the task that computes the value."""
+        """Return the name of the task that computes the value."""
         if self.key not in graph:
             graph.update(self.tasks)
         return self.key
 
 
 def _culled(graph: Graph, keys: Any) -> tuple[Graph, Any]:
-    """The tasks that `keys` need: collections of Dask's bring those of other partitions, too."""
+    """Return the tasks that `keys` need: Dask's collections include those of other partitions."""
     needed, _ = dask_module("dask.optimization", "wengert.distributed").cull(graph, keys)
     return needed, keys
 
 
 class _Computed(Handle):
-    """A value that the workers computed, and can compute again."""
+    """A value that the workers computed, and can recompute."""
 
     def error(self) -> Exception | None:
-        """The error of the computation."""
+        """Return the error of the computation."""
         return self._value.exception() if self._value.status == "error" else None
 
 
@@ -110,7 +110,7 @@ class _Placed(Handle):
 
     Parameters
     ----------
-    value: What was sent.
+    value: The value that was sent.
     future: The future that stands for it.
     """
 
@@ -120,7 +120,7 @@ class _Placed(Handle):
 
     @property
     def sent(self) -> Any:
-        """What was sent."""
+        """The value that was sent."""
         return self._value
 
     @property
@@ -129,19 +129,19 @@ class _Placed(Handle):
         return self.future.status in ("cancelled", "lost", "error")
 
     def argument(self, graph: Graph) -> Any:
-        """The future."""
+        """Return the future."""
         return self.future
 
 
 class _Enclosed(Handle):
-    """A value that travels with the tasks: whatever dies, the scheduler still has it."""
+    """A value that is sent with the tasks: if a worker dies, the scheduler still has it."""
 
     def __init__(self, value: Any) -> None:
         super().__init__(value)
         self._key = f"wengert_parameters-{uuid.uuid4().hex}"
 
     def argument(self, graph: Graph) -> Any:
-        """The name of a task that gives the value, for all to share."""
+        """Return the name of a task that returns the value, shared by all."""
         graph[self._key] = (_itself, self._value)
         return self._key
 
@@ -151,11 +151,11 @@ def _itself(value: Any) -> Any:
 
 
 class Local:
-    """This process, by one of Dask's schedulers for one machine.
+    """This process, by one of Dask's local schedulers.
 
     Parameters
     ----------
-    threads: Whether partitions are worked on by several threads.
+    threads: Whether several threads process partitions.
     """
 
     def __init__(self, threads: bool) -> None:
@@ -169,11 +169,11 @@ class Local:
         return "threads of this process" if self.threads else "this process"
 
     def hold(self, values: Sequence[Any]) -> list[Handle]:
-        """Handles of values that are here."""
+        """Return handles of local values."""
         return [Handle(Held(value)) for value in values]
 
     def load(self, delayed: Sequence[Any]) -> list[Handle]:
-        """Handles of values that are computed now."""
+        """Return handles of values that are computed now."""
         parts = Lazy.of(delayed)
         graph: Graph = {}
         keys = [part.argument(graph) for part in parts]
@@ -186,7 +186,7 @@ class Local:
             raise _loading(error, culprit) from error
 
     def _culprit(self, parts: Sequence[Handle]) -> int | None:
-        """The first value that cannot be computed."""
+        """Return the first value that cannot be computed."""
         for i, part in enumerate(parts):
             if isinstance(part, Lazy):
                 try:
@@ -196,15 +196,15 @@ class Local:
         return None
 
     def ship(self, value: Any) -> Handle:
-        """A handle of a value that all tasks of one run use."""
+        """Return a handle of a value that all tasks of one run use."""
         return Handle(value)
 
     def keep(self, value: Program) -> Handle:
-        """A handle of a program."""
+        """Return a handle of a program."""
         return Handle(value)
 
     def run(self, build: Callable[[], tuple[Graph, Any]], parts: Sequence[Handle]) -> Any:
-        """The values of the tasks that `build` names, in a graph that it makes."""
+        """Run the graph that `build` makes, and return the values of the tasks that it names."""
         graph, keys = _culled(*build())
         try:
             return self._get(graph, keys)
@@ -232,11 +232,11 @@ class Cluster:
         return f"{len(self.client.nthreads())} workers at {self.client.scheduler.address}"
 
     def _workers(self) -> list[str]:
-        """The workers' addresses, once there are some.
+        """Return the workers' addresses, once there are any.
 
         Raises
         ------
-        TimeoutError: If none comes within a minute.
+        TimeoutError: If none connects within a minute.
         """
         found = sorted(self.client.nthreads())
         if not found:
@@ -252,20 +252,20 @@ class Cluster:
         return found
 
     def _in_blocks(self, values: Sequence[Any]) -> list[tuple[str, Sequence[Any]]]:
-        """As many neighbours for each worker, so that most sums are taken where they arise."""
+        """Assign neighbouring partitions to each worker, so that most sums are computed locally."""
         workers = self._workers()
         cuts = [len(values) * i // len(workers) for i in range(len(workers) + 1)]
         parts = [values[cut:end] for cut, end in itertools.pairwise(cuts)]
         return [(worker, part) for worker, part in zip(workers, parts, strict=True) if part]
 
     def _scatter(self, values: list[Any], workers: list[str] | None) -> list[Any]:
-        """Futures of values that are sent to workers: to some of `workers`, if it can be."""
+        """Send values to workers, preferably `workers`, and return their futures."""
         for attempt in itertools.count(1):
             try:
                 futures: list[Any] = self.client.scatter(values, hash=False, workers=workers)
                 return futures
             except (OSError, KeyError, ValueError):
-                # a worker died between our looking and our sending
+                # a worker died between the query and the transfer
                 if attempt == _ATTEMPTS:
                     raise
                 workers = None
@@ -273,7 +273,7 @@ class Cluster:
         raise AssertionError("the loop ends by itself")
 
     def hold(self, values: Sequence[Any]) -> list[Handle]:
-        """Handles of values that are here, and are sent to the workers."""
+        """Return handles of local values, and send them to the workers."""
         made: list[Handle] = []
         for worker, block in self._in_blocks(values):
             held = [Held(value) for value in block]
@@ -281,7 +281,7 @@ class Cluster:
         return made
 
     def _send_again(self, parts: Sequence[Handle]) -> None:
-        """Send what was sent from here, and is lost."""
+        """Resend values of this process that were lost."""
         lost = [part for part in parts if isinstance(part, _Placed) and part.lost]
         if lost:
             self._workers()
@@ -290,7 +290,7 @@ class Cluster:
                 part.future = future
 
     def load(self, delayed: Sequence[Any]) -> list[Handle]:
-        """Handles of values that the workers begin to compute, and keep."""
+        """Return handles of values that the workers start to compute, and keep."""
         return [
             _Computed(future)
             for worker, block in self._in_blocks(delayed)
@@ -300,19 +300,19 @@ class Cluster:
         ]
 
     def ship(self, value: Any) -> Handle:
-        """A handle of a value that all tasks of one run use."""
+        """Return a handle of a value that all tasks of one run use."""
         self._workers()
         return _Enclosed(value)
 
     def keep(self, value: Program) -> Handle:
-        """A handle of a program, which stays with the workers."""
+        """Return a handle of a program, which stays with the workers."""
         key = f"wengert_program-{value.digest}"
         return _Computed(self.client.submit(_itself, value, key=key, pure=True))
 
     def run(self, build: Callable[[], tuple[Graph, Any]], parts: Sequence[Handle]) -> Any:
-        """The values of the tasks that `build` names, in a graph that it makes.
+        """Run the graph that `build` makes, and return the values of the tasks that it names.
 
-        What was sent from here and is lost with its worker is sent again, and the tasks, too.
+        Values that were sent from here and lost with their worker are resent, and so are the tasks.
         """
         for attempt in itertools.count(1):
             self._send_again(parts)
@@ -340,7 +340,7 @@ class Cluster:
         raise AssertionError("the loop ends by itself")
 
     def _explained(self, error: Exception, parts: Sequence[Handle]) -> PartitionError | None:
-        """What to raise for an error that no function of a task raised; None: the error itself."""
+        """Return the error for a failure outside tasks' functions; None keeps the original."""
         for i, part in enumerate(parts):
             if part.error() is not None:
                 return _loading(error, i)
@@ -359,7 +359,7 @@ class Cluster:
 
 
 def _loading(error: Exception, partition: int) -> PartitionError:
-    """The error of a partition that could not be loaded."""
+    """Return the error of a partition that could not be loaded."""
     return PartitionError.of(
         error,
         "loading it",
@@ -371,7 +371,7 @@ def _loading(error: Exception, partition: int) -> PartitionError:
 
 
 def _unwarned() -> Any:
-    """A context in which Dask does not warn of parameters that are large."""
+    """Return a context in which Dask does not warn about large parameters."""
     limit = {"distributed.admin.large-graph-warning-threshold": "1 PB"}
     return dask_module("dask", "wengert.distributed").config.set(limit)
 
@@ -381,7 +381,7 @@ _lock = threading.Lock()
 
 
 def _client_at(address: str) -> Any:
-    """The connection to a scheduler: one for all who name it."""
+    """Return the connection to a scheduler, shared by all that name it."""
     distributed = dask_module("distributed", "wengert.distributed")
     with _lock:
         client = _clients.get(address)
@@ -399,12 +399,12 @@ def _close_all() -> None:
 
 
 def scheduler_of(scheduler: Any) -> Local | Cluster:
-    """Where to run, from what users name it by.
+    """Return the scheduler for a user's argument.
 
     Raises
     ------
-    ValueError: If `scheduler` is a text that names nothing.
-    TypeError: If it is something else.
+    ValueError: If `scheduler` is an unknown name.
+    TypeError: If it has another type.
     """
     if isinstance(scheduler, Local | Cluster):
         return scheduler

@@ -1,4 +1,4 @@
-"""Layer 10 · distributed: minimising a loss over data in partitions."""
+"""Layer 10 · distributed: minimisation of a loss over data in partitions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Step(NamedTuple):
     ----------
     step : int. Its number, from 0.
     value : float. The loss before the step.
-    gradients: The gradients before the step, as `value_and_grad` gives them.
+    gradients: The gradients before the step, as from `value_and_grad`.
     params: The parameters after the step.
     """
 
@@ -37,15 +37,15 @@ class Step(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """What `fit` came to.
+    """The result of `fit`.
 
     Attributes
     ----------
-    params: The parameters after the last step; those that were given, if an optimizer wrote to
-        them.
+    params: The parameters after the last step; the given ones, if an optimizer updated them in
+        place.
     value : float. The loss before the last step; NaN without steps.
     history : list of float. The loss before each step.
-    reason : str. Why there were no more: ``"steps"``, ``"tolerance"`` or ``"callback"``.
+    reason : str. Why it stopped: ``"steps"``, ``"tolerance"`` or ``"callback"``.
     """
 
     params: Any
@@ -55,7 +55,7 @@ class Fit(NamedTuple):
 
 
 class _Order:
-    """Which partitions each step takes: all, or some, in an order that each epoch draws again."""
+    """The partitions of each step: all, or some, in an order drawn again for each epoch."""
 
     def __init__(self, count: int, per_step: int | None, seed: int) -> None:
         self._count = count
@@ -65,7 +65,7 @@ class _Order:
         self._order: list[int] = []
 
     def of(self, step: int) -> list[int] | None:
-        """The partitions of a step, in rising order; None for all."""
+        """Return the partitions of a step, in ascending order; None for all."""
         if self._size is None or self._size >= self._count:
             return None
         epoch, group = divmod(step, -(-self._count // self._size))
@@ -76,11 +76,11 @@ class _Order:
 
 
 class _Loop:
-    """The state of an optimisation.
+    """The state of an optimization.
 
     Parameters
     ----------
-    gradient: What computes the loss and its gradients.
+    gradient: The function that computes the loss and its gradients.
     params, data, optimizer: As in `fit`, with the data in partitions.
     """
 
@@ -116,7 +116,7 @@ class _Loop:
             )
 
     def advance(self, step: int, numbers: list[int] | None) -> float:
-        """Take one step; gives the loss before it."""
+        """Take one step, and return the loss before it."""
         if not hasattr(self._optimizer, "param_groups"):
             known, whole = self._evaluate(step, numbers)
             self._check_finite(step, whole, known)
@@ -177,7 +177,7 @@ class _Loop:
             )
 
     def _checked(self, known: Nested | OfModule, updated: Any) -> Any:
-        """New parameters from a function, which must be of the structure of the old ones."""
+        """Return new parameters from a function, after checking their structure."""
         if isinstance(known, OfModule):
             raise TypeError(
                 f"{self._owner}: for a module the optimizer function must write to the parameters "
@@ -191,7 +191,7 @@ class _Loop:
                 f"{self._owner}: the optimizer function must return parameters of the structure "
                 f"that it got, with shapes {before}, but returned {shapes}"
             )
-        # what it computed may have a history, which would grow from step to step
+        # its results may have a history, which would grow from step to step
         return known.rebuild(
             [new_tensor(x._array()) if isinstance(x, TensorBase) else x for x in leaves]
         )
@@ -214,27 +214,27 @@ def fit(
 ) -> Fit:
     """Minimise a loss over data in partitions.
 
-    In each step the parameters go to the workers once, each partition's gradient is computed where
-    the partition is, and the optimizer updates the parameters here.
+    In each step the parameters are sent to the workers once, each partition's gradient is computed
+    where the partition is, and the optimizer updates the parameters here.
 
     Parameters
     ----------
     loss : callable. ``loss(params, batch)``, as for `value_and_grad`.
-    params: Where to start: tensors, arrays and numbers in nested containers, or a module.
-    data: What `partitions` makes or takes.
-    optimizer: An optimizer of `wengert.optim` made of the tensors of `params`, which are written
-        to; its ``step`` gets a closure, so that `LBFGS` works, too. Or a function
-        ``optimizer(params, gradients)`` that returns new parameters, or writes to them and returns
-        None.
-    steps : int. How many steps to take at most.
-    per_step : int, optional. How many partitions a step takes: in an order drawn again for each
-        epoch, which follows from `seed`. All by default.
-    tolerance : float, optional. Stop once the loss has changed by no more than this share of it (or
-        of 1, if it is less).
+    params: The initial parameters: tensors, arrays and numbers in nested containers, or a module.
+    data: The result or the first argument of `partitions`.
+    optimizer: An optimizer of `wengert.optim` for the tensors of `params`, which are updated in
+        place; its ``step`` gets a closure, so `LBFGS` works, too. Or a function ``optimizer(params,
+        gradients)`` that returns new parameters, or updates them and returns None.
+    steps : int. The maximum number of steps.
+    per_step : int, optional. The number of partitions per step, in an order that is drawn again for
+        each epoch from `seed`. All by default.
+    tolerance : float, optional. Stop once the relative change of the loss (absolute below 1) is at
+        most this.
     reduction, scheduler, seed: As for `value_and_grad`.
     callback : callable, optional. Called after each step with a `Step`; the fit ends if it returns
         True, or raises StopIteration.
-    progress : bool or text file. Whether to show a bar on the standard error, or where else.
+    progress : bool or text file. Whether to show a progress bar on standard error, or a file for
+        it.
 
     Returns
     -------
@@ -242,10 +242,10 @@ def fit(
 
     Raises
     ------
-    FloatingPointError: If the loss or a gradient is not finite; it says on which partition, or by
-        which parameter.
-    PartitionError: If the loss raises; it says on which partition.
-    ValueError, TypeError: If an argument is not what it should be.
+    FloatingPointError: If the loss or a gradient is not finite; it names the partition or the
+        parameter.
+    PartitionError: If the loss raises; it names the partition.
+    ValueError, TypeError: If an argument is invalid.
 
     Examples
     --------

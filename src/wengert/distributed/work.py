@@ -1,4 +1,4 @@
-"""Layer 10 · distributed: what runs on the workers."""
+"""Layer 10 · distributed: the code that runs on the workers."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from wengert.tape.modes import enable_grad
 
 
 class Task(NamedTuple):
-    """What a function that runs on a partition may know about where it is (see `current`).
+    """The context of a function that runs on a partition (see `current`).
 
     Attributes
     ----------
     partition : int. The number of the partition, or of the block or chunk.
     step : int. The step of an optimisation, from 0.
-    seed : int. A seed for random numbers, another one for each partition and step.
+    seed : int. A seed for random numbers, different for each partition and step.
     """
 
     partition: int
@@ -44,16 +44,16 @@ _streams = threading.local()
 
 
 def current() -> Task:
-    """Which partition, in which step, the calling function is being run on.
+    """Return the partition and the step on which the calling function runs.
 
     Returns
     -------
-    Task: With the attributes ``partition``, ``step`` and ``seed``. Functions of wengert that draw
-        random numbers start from this seed by themselves; give it to other generators.
+    Task: With the attributes ``partition``, ``step`` and ``seed``. Random functions of wengert use
+        this seed automatically; pass it to other generators.
 
     Raises
     ------
-    RuntimeError: Outside of a function that `wengert.distributed` runs.
+    RuntimeError: Outside a function that `wengert.distributed` runs.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def current() -> Task:
 
 @contextmanager
 def _at(task: Task) -> Iterator[None]:
-    """Work on a task: the default generator starts from its seed, for this thread alone."""
+    """Run a task's code: the default generator starts from its seed, for this thread alone."""
     stream = getattr(_streams, "stream", None)
     if stream is None:
         stream = _streams.stream = Stream(task.seed)
@@ -90,7 +90,7 @@ def _at(task: Task) -> Iterator[None]:
 
 
 def worker_address() -> str | None:
-    """The worker whose thread this is, or None."""
+    """Return the address of the worker of this thread, or None."""
     module = sys.modules.get("distributed.worker")
     if module is None:
         return None
@@ -108,7 +108,7 @@ def run_on(
     task: Held,
     *options: Any,
 ) -> Any:
-    """``work(call, leaves..., batch, ...)`` on one partition; its errors say which it was."""
+    """Call ``work(call, leaves..., batch, ...)`` on a partition, which its errors name."""
     data = batch.value if isinstance(batch, Held) else batch
     place: Task = task.value
     rows = None
@@ -126,19 +126,19 @@ def run_on(
             "To look into it, call the function with this partition here: "
             f"{program.name}(params, batch).",
         )
-    # outside of the handler, so that the error holds no other than its cause, which can be sent
+    # outside the handler, so that the error's only context is its cause, which can be sent
     raise failed from failed.__cause__
 
 
 class Partial(NamedTuple):
-    """What is known of a sum after some of the partitions.
+    """A partial result over some of the partitions.
 
     Attributes
     ----------
     value, gradients: The loss and its gradients over these rows, as arrays; None where nothing was
         computed.
-    rows: How many there are.
-    buffers: What the passes made of a module's buffers.
+    rows: The number of these rows.
+    buffers: The module's buffers after the passes.
     odd: The first partition whose loss is not finite, or None.
     """
 
@@ -150,12 +150,12 @@ class Partial(NamedTuple):
 
 
 def partition_key(what: str, run: str, number: int) -> tuple[str, int]:
-    """The name of the task of one partition, under which Dask's pages show it."""
+    """Return the name of one partition's task, under which Dask's pages show it."""
     return (f"wengert_{what}-{run}", number)
 
 
 def differentiate(program: Program, sent: Any, batch: Any, rows: int) -> Partial:
-    """The loss on a partition, and its gradients; nothing where the partition has no rows."""
+    """Return the loss on a partition, and its gradients; empty if it has no rows."""
     function = opened(program, sent)
     if rows == 0:
         return Partial(None, [None] * len(function.leaves), 0, [], None)
@@ -187,13 +187,12 @@ def _kind(value: Any) -> str:
 
 
 def add(parts: list[Partial], mean: bool) -> Partial:
-    """The sum of partial results, or their mean weighted by rows, taken from left to right.
+    """Sum partial results, or average them weighted by rows, from left to right.
 
     NOTE [order of reduction]
-    Which results are added with which, and in which order, follows from the numbers of the
-    partitions alone. Whoever computes them, and however often, the bits of the sum are the same.
-    Means are taken of means, since the sum of many rows' gradients may exceed the range of a
-    narrow type where its mean does not.
+    The order of summation depends only on the numbers of the partitions. So the sum is bitwise
+    identical, whoever computes the parts, and however often. Means are averaged as means, since the
+    sum of many rows' gradients may overflow a narrow type where its mean does not.
     """
     full = [part for part in parts if part.rows]
     if len(full) < 2:
@@ -213,7 +212,7 @@ def add(parts: list[Partial], mean: bool) -> Partial:
 
 
 def _sum(arrays: list[Any], factors: list[float]) -> Any:
-    """The sum of ``factor * array``; None counts as zero, integers are those of the first array."""
+    """Return the sum of ``factor * array``; None is zero, integers are those of the first array."""
     total = None
     for array, factor in zip(arrays, factors, strict=True):
         if array is None:
@@ -221,7 +220,7 @@ def _sum(arrays: list[Any], factors: list[float]) -> Any:
         if total is None:
             if array.dtype.kind in "iub":
                 return array
-            # an array also of what has no dimensions, for the sums that follow
+            # an array even without dimensions, for the sums that follow
             total = np.asarray(array.copy() if factor == 1.0 else array * factor)
         elif factor == 1.0:
             total += array

@@ -1,7 +1,7 @@
 """Layer 9 · distributions: probability distributions, under the names of `torch.distributions`.
 
-Modules of PyTorch's names (``distributions.normal.Normal``) are made when this one is imported; the
-classes are in fewer files.
+Modules with PyTorch's names (``distributions.normal.Normal``) are created when this one is
+imported; the classes are in fewer files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from wengert.base.names import shows
 
-# the modules of PyTorch's names, each with the file here and its public names
+# the modules of PyTorch's names, each with its file here and its public names
 _MODULES = {
     "bernoulli": ("discrete", "Bernoulli"),
     "beta": ("gammas", "Beta"),
@@ -57,7 +57,7 @@ _MODULES = {
     "weibull": ("powers", "Weibull"),
     "wishart": ("multivariate", "Wishart"),
 }
-# those that are files here, with the names that are public in the package, too
+# modules that are files here, with the names that are also public in the package
 _FILES = {
     "constraint_registry": "biject_to transform_to",
     "constraints": "",
@@ -86,7 +86,7 @@ def _file(name: str) -> ModuleType:
 
 
 class _Module(ModuleType):
-    """A module under PyTorch's name, whose contents are imported when they are asked for."""
+    """A module under PyTorch's name, whose contents are imported on first use."""
 
     def __init__(self, name: str, file: str, names: str) -> None:
         super().__init__(f"{__package__}.{name}", f"The distribution of `{name}`.")
@@ -103,7 +103,7 @@ for _name, (_home, _names) in _MODULES.items():
     _made = globals()[_name] = _Module(_name, _home, _names)
     sys.modules[_made.__name__] = _made
 
-# all of them, at once: programs look at what the package's `__dict__` holds
+# all of them at once: programs look into the package's `__dict__`
 for _name in _FILES:
     _file(_name)
 for _name in __all__:
@@ -111,7 +111,7 @@ for _name in __all__:
 
 
 def __getattr__(name: str) -> Any:
-    # files that were imported before the package was are not attributes of it
+    # files imported before the package are not its attributes
     if name in _FILES or name in _WHERE.values():
         return _file(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: distributions made of others: transformed, independent, mixed."""
+"""Layer 9 · distributions: distributions made from others: transformed and independent ones."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ D = TypeVar("D", bound=Distribution)
 
 
 class Independent(Distribution, Generic[D]):
-    """A batch of distributions as one of arrays, whose elements are independent.
+    """A batch of distributions as one distribution of arrays with independent elements.
 
     Parameters
     ----------
     base_distribution : Distribution.
-    reinterpreted_batch_ndims : int. How many of the last batch dimensions become event dimensions.
+    reinterpreted_batch_ndims : int. The number of last batch dimensions that become event
+        dimensions.
 
     Raises
     ------
@@ -62,7 +63,7 @@ class Independent(Distribution, Generic[D]):
 
     @property
     def has_enumerate_support(self) -> Any:
-        """Whether all values can be listed: not of several elements."""
+        """Whether all values can be listed: not for several elements."""
         return not self.reinterpreted_batch_ndims and self.base_dist.has_enumerate_support
 
     @constraints.dependent_property
@@ -96,16 +97,16 @@ class Independent(Distribution, Generic[D]):
 
 
 class TransformedDistribution(Distribution):
-    """The distribution of the values that transforms give to samples of another.
+    """The distribution of transformed samples of another distribution.
 
     Parameters
     ----------
-    base_distribution : Distribution. Whose samples are transformed.
+    base_distribution : Distribution. The distribution whose samples are transformed.
     transforms : Transform or list of Transform. The first is applied first.
 
     Raises
     ------
-    ValueError: If `transforms` are none, or the base has too few dimensions for them.
+    ValueError: If `transforms` are not transforms, or the base has too few dimensions for them.
 
     Examples
     --------
@@ -140,7 +141,7 @@ class TransformedDistribution(Distribution):
         if base_shape != shape:
             batch = base_shape[: len(base_shape) - base_events]
             base_distribution = base_distribution.expand(batch)
-        # what transforms take as events is so in the base, too
+        # dimensions that transforms take as events are events in the base, too
         more = transform.domain.event_dim - base_events
         if more > 0:
             base_distribution = Independent(base_distribution, more)
@@ -185,7 +186,7 @@ class TransformedDistribution(Distribution):
         return found + sum_rightmost(base, events - len(self.base_dist.event_shape))
 
     def _monotonic(self, value: Any) -> Any:
-        """`value`, or its complement where the transforms turn the order around."""
+        """Return `value`, or its complement if the transforms reverse the order."""
         sign: Any = 1
         for transform in self.transforms:
             sign = sign * transform.sign

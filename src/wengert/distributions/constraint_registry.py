@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: registries of the transforms that lead to constrained regions."""
+"""Layer 9 · distributions: registries of transforms to constrained regions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 
 
 class ConstraintRegistry:
-    """A function from constraints to transforms of unconstrained values.
+    """Maps constraints to transforms from unconstrained values.
 
     Examples
     --------
@@ -24,12 +24,13 @@ class ConstraintRegistry:
         self._registry: dict[type, Callable[..., Any]] = {}
 
     def register(self, constraint: Any, factory: Callable[..., Any] | None = None) -> Any:
-        """Enter the function that makes the transform of a class of constraints.
+        """Register the function that makes the transform for a class of constraints.
 
         Parameters
         ----------
-        constraint : type or Constraint. The class, or one of its constraints.
-        factory : callable. From a constraint to a transform. Without it this is a decorator.
+        constraint : type or Constraint. The class, or an instance of it.
+        factory : callable. Takes a constraint and returns a transform. Without it this is a
+            decorator.
 
         Examples
         --------

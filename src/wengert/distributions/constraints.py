@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: constraints: regions in which parameters lie, and values of samples."""
+"""Layer 9 · distributions: constraints: regions of parameters and of samples."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Constraint:
     Attributes
     ----------
     is_discrete : bool. Whether it consists of single points.
-    event_dim : int. How many dimensions, from the last, belong to one value.
+    event_dim : int. The number of last dimensions that belong to one value.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Constraint:
     _bounds: ClassVar[tuple[str, ...]] = ()
 
     def check(self, value: Any) -> Any:
-        """For each event in `value`, whether it lies in the region."""
+        """Return, for each event in `value`, whether it lies in the region."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -74,7 +74,7 @@ class Constraint:
 
 
 class _Bounded(Constraint):
-    """A constraint with bounds, which its class names."""
+    """A constraint with bounds, named by its class."""
 
     lower_bound: Any
     upper_bound: Any
@@ -113,7 +113,7 @@ class _Dependent(Constraint):
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Whether a constraint depends on other variables, so that it cannot be checked by itself.
+    """Return whether a constraint depends on other variables, so that it cannot be checked alone.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def is_dependent(constraint: Any) -> bool:
 
 
 class _DependentProperty(property, _Dependent):
-    """A property whose value is a constraint; of the class it is a constraint that depends.
+    """A property whose value is a constraint; on the class it is a dependent constraint.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class _DependentProperty(property, _Dependent):
 
 
 class _IndependentConstraint(Constraint):
-    """The constraint `base_constraint` in each element of the last dimensions of a value."""
+    """The constraint `base_constraint` on each element of the last dimensions of a value."""
 
     def __init__(self, base_constraint: Any, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint = base_constraint
@@ -178,7 +178,7 @@ class _IndependentConstraint(Constraint):
 
 
 class MixtureSameFamilyConstraint(Constraint):
-    """The support of a mixture: `base_constraint`, for one component after the other.
+    """The support of a mixture: `base_constraint`, for each component.
 
     Examples
     --------
@@ -203,7 +203,7 @@ class MixtureSameFamilyConstraint(Constraint):
         return self.base_constraint.event_dim
 
     def check(self, value: Any) -> Any:
-        """For each event, whether it lies in the support of every component."""
+        """Return, for each event, whether it lies in the support of every component."""
         within = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
         return within.flatten(value.dim() - self.event_dim).all(-1)
 

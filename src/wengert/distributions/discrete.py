@@ -27,7 +27,7 @@ _CHOICES = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
 
 class _OfBits:
-    """Probabilities and log-odds, of which one is given and the other computed when asked for."""
+    """Probabilities and log-odds: one is given, the other is computed on first use."""
 
     _param = property(lambda self: self.__dict__.get("probs", self.__dict__.get("logits")))
 
@@ -37,7 +37,7 @@ class _OfBits:
         return self._param.size()
 
     def _given_bits(self, probs: Any, logits: Any, *others: Any) -> Any:
-        """Take the one that is given, and return the others, which broadcast with it."""
+        """Set the given one, and return the other parameters, broadcast with it."""
         name = exactly_one(probs=probs, logits=logits)
         value = probs if name == "probs" else logits
         *rest, value = broadcast_all(*others, value)
@@ -106,7 +106,7 @@ class Bernoulli(_OfBits, ExponentialFamily):
 
 
 class Geometric(_OfBits, Distribution):
-    """How many trials of success `probs` fail before the first that succeeds.
+    """The number of failures before the first success, in trials with probability `probs`.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Geometric(_OfBits, Distribution):
 
     def log_prob(self, value: Any) -> Any:
         value, probs = broadcast_all(self._checked(value), self.probs)
-        # 0 failures of a success that is certain
+        # 0 failures before a certain success
         probs = wg.where((probs == 1) & (value == 0), 0.0, probs)
         return value * (-probs).log1p() + self.probs.log()
 
@@ -151,7 +151,7 @@ class Geometric(_OfBits, Distribution):
 
 
 class Binomial(_OfBits, Distribution):
-    """How many of `total_count` trials of probability `probs` succeed.
+    """The number of successes in `total_count` trials with probability `probs`.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class Binomial(_OfBits, Distribution):
     def log_prob(self, value: Any) -> Any:
         value, n = self._checked(value), self.total_count
         log_ways = wg.lgamma(n + 1) - wg.lgamma(value + 1) - wg.lgamma(n - value + 1)
-        # ln(1 + exp(logits)) so that nothing overflows
+        # ln(1 + exp(logits)) without overflow
         positive = self.logits.clamp(min=0)
         softplus = positive + wg.log1p(wg.exp(-wg.abs(self.logits)))
         return value * self.logits + log_ways - n * softplus
@@ -213,7 +213,7 @@ class Binomial(_OfBits, Distribution):
 
 
 class NegativeBinomial(_OfBits, Distribution):
-    """How many trials of probability `probs` succeed before `total_count` of them fail.
+    """The number of successes, with probability `probs`, before `total_count` failures.
 
     Examples
     --------
@@ -248,7 +248,7 @@ class NegativeBinomial(_OfBits, Distribution):
 
     @lazy_property
     def _gamma(self) -> Any:
-        # a sample of 0 failures has none of its own
+        # a sample of 0 failures does not have one of its own
         return Gamma(self.total_count, wg.exp(-self.logits), validate_args=False)
 
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -299,12 +299,12 @@ class Poisson(ExponentialFamily):
 
 
 class ContinuousBernoulli(_OfBits, ExponentialFamily):
-    """The distribution on the unit interval whose density falls or grows as bits are likely.
+    """The distribution on the unit interval with density proportional to a Bernoulli likelihood.
 
     Parameters
     ----------
     %(bits)s
-    lims : (float, float). Between these, formulas that divide by 1 - 2 probs are series.
+    lims : (float, float). Between these, series replace formulas that divide by 1 - 2 probs.
 
     References
     ----------
@@ -344,12 +344,12 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
 
     @property
     def _cut_probs(self) -> Any:
-        """Probabilities outside of the limits."""
+        """The probabilities, clamped outside the limits."""
         return wg.where(self._unstable, self._lims[0], self.probs)
 
     def _log_constant(self) -> Any:
         cut = self._cut_probs
-        # with either side of 1/2 by itself, so that no gradient is NaN
+        # each side of 1/2 separately, so that no gradient is NaN
         below = wg.where(cut <= 0.5, cut, 0.0)
         above = wg.where(cut > 0.5, cut, 1.0)
         width = wg.where(cut <= 0.5, wg.log1p(-2.0 * below), wg.log(2.0 * above - 1.0))
@@ -415,7 +415,7 @@ class ContinuousBernoulli(_OfBits, ExponentialFamily):
 
 
 class Categorical(Distribution):
-    """Integers from 0 on, with the probabilities along the last dimension.
+    """Integers from 0 on, with probabilities along the last dimension.
 
     Parameters
     ----------
@@ -489,7 +489,7 @@ class Categorical(Distribution):
 
 
 class _OfCategories(Distribution):
-    """A distribution on vectors that is made of a categorical one."""
+    """A distribution of vectors based on a categorical one."""
 
     arg_constraints: ClassVar[Any] = _CHOICES
     _categorical: Any
@@ -506,7 +506,7 @@ class _OfCategories(Distribution):
 
 
 class OneHotCategorical(_OfCategories):
-    """Vectors with a single 1, at a place of these probabilities.
+    """One-hot vectors, with the 1 at a category with these probabilities.
 
     Its parameters are those of `Categorical`.
 
@@ -551,7 +551,7 @@ class OneHotCategorical(_OfCategories):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """As `OneHotCategorical`; the gradient of a sample is that of the probabilities.
+    """Like `OneHotCategorical`, but samples have the gradient of the probabilities.
 
     Examples
     --------
@@ -569,7 +569,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Multinomial(_OfCategories):
-    """How often each category comes up in `total_count` draws.
+    """The counts of each category in `total_count` draws.
 
     Parameters
     ----------
@@ -613,7 +613,7 @@ class Multinomial(_OfCategories):
         value = self._checked(value)
         logits, value = broadcast_all(self.logits, value)
         log_ways = wg.lgamma(value.sum(-1) + 1) - wg.lgamma(value + 1).sum(-1)
-        # what cannot happen and does not is certain
+        # an impossible category without draws has probability 1
         logits = wg.where((value == 0) & (logits == -math.inf), 0.0, logits)
         return log_ways + (logits * value).sum(-1)
 

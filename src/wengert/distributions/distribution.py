@@ -1,10 +1,10 @@
-"""Layer 9 · distributions: `Distribution`, what all distributions are made of.
+"""Layer 9 · distributions: `Distribution`, the base of all distributions.
 
 NOTE [distributions]
-A distribution is its parameters, which stand under the names of `arg_constraints` among its
-attributes, and distributions that it is made of. From these follow its text, the checks of its
-arguments, and `expand`: parameters are expanded in front of the dimensions that their constraints
-say belong to one event, and inner distributions in front of what they have beyond its own batch.
+A distribution consists of its parameters, attributes with the names in `arg_constraints`, and of
+inner distributions. They determine its text, the checks of its arguments, and `expand`: parameters
+are expanded before the event dimensions that their constraints define, and inner distributions
+before any batch dimensions that the outer one does not have.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Distribution", "ExponentialFamily"]
 
 
 def _shown(value: Any) -> str:
-    """A tensor as text: a single number as such, unless it is one of a batch under `vmap`."""
+    """Format a tensor: a single number as such, unless it is one of a batch under `vmap`."""
     return repr(value) if isinstance(value._payload, Lifted) else f"{value}"
 
 
@@ -32,20 +32,20 @@ def _not_there(self: Any) -> Any:
 
 
 class Distribution:
-    """A distribution of numbers or arrays, or a batch of such.
+    """A distribution of numbers or arrays, or a batch of distributions.
 
     Parameters
     ----------
     batch_shape : Size. The shape of the batch.
-    event_shape : Size. That of one sample of one of them.
-    validate_args : bool, optional. Whether to check parameters and values; True unless
-        `set_default_validate_args` said otherwise.
+    event_shape : Size. The shape of one sample of one of them.
+    validate_args : bool, optional. Whether to check parameters and values; True unless changed by
+        `set_default_validate_args`.
 
     Attributes
     ----------
     arg_constraints : dict. The constraint of each parameter.
-    support : Constraint. Where samples lie.
-    has_rsample : bool. Whether samples are differentiable by the parameters.
+    support : Constraint. The region of samples.
+    has_rsample : bool. Whether samples are differentiable with respect to the parameters.
     has_enumerate_support : bool. Whether all values can be listed.
 
     Raises
@@ -65,11 +65,11 @@ class Distribution:
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """The parameters, which `arg_constraints` names."""
+            """Return a parameter, one of the names in `arg_constraints`."""
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Say whether distributions check parameters and values unless told otherwise.
+        """Set whether distributions check parameters and values by default.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class Distribution:
         super().__init__()
 
     def _given(self, validate_args: bool | None, **parameters: Any) -> None:
-        """Take parameters of numbers, which broadcast: the constructor of most distributions."""
+        """Set scalar parameters, which broadcast: the constructor of most distributions."""
         values = broadcast_all(*parameters.values())
         self.__dict__.update(zip(parameters, values, strict=True))
         Distribution.__init__(self, values[0].shape, validate_args=validate_args)
@@ -136,7 +136,7 @@ class Distribution:
 
     @property
     def event_shape(self) -> Any:
-        """The shape of one sample of one of the batch."""
+        """The shape of one sample of one distribution of the batch."""
         return self._event_shape
 
     @property
@@ -151,7 +151,7 @@ class Distribution:
 
     @property
     def mode(self) -> Any:
-        """Where the density is highest."""
+        """The value with the highest density."""
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
@@ -165,16 +165,16 @@ class Distribution:
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Samples without history, of shape ``sample_shape + batch_shape + event_shape``."""
+        """Draw samples without history, of shape ``sample_shape + batch_shape + event_shape``."""
         with wg.no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Samples that are differentiable by the parameters."""
+        """Draw samples that are differentiable with respect to the parameters."""
         raise NotImplementedError
 
     def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
-        """A new instance without a state, as users' own `expand` asks for it."""
+        """Return a new instance without state, for users' own `expand`."""
         if _instance is not None:
             return _instance
         if type(self).__init__ is not cls.__init__:  # type: ignore[misc]  # of the two classes
@@ -185,50 +185,50 @@ class Distribution:
         return self.__new__(type(self))
 
     def sample_n(self, n: int) -> Any:
-        """`n` samples: the old name of ``sample((n,))``."""
+        """Draw `n` samples: the old name of ``sample((n,))``."""
         warn("sample_n(n) will be deprecated. Use .sample((n,)) instead.", UserWarning)
         return self.sample(wg.Size((n,)))
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density, or probability, at `value`."""
+        """Compute the log-density, or log-probability, at `value`."""
         raise NotImplementedError
 
     def cdf(self, value: Any) -> Any:
-        """The probability of samples up to `value`."""
+        """Compute the cumulative distribution function at `value`."""
         raise NotImplementedError
 
     def icdf(self, value: Any) -> Any:
-        """The quantile: where `cdf` is `value`."""
+        """Compute the quantile: the inverse of `cdf`."""
         raise NotImplementedError
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        """All values, along a new first dimension, each for the whole batch.
+        """Return all values, along a new first dimension, each for the whole batch.
 
         Parameters
         ----------
-        expand : bool. Whether to repeat them over the batch; else its dimensions are 1.
+        expand : bool. Whether to expand them over the batch; else its dimensions are 1.
         """
         raise NotImplementedError
 
     def _listed(self, values: Any, expand: bool) -> Any:
-        """The numbers in a vector as `enumerate_support` gives them."""
+        """Return the numbers in a vector in the form of `enumerate_support`."""
         values = values.view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1, *self._batch_shape)) if expand else values
 
     def entropy(self) -> Any:
-        """The entropy, in natural units, of each distribution of the batch."""
+        """Compute the entropy of each distribution of the batch, in nats."""
         raise NotImplementedError
 
     def perplexity(self) -> Any:
-        """The exponential of the entropy."""
+        """Compute the exponential of the entropy."""
         return wg.exp(self.entropy())
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution over a larger batch, without copies (NOTE [distributions]).
+        """Expand the distribution to a larger batch, without copies (NOTE [distributions]).
 
         Parameters
         ----------
-        batch_shape : sequence of int. To which the batch's shape broadcasts.
+        batch_shape : sequence of int. A shape to which the batch's shape broadcasts.
         """
         new = object.__new__(type(self)) if _instance is None else _instance
         shape, own = wg.Size(batch_shape), len(self._batch_shape)
@@ -244,11 +244,11 @@ class Distribution:
         return new
 
     def _extended_shape(self, sample_shape: Any = ()) -> Any:
-        """The shape of samples."""
+        """Return the shape of samples."""
         return wg.Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
     def _validate_sample(self, value: Any) -> None:
-        """Check a value of `log_prob` and its like.
+        """Check the argument of `log_prob` and its like.
 
         Raises
         ------
@@ -322,7 +322,7 @@ class ExponentialFamily(Distribution):
         raise NotImplementedError
 
     def entropy(self) -> Any:
-        """The entropy, by the derivative of the log-normaliser."""
+        """Compute the entropy by the derivative of the log-normaliser."""
         natural = [p.detach().requires_grad_() for p in self._natural_params]
         normalizer = self._log_normalizer(*natural)
         slopes = wg.autograd.grad(normalizer.sum(), natural, create_graph=True)

@@ -68,7 +68,7 @@ class Gamma(ExponentialFamily):
 
 def _at_least_tiny(found: Any) -> Any:
     tiny, value = wg.finfo(found.dtype).tiny, found.detach()
-    # the gradient is that of the sample, also where it was rounded to 0
+    # the gradient is that of the exact sample, even if it was rounded to 0
     return wg.where(value < tiny, found - value + tiny, found)
 
 
@@ -89,7 +89,7 @@ class Chi2(Gamma):
     df = property(lambda self: self.concentration * 2)
 
     def _constraints(self) -> dict[str, Any]:
-        # what is kept is what a gamma distribution has
+        # only the parameters of the gamma distribution are stored
         return {**self.arg_constraints, **Gamma.arg_constraints}
 
 
@@ -140,7 +140,7 @@ class Exponential(ExponentialFamily):
 
 
 class Dirichlet(ExponentialFamily):
-    """The Dirichlet distribution on the simplex, of these concentrations along the last dimension.
+    """The Dirichlet distribution on the simplex, with concentrations along the last dimension.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class Dirichlet(ExponentialFamily):
 
 
 class Beta(ExponentialFamily):
-    """The beta distribution, of shares of two: `concentration1` is that of the value.
+    """The beta distribution; `concentration1` belongs to the value, `concentration0` to the rest.
 
     Examples
     --------
@@ -248,7 +248,7 @@ class Beta(ExponentialFamily):
 
 
 class FisherSnedecor(Distribution):
-    """The F-distribution, of the ratio of two chi-squared numbers over their degrees of freedom.
+    """The F-distribution: the ratio of two chi-squared numbers over their degrees of freedom.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: Kullback and Leibler's divergence, pair by pair."""
+"""Layer 9 · distributions: the Kullback-Leibler divergence, by pairs of classes."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _q: Any
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
-    """The decorator of the function that computes the divergence of two kinds of distributions.
+    """Register a function for the divergence of two classes of distributions; a decorator.
 
     Parameters
     ----------
-    type_p, type_q : type. Classes of distributions; their subclasses use the function, too, unless
-        there is a nearer one.
+    type_p, type_q : type. Classes of distributions; the function also applies to subclasses without
+        a nearer one.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
 
 
 def _rule_for(type_p: type, type_q: type) -> Rule | None:
-    """The nearest rule: by the first class, or by the second; a warning where these differ."""
+    """Return the nearest rule by the first class or by the second; warn if they differ."""
     known = [(p, q) for p, q in _KL_REGISTRY if issubclass(type_p, p) and issubclass(type_q, q)]
     if not known:
         return None
@@ -98,7 +98,7 @@ def _rule_for(type_p: type, type_q: type) -> Rule | None:
 
 
 def kl_divergence(p: Any, q: Any) -> Any:
-    """The Kullback-Leibler divergence of `p` from `q`, the mean under `p` of ln(p / q).
+    """Compute the Kullback-Leibler divergence of `p` from `q`, the mean under `p` of ln(p / q).
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def kl_divergence(p: Any, q: Any) -> Any:
 
     Returns
     -------
-    Tensor: Of the batch's shape; differentiable by the parameters.
+    Tensor: Of the batch's shape; differentiable with respect to the parameters.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def _of_bits(p: Any, q: Any) -> Any:
 def _of_binomials(p: Any, q: Any) -> Any:
     found = p.total_count * (p.probs * (p.logits - q.logits) + (-p.probs).log1p())
     found = found - p.total_count * (-q.probs).log1p()
-    # more trials lead where the other never is; of fewer there is no formula
+    # more trials reach values that the other cannot; for fewer there is no formula
     if not bool((p.total_count >= q.total_count).all()):
         raise NotImplementedError(
             "KL between Binomials where q.total_count > p.total_count is not implemented"
@@ -262,7 +262,7 @@ def _of_uniform(p: Any, q: Any) -> Any:
 
 
 def _factor(d: Any) -> Any:
-    """A matrix F with covariance F Fᵀ."""
+    """Return a matrix F with covariance F Fᵀ."""
     if isinstance(d, MultivariateNormal):
         return d._unbroadcasted_scale_tril
     root = d._unbroadcasted_cov_diag.sqrt().diag_embed()
@@ -279,7 +279,7 @@ def _log_determinant(d: Any) -> Any:
 
 
 def _squares(d: Any, matrices: Any) -> Any:
-    """The trace of Fᵀ Σ⁻¹ F, with the covariance Σ of `d`."""
+    """Return the trace of Fᵀ Σ⁻¹ F, with the covariance Σ of `d`."""
     if isinstance(d, MultivariateNormal):
         factor, other, diagonal = d._unbroadcasted_scale_tril, matrices, None
     else:
@@ -320,7 +320,7 @@ def _of_family(p: Any, q: Any) -> Any:
     slopes = wg.autograd.grad(normalizer.sum(), natural, create_graph=True)
     found = q._log_normalizer(*q._natural_params) - normalizer
     for of_p, of_q, slope in zip(natural, q._natural_params, slopes, strict=True):
-        # of several parameters each has dimensions of its own
+        # each of several parameters has its own dimensions
         found = found - sum_rightmost((of_q - of_p) * slope, of_p.dim() - len(p.batch_shape))
     return found
 
@@ -345,7 +345,7 @@ def _of_independent(p: Any, q: Any) -> Any:
 
 
 def _reaches_beyond(p: Any, q: Any) -> Any:
-    """Samples of `p` may lie where `q` has no density."""
+    """Return infinity: samples of `p` may lie where `q` has no density."""
     return wg.full_like(p.mean, math.inf)
 
 
@@ -373,7 +373,7 @@ def _beta_continuous_bernoulli(p: Any, q: Any) -> Any:
 
 
 def _finite(found: Any) -> Any:
-    """Infinity without a gradient, where moments of `p` are infinite."""
+    """Return infinity without a gradient where moments of `p` are infinite."""
     return wg.where(found.detach() < math.inf, found, math.inf)
 
 
@@ -418,7 +418,7 @@ def _within(found: Any, inside: Any) -> Any:
 
 
 def _mean_of_log(p: Any) -> Any:
-    """The mean of ln x under a uniform distribution of positive numbers."""
+    """Return the mean of ln x under a uniform distribution of positive numbers."""
     width = p.high - p.low
     return (_xlogx(p.high) - _xlogx(p.low) - width) / width
 
@@ -467,7 +467,7 @@ def _uniform_pareto(p: Any, q: Any) -> Any:
 
 
 def _to_gumbel(p: Any, q: Any, mean: Any, mean_of_exp: Any) -> Any:
-    """With the means of x / scale and of exp(-x / scale) for the scale of `q`."""
+    """Return the divergence from `q`, given the means of x / scale and of exp(-x / scale)."""
     loc = q.loc / q.scale
     return -p.entropy() + q.scale.log() + mean - loc + wg.exp(loc) * mean_of_exp
 

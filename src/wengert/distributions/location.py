@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: distributions of numbers by location and scale, on a line or a part."""
+"""Layer 9 · distributions: distributions of real numbers by location and scale."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Normal(ExponentialFamily):
 
 
 class Cauchy(Distribution):
-    """The Cauchy distribution around `loc`, of half width `scale` at half of its height.
+    """The Cauchy distribution around `loc`, with half width at half maximum `scale`.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class Cauchy(Distribution):
 
 
 class Laplace(Distribution):
-    """The Laplace distribution around `loc`, exponential with mean `scale` to either side.
+    """The Laplace distribution around `loc`, exponential with mean `scale` on either side.
 
     Examples
     --------
@@ -203,7 +203,8 @@ class Uniform(Distribution):
 
 
 class StudentT(Distribution):
-    """Student's t-distribution of `df` degrees of freedom, moved by `loc` and `scale`.
+    """Student's t-distribution with `df` degrees of freedom, shifted by `loc` and scaled by
+    `scale`.
 
     Examples
     --------
@@ -253,14 +254,14 @@ class StudentT(Distribution):
 
 
 class _Derived(TransformedDistribution):
-    """A distribution whose parameters are those of the one that it is made of."""
+    """A distribution whose parameters are those of its base distribution."""
 
     loc = property(lambda self: self.base_dist.loc)
     scale = property(lambda self: self.base_dist.scale)
 
 
 class LogNormal(_Derived):
-    """The distribution of numbers whose logarithm is normal, with mean `loc` and deviation `scale`.
+    """The distribution of exponentials of normal numbers with mean `loc` and deviation `scale`.
 
     Examples
     --------
@@ -292,7 +293,7 @@ class LogNormal(_Derived):
 
 
 class _Half(_Derived):
-    """The distribution of the absolute values of a symmetric one around 0."""
+    """The distribution of absolute values of a symmetric distribution around 0."""
 
     arg_constraints: ClassVar[Any] = _SCALED
     support = constraints.nonnegative
@@ -316,7 +317,7 @@ class _Half(_Derived):
 
 
 class HalfNormal(_Half):
-    """The distribution of absolute values of normal numbers around 0, of deviation `scale`.
+    """The distribution of absolute values of normal numbers with mean 0 and deviation `scale`.
 
     Examples
     --------
@@ -356,7 +357,7 @@ class HalfCauchy(_Half):
 
 
 class Gumbel(TransformedDistribution):
-    """The Gumbel distribution, of the largest of many numbers, of mode `loc`.
+    """The Gumbel distribution of maxima, with mode `loc`.
 
     Examples
     --------
@@ -398,8 +399,8 @@ class Gumbel(TransformedDistribution):
 class VonMises(Distribution):
     """The von Mises distribution of angles around `loc`, between -π and π.
 
-    Samples are not differentiable; they are drawn by Best and Fisher's method (Applied Statistics
-    28, 1979).
+    Samples are not differentiable; they are drawn by the method of Best and Fisher (Applied
+    Statistics 28, 1979).
 
     Examples
     --------
@@ -439,7 +440,7 @@ class VonMises(Distribution):
         tau = 1 + (1 + 4 * k**2).sqrt()
         rho = (tau - (2 * tau).sqrt()) / (2 * k)
         exact = (1 + rho**2) / (2 * rho)
-        # for small k digits cancel: the Taylor series about 0
+        # for small k the formula cancels: use the Taylor series about 0
         return wg.where(k < 1e-5, 1 / k + k, exact)
 
     def sample(self, sample_shape: Any = ()) -> Any:

@@ -12,16 +12,16 @@ from wengert.distributions.distribution import Distribution
 
 
 class MixtureSameFamily(Distribution):
-    """A mixture of the distributions along the last dimension of a batch.
+    """A mixture of the distributions along the last batch dimension.
 
     Parameters
     ----------
-    mixture_distribution : Categorical. Which component a sample comes from.
+    mixture_distribution : Categorical. The distribution of the component of a sample.
     component_distribution : Distribution. The components, along the last batch dimension.
 
     Raises
     ------
-    ValueError: If they are not such, or differ in the number of components.
+    ValueError: If they have other types, or different numbers of components.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class MixtureSameFamily(Distribution):
         return constraints.MixtureSameFamilyConstraint(self._component_distribution.support)
 
     def _weighted(self, values: Any) -> Any:
-        """The sum over the components of values of shape batch, component, event."""
+        """Sum values of shape (batch, component, event) over the components."""
         probs = self._mixture_distribution.probs
         probs = probs.reshape(probs.shape + (1,) * self._event_ndims)
         return (probs * values).sum(-1 - self._event_ndims)

@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: distributions of vectors and matrices, by covariances."""
+"""Layer 9 · distributions: distributions of vectors and matrices, by covariance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wengert.tape.sites import warn
 
 
 def batch_mv(matrices: Any, vectors: Any) -> Any:
-    """Products of matrices and vectors, whose batches broadcast.
+    """Multiply matrices with vectors, whose batches broadcast.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def batch_mv(matrices: Any, vectors: Any) -> Any:
 
 
 def batch_mahalanobis(factor: Any, vectors: Any) -> Any:
-    """\\|L⁻¹ x\\|², for Cholesky factors L and vectors x whose batches broadcast.
+    """Compute \\|L⁻¹ x\\|², for Cholesky factors L and vectors x whose batches broadcast.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def batch_mahalanobis(factor: Any, vectors: Any) -> Any:
 
 
 def log_diagonal(factor: Any) -> Any:
-    """The sum of the logarithms of the diagonals: half a log-determinant.
+    """Sum the logarithms of the diagonals: half a log-determinant.
 
     Examples
     --------
@@ -53,14 +53,14 @@ def log_diagonal(factor: Any) -> Any:
 
 
 def precision_to_scale_tril(precision: Any) -> Any:
-    """The Cholesky factors of the inverses of matrices.
+    """Compute the Cholesky factors of the inverses of matrices.
 
     Examples
     --------
     >>> wg.distributions.multivariate.precision_to_scale_tril(16 * wg.eye(1))
     tensor([[0.2500]])
     """
-    # with both dimensions turned around, the factor of the inverse is an inverse of a factor
+    # with both dimensions flipped, the inverse's factor is the inverse of a factor
     turned = wg.linalg.cholesky(wg.flip(precision, (-2, -1)))
     upper = wg.flip(turned, (-2, -1)).mT
     eye = wg.eye(precision.shape[-1], dtype=precision.dtype)
@@ -98,7 +98,7 @@ class _OfCovariance:
 
     @lazy_property
     def precision_matrix(self) -> Any:
-        """Its inverse."""
+        """The inverse of the covariance."""
         return self._whole(wg.cholesky_inverse(self._unbroadcasted_scale_tril))
 
 
@@ -125,7 +125,7 @@ class MultivariateNormal(_OfCovariance, Distribution):
     ----------
     loc : Tensor. The mean, of shape (..., n).
     covariance_matrix, precision_matrix, scale_tril : Tensor. One of the covariance, its inverse and
-        its Cholesky factor, of shape (..., n, n). The factor is the quickest.
+        its Cholesky factor, of shape (..., n, n). The factor is the fastest.
 
     Raises
     ------
@@ -187,7 +187,7 @@ class MultivariateNormal(_OfCovariance, Distribution):
 
 
 class LowRankMultivariateNormal(Distribution):
-    """The normal distribution of vectors, of covariance ``W Wᵀ + diag(D)``.
+    """The normal distribution of vectors with covariance ``W Wᵀ + diag(D)``.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class LowRankMultivariateNormal(Distribution):
 
     Raises
     ------
-    ValueError: If shapes do not fit each other.
+    ValueError: If shapes do not match.
 
     Examples
     --------
@@ -236,7 +236,7 @@ class LowRankMultivariateNormal(Distribution):
         self.loc, self.cov_diag = (v.expand((*batch, *event)) for v in (loc, cov_diag))
         self.cov_factor = cov_factor.expand((*batch, *cov_factor.shape[-2:]))
         super().__init__(wg.Size(batch), event, validate_args=validate_args)
-        # by Woodbury's identity all follows from I + Wᵀ D⁻¹ W, a small matrix
+        # by Woodbury's identity, I + Wᵀ D⁻¹ W, a small matrix, suffices
         scaled = cov_factor.mT / cov_diag.unsqueeze(-2)
         self._capacitance_tril = wg.linalg.cholesky(
             scaled @ cov_factor + wg.eye(cov_factor.shape[-1], dtype=cov_factor.dtype)
@@ -300,7 +300,7 @@ class LowRankMultivariateNormal(Distribution):
 
 
 class LogisticNormal(TransformedDistribution):
-    """The distribution of points of the simplex made of normal vectors, one element shorter.
+    """The distribution on the simplex of transformed normal vectors with one element less.
 
     Examples
     --------
@@ -323,7 +323,7 @@ class LogisticNormal(TransformedDistribution):
 
 
 class Wishart(_OfCovariance, ExponentialFamily):
-    """The Wishart distribution, of the covariances of normal vectors.
+    """The Wishart distribution of sample covariances of normal vectors.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ class Wishart(_OfCovariance, ExponentialFamily):
 
     @property
     def arg_constraints(self) -> Any:
-        """That of `df` depends on the size of the matrices."""
+        """The constraints; that of `df` depends on the size of the matrices."""
         return {**_MATRICES, "df": constraints.greater_than(self.event_shape[-1] - 1)}
 
     def __init__(
@@ -387,7 +387,7 @@ class Wishart(_OfCovariance, ExponentialFamily):
                 UserWarning,
             )
         self._factor(name, given)
-        # half the degrees of freedom that the k-th chi number of the diagonal has
+        # half the degrees of freedom of the k-th chi number of the diagonal
         halves = 0.5 * (self.df.unsqueeze(-1) - wg.arange(event[-1], dtype=given.dtype))
         self._gamma = Gamma(halves, wg.full_like(halves, 0.5), validate_args=False)
 
@@ -418,7 +418,7 @@ class Wishart(_OfCovariance, ExponentialFamily):
         tries = 10 if max_try_correction is None else max_try_correction
         shape = wg.Size(sample_shape)
         sample = self._bartlett(shape)
-        # rounding may make a sample singular: that one is drawn again
+        # rounding may make a sample singular: draw that one again
         singular = ~self.support.check(sample)
         for _ in range(tries):
             if holds(~singular):
@@ -465,12 +465,12 @@ def _mvdigamma(x: Any, p: int) -> Any:
 
 
 class LKJCholesky(Distribution):
-    """The distribution of Cholesky factors of correlation matrices of Lewandowski and others.
+    """The LKJ distribution of Cholesky factors of correlation matrices.
 
     Parameters
     ----------
     dim : int. The number of rows, at least 2.
-    concentration : Tensor or number. 1 is uniform over correlation matrices; more of it makes the
+    concentration : Tensor or number. 1 is uniform over correlation matrices; larger values make
         correlations smaller.
 
     References

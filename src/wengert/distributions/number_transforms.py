@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: transforms, and those of numbers and of several transforms."""
+"""Layer 9 · distributions: transforms of numbers, and compositions of transforms."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def sum_rightmost(value: Any, dim: int) -> Any:
-    """The sum over the last `dim` dimensions.
+    """Sum over the last `dim` dimensions.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def sum_rightmost(value: Any, dim: int) -> Any:
 
 
 class Transform:
-    """A differentiable function whose Jacobian has a determinant that can be computed.
+    """A differentiable function with a computable Jacobian determinant.
 
     A transform defines `_call`, `_inverse` where it is bijective, and `log_abs_det_jacobian`.
 
@@ -50,9 +50,9 @@ class Transform:
 
     Attributes
     ----------
-    domain, codomain : Constraint. Where arguments and values lie.
-    bijective : bool. Whether there is an inverse.
-    sign : int or Tensor. That of the derivative, of monotonic functions of a number.
+    domain, codomain : Constraint. The regions of arguments and of values.
+    bijective : bool. Whether it has an inverse.
+    sign : int or Tensor. The sign of the derivative, for monotonic functions of a number.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Transform:
     domain: Any = constraints.real
     codomain: Any = constraints.real
     _arguments: ClassVar[tuple[str, ...]] = ()
-    """What the transform is made of, as attributes named like the arguments."""
+    """The names of the constructor's arguments, which are attributes of the transform."""
     _inv: Any = None
 
     def __init__(self, cache_size: int = 0) -> None:
@@ -79,7 +79,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """How many dimensions belong to one value, if arguments have as many."""
+        """The number of dimensions of one value, if it is the same for arguments."""
         if self.domain.event_dim != self.codomain.event_dim:
             raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
         dim: int = self.domain.event_dim
@@ -87,7 +87,7 @@ class Transform:
 
     @property
     def inv(self) -> Any:
-        """The inverse transform, whose inverse this one is."""
+        """The inverse transform; its own inverse is this transform."""
         found = self._inv() if self._inv is not None else None
         if found is None:
             found = _InverseTransform(self)
@@ -100,7 +100,7 @@ class Transform:
         raise NotImplementedError
 
     def with_cache(self, cache_size: int = 1) -> Any:
-        """The same transform with a cache of this size."""
+        """Return the same transform with a cache of this size."""
         if self._cache_size == cache_size:
             return self
         given = {name: getattr(self, name) for name in self._arguments}
@@ -112,12 +112,12 @@ class Transform:
         return all(_same(getattr(self, n), getattr(other, n)) for n in self._arguments)
 
     _compared = True
-    """Whether transforms of the same arguments are equal."""
+    """Whether transforms with the same arguments are equal."""
 
     __hash__ = None  # type: ignore[assignment]  # as in PyTorch: they are equal by value
 
     def __call__(self, x: Any) -> Any:
-        """The value at `x`."""
+        """Compute the value at `x`."""
         if not self._cache_size:
             return self._call(x)
         known, y = self._cached_x_y
@@ -142,15 +142,15 @@ class Transform:
         raise NotImplementedError
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """ln \\|dy/dx\\|, of an argument and its value."""
+        """Compute ln \\|dy/dx\\| from an argument and its value."""
         raise NotImplementedError
 
     def forward_shape(self, shape: Any) -> Any:
-        """The shape of values at arguments of a shape."""
+        """Return the shape of values for arguments of a shape."""
         return shape
 
     def inverse_shape(self, shape: Any) -> Any:
-        """The shape of arguments with values of a shape."""
+        """Return the shape of arguments for values of a shape."""
         return shape
 
     def __repr__(self) -> str:
@@ -164,7 +164,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 class _InverseTransform(Transform):
-    """The inverse of a transform, in whose cache it looks."""
+    """The inverse of a transform, whose cache it uses."""
 
     def __init__(self, transform: Any) -> None:
         super().__init__(cache_size=transform._cache_size)
@@ -210,7 +210,7 @@ class _InverseTransform(Transform):
 
 
 class ComposeTransform(Transform):
-    """Transforms one after the other.
+    """A composition of transforms.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ class ComposeTransform(Transform):
         if not parts:
             return constraints.real
         found = getattr(parts[0], near)
-        # how many dimensions reach back from the other end
+        # the number of dimensions needed, counted from the other end
         dim = getattr(parts[-1], far).event_dim
         for part in parts[::-1]:
             change = getattr(part, near).event_dim - getattr(part, far).event_dim
@@ -265,7 +265,7 @@ class ComposeTransform(Transform):
 
     @property
     def inv(self) -> Any:
-        """The inverses in reverse order."""
+        """The composition of the inverses, in reverse order."""
         found = self._inv() if self._inv is not None else None
         if found is None:
             found = ComposeTransform([part.inv for part in reversed(self.parts)])
@@ -317,12 +317,12 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """A transform whose last batch dimensions count as part of the value.
+    """A transform whose last batch dimensions count as part of the event.
 
     Parameters
     ----------
     base_transform : Transform.
-    reinterpreted_batch_ndims : int. How many dimensions are added to its event.
+    reinterpreted_batch_ndims : int. The number of dimensions to add to its event.
 
     Examples
     --------
@@ -403,7 +403,7 @@ class ExpTransform(Transform):
 
 
 class _Broadcasts(Transform):
-    """A transform of numbers by parameters, with which it broadcasts."""
+    """A transform of numbers that broadcasts with its parameters."""
 
     def forward_shape(self, shape: Any) -> Any:
         parameters = [getattr(getattr(self, n), "shape", ()) for n in self._arguments]
@@ -488,7 +488,7 @@ class TanhTransform(Transform):
         return x.tanh()
 
     def _inverse(self, y: Any) -> Any:
-        # near ±1 the inverse is not exact: a cache keeps it so
+        # near ±1 the inverse is inexact: a cache makes it exact
         return wg.atanh(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -522,7 +522,7 @@ class SigmoidTransform(Transform):
 
 
 class AbsTransform(Transform):
-    """y = \\|x\\|, which is not bijective: its inverse is one of two.
+    """y = \\|x\\|, which is not bijective: the inverse returns one of two solutions.
 
     Examples
     --------
@@ -545,7 +545,7 @@ class AffineTransform(_Broadcasts):
     Parameters
     ----------
     loc, scale : Tensor or number.
-    event_dim : int. How many dimensions belong to one value.
+    event_dim : int. The number of dimensions of one value.
 
     Examples
     --------
@@ -600,7 +600,7 @@ class AffineTransform(_Broadcasts):
 
 
 class CumulativeDistributionTransform(Transform):
-    """y = cdf(x), of a distribution on numbers: its samples become uniform.
+    """y = cdf(x) of a distribution of numbers, whose samples become uniform.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: powers of exponential, uniform and gamma numbers."""
+"""Layer 9 · distributions: distributions of powers of exponential, uniform and gamma numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wengert.distributions.utils import broadcast_all, euler_constant, number_li
 
 
 class InverseGamma(TransformedDistribution):
-    """The distribution of the reciprocals of gamma numbers.
+    """The distribution of reciprocals of gamma numbers.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class InverseGamma(TransformedDistribution):
 
 
 class Pareto(TransformedDistribution):
-    """Pareto's distribution of numbers from `scale` on, whose density falls with `alpha`.
+    """The Pareto distribution of numbers of at least `scale`, with exponent `alpha`.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Pareto(TransformedDistribution):
 
 
 class Weibull(TransformedDistribution):
-    """The Weibull distribution, of `scale` times a power of an exponential number.
+    """The Weibull distribution: `scale` times a power of an exponential number.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Weibull(TransformedDistribution):
 
 
 class Kumaraswamy(TransformedDistribution):
-    """Kumaraswamy's distribution on the unit interval, alike the beta distribution.
+    """The Kumaraswamy distribution on the unit interval, similar to the beta distribution.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class Kumaraswamy(TransformedDistribution):
 
 
 class GeneralizedPareto(Distribution):
-    """The generalised Pareto distribution, of what exceeds a high threshold `loc`.
+    """The generalised Pareto distribution of excesses over a high threshold `loc`.
 
     Examples
     --------
@@ -216,7 +216,7 @@ class GeneralizedPareto(Distribution):
 
     @property
     def _safe(self) -> Any:
-        """The concentration, where formulas divide by it."""
+        """The concentration, made safe to divide by."""
         return wg.where(self._is_exponential, 1.0, self.concentration)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -232,11 +232,11 @@ class GeneralizedPareto(Distribution):
         return (1 + concentration) * self._log_survival(value) - wg.log(self.scale)
 
     def log_survival_function(self, value: Any) -> Any:
-        """The logarithm of the probability of more than `value`."""
+        """Compute the logarithm of the probability of values above `value`."""
         return self._log_survival(self._checked(value))
 
     def log_cdf(self, value: Any) -> Any:
-        """The logarithm of `cdf`."""
+        """Compute the logarithm of `cdf`."""
         return wg.log1p(-wg.exp(self.log_survival_function(value)))
 
     def cdf(self, value: Any) -> Any:

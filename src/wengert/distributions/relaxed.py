@@ -65,7 +65,7 @@ class LogitRelaxedBernoulli(_OfBits, Distribution):
 
 
 class _Relaxed(TransformedDistribution):
-    """A distribution with the temperature and probabilities of the one that it is made of."""
+    """A distribution with the temperature and probabilities of its base distribution."""
 
     has_rsample = True
 
@@ -75,7 +75,7 @@ class _Relaxed(TransformedDistribution):
 
 
 class RelaxedBernoulli(_Relaxed):
-    """Numbers between 0 and 1 that are nearly bits, and differentiable by `probs` or `logits`.
+    """Numbers between 0 and 1 that are nearly bits, differentiable by `probs` or `logits`.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class ExpRelaxedCategorical(_OfCategories):
 
     Parameters
     ----------
-    temperature : Tensor. The lower, the nearer to one-hot vectors.
+    temperature : Tensor. The lower it is, the closer samples are to one-hot vectors.
     %(probs_or_logits)s
 
     Examples
@@ -148,7 +148,7 @@ class ExpRelaxedCategorical(_OfCategories):
 
 
 class RelaxedOneHotCategorical(_Relaxed):
-    """Points of the simplex that are nearly corners, and differentiable by `probs` or `logits`.
+    """Points of the simplex that are nearly one-hot, differentiable by `probs` or `logits`.
 
     Parameters
     ----------

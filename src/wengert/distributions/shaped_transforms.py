@@ -1,4 +1,4 @@
-"""Layer 9 · distributions: transforms of vectors and matrices, and of parts of values."""
+"""Layer 9 · distributions: transforms of vectors and matrices, and of slices of values."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def _check_dims(shape: Any, least: int) -> None:
 
 
 class ReshapeTransform(Transform):
-    """The last dimensions of a value in another shape.
+    """Reshapes the last dimensions of a value.
 
     Parameters
     ----------
-    in_shape, out_shape : tuple of int. Shapes of events, with as many elements.
+    in_shape, out_shape : tuple of int. Shapes of events, with equal numbers of elements.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """Vectors to a simplex of one element more: each takes its share of what is left.
+    """Vectors to a simplex with one element more: each takes its share of the remainder.
 
     Examples
     --------
@@ -156,7 +156,8 @@ class StickBreakingTransform(Transform):
 class CorrCholeskyTransform(Transform):
     """Vectors to Cholesky factors of correlation matrices.
 
-    Each element becomes a partial correlation by tanh; a row takes shares of its unit length.
+    Each element becomes a partial correlation by tanh, which takes a share of its row's unit
+    length.
 
     Examples
     --------
@@ -174,7 +175,7 @@ class CorrCholeskyTransform(Transform):
         x = wg.tanh(x)
         eps = wg.finfo(x.dtype).eps
         r = vec_to_tril_matrix(x.clamp(min=-1 + eps, max=1 - eps), diag=-1)
-        # of a row of length 1, what is left after each element
+        # the remainder of a row of length 1 after each element
         left = (1 - r * r).sqrt().cumprod(-1)
         r = r + wg.eye(r.shape[-1], dtype=r.dtype)
         return r * pad(left[..., :-1], [1, 0], value=1)
@@ -226,7 +227,7 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """Matrices to positive definite ones, by way of their Cholesky factors.
+    """Matrices to positive definite ones, by their Cholesky factors.
 
     Examples
     --------
@@ -249,7 +250,7 @@ class PositiveDefiniteTransform(Transform):
 
 
 class _OfParts(Transform):
-    """A transform for each part of a value along `dim`."""
+    """A transform for each slice of a value along `dim`."""
 
     transforms: list[Any]
     dim: int
@@ -270,7 +271,7 @@ class _OfParts(Transform):
     _joined: Callable[..., Any]
 
     def _each(self, function: Callable[..., Any], *values: Any) -> list[Any]:
-        """What `function` makes of each transform and its parts of the values."""
+        """Apply `function` to each transform and its slices of the values."""
         for value in values:
             if not -value.dim() <= self.dim < value.dim():
                 raise AssertionError(
@@ -287,13 +288,13 @@ class _OfParts(Transform):
 
 
 class CatTransform(_OfParts):
-    """Transforms of parts that lie one after the other along a dimension.
+    """Transforms of consecutive slices along a dimension.
 
     Parameters
     ----------
     tseq : list of Transform.
-    dim : int. Along which they lie.
-    lengths : list of int, optional. Those of the parts; 1 unless given.
+    dim : int. The dimension.
+    lengths : list of int, optional. The lengths of the slices; by default 1.
 
     Examples
     --------
@@ -357,7 +358,7 @@ class CatTransform(_OfParts):
 
 
 class StackTransform(_OfParts):
-    """Transforms of the slices along a dimension.
+    """Transforms of the single slices along a dimension.
 
     Parameters
     ----------

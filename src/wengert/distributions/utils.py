@@ -1,5 +1,4 @@
-"""Layer 9 · distributions: what distributions share: parameters brought to one shape, attributes
-that are computed when they are first asked for, probabilities and their logarithms, triangles."""
+"""Layer 9 · distributions: shared helpers for parameters, probabilities and triangles."""
 
 from __future__ import annotations
 
@@ -30,9 +29,9 @@ euler_constant = 0.57721566490153286060
 
 
 def broadcast_all(*values: Any) -> tuple[Any, ...]:
-    """Numbers and tensors as tensors of one shape.
+    """Broadcast numbers and tensors to tensors of one shape.
 
-    Numbers get the dtype of the first tensor, or the default dtype where there is none.
+    Numbers get the dtype of the first tensor, or the default dtype without one.
 
     Raises
     ------
@@ -55,16 +54,16 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any:
-    """Standard normal numbers, as other packages' distributions draw them."""
+    """Draw standard normal numbers, as other packages' distributions do."""
     return wg.normal(wg.zeros(shape, dtype=dtype, device=device), 1.0)
 
 
 def exactly_one(**values: Any) -> str:
-    """The name of the one value that is given, as `probs` or `logits` are.
+    """Return the name of the single value that is given, as for `probs` and `logits`.
 
     Raises
     ------
-    ValueError: If both are, or none.
+    ValueError: If both are given, or none is.
 
     Examples
     --------
@@ -79,7 +78,7 @@ def exactly_one(**values: Any) -> str:
 
 
 def number_like(tensor: Any, value: float) -> Any:
-    """A constant of the shape and dtype of a tensor, without its history.
+    """Return a constant with the shape and dtype of a tensor, without its history.
 
     Examples
     --------
@@ -90,7 +89,7 @@ def number_like(tensor: Any, value: float) -> Any:
 
 
 def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
-    """Probabilities of their logarithms (up to a constant), or of log-odds where they are binary.
+    """Convert log-weights to probabilities, or log-odds if they are binary.
 
     Examples
     --------
@@ -101,7 +100,7 @@ def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
 
 
 def clamp_probs(probs: Any) -> Any:
-    """Probabilities moved into the open interval from 0 to 1, by a rounding error.
+    """Clamp probabilities to the open interval from 0 to 1, by a rounding error.
 
     Examples
     --------
@@ -113,7 +112,7 @@ def clamp_probs(probs: Any) -> Any:
 
 
 def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
-    """The logarithms of probabilities, or log-odds where they are binary.
+    """Convert probabilities to their logarithms, or to log-odds if they are binary.
 
     Examples
     --------
@@ -125,7 +124,7 @@ def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
 
 
 def entropy_of_bits(logits: Any, probs: Any) -> Any:
-    """The entropy of bits in natural units, from both their log-odds and probabilities.
+    """Compute the entropy of bits in nats, from both their log-odds and probabilities.
 
     Examples
     --------
@@ -136,8 +135,7 @@ def entropy_of_bits(logits: Any, probs: Any) -> Any:
 
 
 class lazy_property:
-    """The decorator of a method that is called once, when its value is first asked for as an
-    attribute; the value is recorded by autograd, also where nothing else is.
+    """A decorator for a method that computes an attribute once, on first access, with recording.
 
     Examples
     --------
@@ -167,14 +165,14 @@ class lazy_property:
 
 
 class _lazy_property_and_property(lazy_property, property):
-    """What a class shows: a property, as tools that write documentation expect."""
+    """The value on the class: a property, as documentation tools expect."""
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:
         property.__init__(self, wrapped)
 
 
 def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
-    """The elements of matrices on and below a diagonal, row by row.
+    """Return the elements of matrices on and below a diagonal, row by row.
 
     Raises
     ------
@@ -193,7 +191,7 @@ def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
 
 
 def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
-    """Matrices with these elements on and below a diagonal, row by row, and zeros above it.
+    """Make matrices with these elements on and below a diagonal, row by row, and zeros above.
 
     Raises
     ------

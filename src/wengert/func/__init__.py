@@ -1,8 +1,8 @@
 """Layer 7 · func: transforms of functions: gradients, tangents, batches, Jacobians.
 
-Every transform takes a function and gives one, so they nest, in any order. The names and
+Every transform takes a function and returns one, so they nest in any order. The names and
 signatures are those of ``torch.func``; `value_and_grad`, `jacobian`, `hvp`, `hessian_diag` and
-`laplacian` are further ones.
+`laplacian` are additions.
 """
 
 from wengert.base.names import shows

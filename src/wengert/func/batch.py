@@ -25,7 +25,7 @@ _RANDOMNESS = ("error", "different", "same")
 
 
 def dims_of(dims: Any, value: Any, name: str) -> Iterator[Any]:
-    """The mapped dimension of each leaf of `value`."""
+    """Return the mapped dimension of each leaf of `value`."""
     if dims is None or (isinstance(dims, int) and not isinstance(dims, bool)):
         for _ in flatten(value)[0]:
             yield dims
@@ -56,7 +56,7 @@ def dims_of(dims: Any, value: Any, name: str) -> Iterator[Any]:
 def mapped_leaves(
     args: tuple[Any, ...], in_dims: Any, name: str
 ) -> tuple[list[Any], list[Any], int]:
-    """The leaves of the arguments, their mapped dimensions, counted from 0, and the size."""
+    """Return the leaves of the arguments, their mapped dimensions counted from 0, and the size."""
     if not isinstance(in_dims, int | tuple | list) or isinstance(in_dims, bool):
         raise ValueError(
             f"{name}: expected `in_dims` to be int or a (potentially nested) tuple matching the "
@@ -108,7 +108,7 @@ def vmap(
     *,
     chunk_size: int | None = None,
 ) -> Callable[P, R]:
-    """The function that maps `func` over a dimension of its arguments, all at once.
+    """Vectorize `func`: map it over a dimension of its arguments, all elements at once.
 
     Inside, `func` sees tensors without the mapped dimension; each operation on them is one
     operation on the whole batch.
@@ -116,23 +116,23 @@ def vmap(
     Parameters
     ----------
     func : callable. Takes and returns tensors, or nested containers of them.
-    in_dims : int, or nested structure of int and None. The dimension of each argument that is
-        mapped; None: each element gets the whole argument.
-    out_dims : int, or nested structure of int and None. Where the mapped dimension goes in the
-        results; None for what does not depend on it.
-    randomness : {"error", "different", "same"}. Whether random operations raise, draw for each
-        element again, or once for all.
-    chunk_size : int, optional. How many elements to compute at once; all by default.
+    in_dims : int, or nested structure of int and None. The mapped dimension of each argument; None
+        passes the whole argument to each element.
+    out_dims : int, or nested structure of int and None. The position of the mapped dimension in the
+        results; None for results that do not depend on it.
+    randomness : {"error", "different", "same"}. Whether random operations raise, draw separately
+        for each element, or once for all.
+    chunk_size : int, optional. The number of elements to compute at once; all by default.
 
     Returns
     -------
     callable: Takes arguments with the mapped dimension, and returns results with it. Keyword
-        arguments reach `func` as they are.
+        arguments are passed to `func` unchanged.
 
     Raises
     ------
     ValueError: If `in_dims` or `out_dims` does not match, or mapped dimensions differ in size.
-    RuntimeError: If `func` decides on values of a mapped tensor, reads them, or calls an operation
+    RuntimeError: If `func` branches on values of a mapped tensor, reads them, or calls an operation
         whose result would have another shape for each element.
 
     Examples
@@ -211,7 +211,7 @@ def _within(
     out_dims: Any,
     name: str,
 ) -> Any:
-    """What `call` gives, for the whole batch; when this ends nothing here holds what it wrote."""
+    """Return the result of `call` on the whole batch; keep no reference to values it wrote."""
     inside = [
         leaf if dim is None else move("wrap", leaf, level)
         for leaf, dim in zip(leaves, dims, strict=True)

@@ -1,4 +1,4 @@
-"""Layer 7 · func: functions with derivatives of their own: `custom_vjp` and `custom_jvp`."""
+"""Layer 7 · func: functions with custom derivatives: `custom_vjp` and `custom_jvp`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from wengert.tape.modes import enable_grad, full_mode, is_recording
 from wengert.tape.node import edge_of
 
 _LINEAR: ContextVar[tuple[Any, ...]] = ContextVar("linear", default=())
-"""The tangents, as edges, by which rules are transposed at this moment."""
+"""The tangents, as edges, with respect to which rules are currently being transposed."""
 
 
 @contextlib.contextmanager
@@ -35,12 +35,12 @@ def _transposed_by(tangents: Sequence[Any]) -> Iterator[None]:
 
 
 def _is_linear(tensors: Sequence[Any]) -> bool:
-    """Whether one of these came of a tangent by which a rule is transposed.
+    """Return whether one of these depends on a tangent with respect to which a rule is transposed.
 
     NOTE [functions of tangents]
-    A rule of a linear function may give it the tangent: ``f(x), f(t)``. While it is transposed, the
-    function is not differentiated by `t` again, which would ask the rule again: what it
-    computes is linear, and is transposed itself.
+    The rule of a linear function may apply it to the tangent: ``f(x), f(t)``. While the rule is
+    transposed, the function is not differentiated with respect to `t`, which would call the rule
+    again: its computation is linear, and is transposed itself.
     """
     wanted = _LINEAR.get()
     if not wanted:
@@ -59,15 +59,15 @@ def _is_linear(tensors: Sequence[Any]) -> bool:
 
 
 def _detached(tensor: Any) -> Any:
-    """Another tensor over the same memory, without history."""
+    """Return another tensor over the same memory, without history."""
     return new_tensor(tensor._payload, None, tensor._share_version())
 
 
 def _beside(rules: tuple[Any, ...], call: _Call) -> list[Any]:
-    """The arguments in the batches that the rules close over, so that these are used there."""
+    """Return the arguments at the levels that the rules close over, so that these apply here."""
     levels = full_mode().levels
     found = levels_named(rules, levels) if levels else []
-    # tangents of what a rule closes over come of the rule itself
+    # tangents of closed-over values come from the rule itself
     call.batches = [level for level in found if level.size is not None]
     if not call.batches:
         return call.tensors
@@ -75,7 +75,7 @@ def _beside(rules: tuple[Any, ...], call: _Call) -> list[Any]:
 
 
 class _Call:
-    """One call of a function with a rule: its arguments taken apart, and what its rule left."""
+    """One call of a function with a rule: its flattened arguments and the rule's residuals."""
 
     def __init__(self, args: tuple[Any, ...], fixed: tuple[int, ...]) -> None:
         self.args = args
@@ -85,17 +85,17 @@ class _Call:
         self.leaves = leaves
         self.places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, TensorBase)]
         self.tensors = [leaves[i] for i in self.places]
-        # whether what the function closes over may be differentiated by, and the outputs that can
+        # whether the closed-over values may be differentiated, and the outputs that depend on them
         self.recorded = is_recording()
         self.closed: list[Any] = []
         self._count = 0
         self.structure: Callable[[list[Any]], Any] = tuple
         self.kept: Any = None
-        # the batches that the rules close over: the outputs belong to them, too
+        # the levels that the rules close over: the outputs belong to them, too
         self.batches: list[Any] = []
 
     def arguments(self, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments with other tensors in place of theirs."""
+        """Return the arguments with other tensors in place of theirs."""
         leaves = list(self.leaves)
         for place, tensor in zip(self.places, tensors, strict=True):
             leaves[place] = tensor
@@ -103,13 +103,13 @@ class _Call:
         return tuple(arg if i in self.fixed else next(moving) for i, arg in enumerate(self.args))
 
     def spread(self, leaf: Any) -> Any:
-        """An output as a value of the batches that the rules close over."""
+        """Return an output as a value of the levels that the rules close over."""
         return brought(leaf, self.batches) if isinstance(leaf, TensorBase) else leaf
 
     def close(self, leaves: list[Any]) -> None:
-        """Note the outputs as they follow from what the function closes over.
+        """Record how the outputs depend on the function's closed-over values.
 
-        Of several runs, at fewer and fewer levels, the last counts: the rule has the others.
+        Of several runs, at fewer and fewer levels, the last counts: the rule handles the others.
         """
         closed = [leaf if getattr(leaf, "_edge", None) is not None else None for leaf in leaves]
         count = len(levels_of(*[leaf._payload for leaf in leaves if isinstance(leaf, TensorBase)]))
@@ -117,7 +117,7 @@ class _Call:
             self.closed, self._count = closed, count
 
     def given(self, made: tuple[Any, ...]) -> Any:
-        """The outputs in their structure, tied to what the function closes over."""
+        """Return the outputs in their structure, tied to the closed-over values."""
         return self.structure(
             [
                 out
@@ -128,7 +128,7 @@ class _Call:
         )
 
     def flat(self, value: Any, what: str) -> list[Any]:
-        """Gradients or tangents, of the structure of the moving arguments, as those of tensors."""
+        """Flatten gradients or tangents that have the structure of the differentiable arguments."""
         parts = value if isinstance(value, tuple) else (value,)
         moving = tuple(arg for i, arg in enumerate(self.args) if i not in self.fixed)
         if len(parts) != len(moving):
@@ -158,12 +158,12 @@ _NO_SECOND = (
 
 
 class _Tied(Function):
-    """A value with a second history: that by which it follows from something else.
+    """A value with a second history: its dependence on other values.
 
-    The other history starts at the values of the arguments, so that these get no gradient twice.
-    So its derivatives have none by the arguments: reverse mode refuses to look for any, and where
-    arguments have tangents a pass inside of their level is refused. One from outside has those of
-    the tangents from the rule, unless these come from the other history, too.
+    The other history starts at the values of the arguments, so that these do not get a gradient
+    twice. So its derivatives do not depend on the arguments: reverse mode refuses to differentiate
+    them, and where arguments have tangents, a pass inside their level is refused. A pass from
+    outside gets the tangents' part from the rule, unless they come from the other history, too.
     """
 
     @staticmethod
@@ -188,12 +188,12 @@ class _Tied(Function):
 
     @staticmethod
     def jvp(ctx: Any, tangent: Any, *_: Any) -> Any:
-        """Give the tangent of the value, which has that of the other in it."""
+        """Return the tangent of the value, which includes that of the other history."""
         return tangent
 
 
 class _Last(Function):
-    """A cotangent that depends on some arguments in a way that is not known."""
+    """A cotangent whose dependence on some arguments is not known."""
 
     @staticmethod
     def forward(ctx: Any, value: Any, *args: Any) -> Any:
@@ -202,7 +202,7 @@ class _Last(Function):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Give what does not go to the arguments, by which it is as unknown."""
+        """Pass on the gradients that do not go to the arguments, whose dependence is as unknown."""
         args = ctx.saved_tensors
         if any(ctx.asks_for(1 + i) for i in range(len(args))):
             raise RuntimeError(_NO_SECOND)
@@ -210,19 +210,19 @@ class _Last(Function):
 
     @staticmethod
     def jvp(ctx: Any, tangent: Any, *_: Any) -> Any:
-        """Give the tangent."""
+        """Return the tangent."""
         return tangent
 
 
 class _Reverse(Function):
-    """What `custom_vjp` records."""
+    """The Function that `custom_vjp` records."""
 
     generate_vmap_rule = True
     _carries_closures = True
 
     @staticmethod
     def forward(owner: Any, call: Any, *tensors: Any) -> Any:
-        """Compute the outputs, and what the rule needs."""
+        """Compute the outputs and the rule's residuals."""
         if not call.recorded:
             leaves, call.structure = flatten(owner.compute(call, call.arguments(tensors)))
             return tuple(map(call.spread, leaves))
@@ -244,7 +244,7 @@ class _Reverse(Function):
     def backward(ctx: Any, *cotangents: Any) -> Any:
         call = ctx.call
         if is_recording() or levels_of(*[tensor._payload for tensor in ctx.saved_tensors]):
-            # again, since derivatives go through what the rule needs, too
+            # again, since derivatives also go through the residuals
             call = _Call(call.arguments(ctx.saved_tensors), call.fixed)
             ctx.owner.compute(call, call.args)
         grads = ctx.owner.pulled(call, ctx.call.structure(list(cotangents)))
@@ -252,16 +252,16 @@ class _Reverse(Function):
 
     @classmethod
     def closes_over(cls, owner: Any, edges: Sequence[Any]) -> bool:
-        """Whether the rule uses tensors of the outside that require a gradient."""
+        """Return whether the rule uses tensors from outside that require a gradient."""
         return names_recorded(owner.rules(), edges)
 
 
 class _Forward(_Reverse):
-    """What `custom_jvp` records."""
+    """The Function that `custom_jvp` records."""
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
-        """The transpose of the user's rule."""
+        """Transpose the user's rule."""
         call, owner, tensors = ctx.call, ctx.owner, ctx.saved_tensors
 
         def pushed(*tangents: Any) -> Any:
@@ -278,15 +278,15 @@ class _Forward(_Reverse):
             zeros_like(x) if t is None else t for x, t in zip(tensors, tangents[2:], strict=True)
         ]
         made = ctx.owner.pushed(ctx.call, tensors, directions)
-        # an output that has no derivative may get a tangent of zeros, which is none here
+        # an output without a derivative may get a tangent of zeros, which counts as none here
         return tuple([t if is_differentiable(t._payload.dtype) else None for t in made])
 
 
 class custom_vjp:
-    """A function whose reverse-mode derivative is given, as a decorator.
+    """A function with a custom reverse-mode derivative; use it as a decorator.
 
-    The rule is used at every order and under every transform, and what it computes is recorded, so
-    that second derivatives are those of the rule. Forward mode transposes it.
+    The rule is used at every order and under every transform, and its operations are recorded, so
+    second derivatives are those of the rule. Forward mode transposes it.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ class custom_vjp:
         self.bwd: Callable[..., Any] | None = None
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
-        """Give the rule.
+        """Define the rule.
 
         Parameters
         ----------
@@ -324,11 +324,11 @@ class custom_vjp:
         self.fwd, self.bwd = fwd, bwd
 
     def rules(self) -> tuple[Any, ...]:
-        """The functions that derivatives come from."""
+        """Return the functions that define the derivatives."""
         return self.fwd, self.bwd
 
     def compute(self, call: Any, args: tuple[Any, ...]) -> Any:
-        """The output; what the rule needs is left in `call`."""
+        """Return the output; the residuals are left in `call`."""
         assert self.fwd is not None
         made = self.fwd(*args)
         if not (isinstance(made, tuple) and len(made) == 2):
@@ -340,13 +340,13 @@ class custom_vjp:
         return output
 
     def pulled(self, call: Any, cotangents: Any) -> Any:
-        """The gradients."""
+        """Return the gradients."""
         assert self.bwd is not None
         fixed = [call.args[i] for i in self.fixed]
         return self.bwd(*fixed, call.kept, cotangents)
 
     def __call__(self, *args: Any) -> Any:
-        """The function's value."""
+        """Call the function."""
         if self.fwd is None or self.bwd is None:
             raise AttributeError(
                 f"No VJP defined for custom_vjp function {self.name} using defvjp."
@@ -357,7 +357,7 @@ class custom_vjp:
 
 
 class custom_jvp:
-    """A function whose forward-mode derivative is given, as a decorator.
+    """A function with a custom forward-mode derivative; use it as a decorator.
 
     Reverse mode transposes the rule, which must be linear in the tangents.
 
@@ -388,20 +388,20 @@ class custom_jvp:
         self.rule: Callable[..., Any] | None = None
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Give the rule: ``rule(*nondiff, primals, tangents)`` returns ``(output, tangent)``."""
+        """Define the rule: ``rule(*nondiff, primals, tangents)`` returns ``(output, tangent)``."""
         self.rule = rule
         return rule
 
     def rules(self) -> tuple[Any, ...]:
-        """The functions that derivatives come from."""
+        """Return the functions that define the derivatives."""
         return (self.rule,)
 
     def compute(self, call: Any, args: tuple[Any, ...]) -> Any:
-        """The output."""
+        """Return the output."""
         return self.func(*args)
 
     def pushed(self, call: Any, tensors: Any, tangents: Any) -> tuple[Any, ...]:
-        """The tangents of the outputs, from those of the tensors among the arguments."""
+        """Return the tangents of the outputs, from those of the tensors among the arguments."""
         assert self.rule is not None
         args = call.arguments(tensors)
         directions = call.arguments(tangents)
@@ -419,7 +419,7 @@ class custom_jvp:
         return tuple(flatten(made[1])[0])
 
     def __call__(self, *args: Any) -> Any:
-        """The function's value."""
+        """Call the function."""
         if self.rule is None:
             raise AttributeError(
                 f"No JVP defined for custom_jvp function {self.name} using defjvp."

@@ -22,7 +22,7 @@ from wengert.tape.views import link
 
 
 def joined(primal: Any, tangent: Any, level: Level) -> Any:
-    """A tensor of a value and its tangent."""
+    """Return a dual tensor of a value and its tangent."""
     if is_recording() and (primal._edge is not None or tangent._edge is not None):
         return T.add(move("constant", primal, level), move("infinitesimal", tangent, level))
     dual = new_tensor(Dual(primal._array(), tangent._payload, level), None, primal._share_version())
@@ -61,7 +61,7 @@ def jvp(
     strict: bool = False,
     has_aux: bool = False,
 ) -> tuple[Any, ...]:
-    """The value of `func` and its derivative in a direction, in one pass.
+    """Compute the value of `func` and its directional derivative in one forward pass.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def jvp(
 
 
 def cast_tangent(tangent: Any, primal: Any) -> Any:
-    """`tangent` in the dtype of its primal."""
+    """Return `tangent` in the dtype of its primal."""
     if tangent._payload.dtype == primal._payload.dtype:
         return tangent
     return T.to_copy(tangent, dtype=primal._payload.dtype)
@@ -148,10 +148,10 @@ def _depends(out: Any, level: Level) -> bool:
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """The value of `func` and its derivative as a function of the direction.
+    """Return the value of `func` and its derivative as a linear function of the direction.
 
-    `func` is called once; each direction then costs about one backward pass, and none of its
-    decisions is made again.
+    `func` is called once; each direction then costs about one backward pass, without running `func`
+    again.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         grads, _ = flatten(pull(rebuild(unknown), create_graph=True))
 
     def pushed(*tangents: Any) -> Any:
-        """The derivative in the direction of `tangents`."""
+        """Return the derivative in the direction of `tangents`."""
         directions, _ = tensors_of(tangents, "linearize(f, *primals)", "tangents")
         if len(directions) != len(grads):
             raise RuntimeError(

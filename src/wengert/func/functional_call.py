@@ -1,6 +1,6 @@
 """Layer 7 · func: modules as functions of their parameters.
 
-Nothing here knows the class of modules, only what they hold.
+This module does not depend on the class of modules, only on their contents.
 """
 
 from __future__ import annotations
@@ -26,25 +26,24 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other parameters and buffers than it holds.
+    """Call a module with the given parameters and buffers instead of its own.
 
-    The module holds them for the time of the call, and its own again after, also where that raises;
-    no other thread should use it meanwhile. What is given for a buffer is what the call writes to.
+    The module holds them during the call and gets its own back afterwards, even if the call raises;
+    no other thread should use it meanwhile. Writes to a buffer go to the given tensor.
 
     Parameters
     ----------
     module : Module. The module.
     parameter_and_buffer_dicts : dict or sequence of dicts. Tensors by the paths that lead to
         parameters and buffers; those left out are the module's.
-    args: The positional arguments: a tuple, or one that is none.
+    args: The positional arguments: a tuple, or a single argument.
     kwargs : dict, optional. The keyword arguments.
-    tie_weights : bool. Whether a parameter that the module holds in several places is replaced in
-        all of them, if in one.
-    strict : bool. Whether every path must be there, and no other.
+    tie_weights : bool. Whether replacing a tied parameter in one place replaces it everywhere.
+    strict : bool. Whether the paths must match the module's exactly.
 
     Returns
     -------
-    Any: What the module gives. Differentiable with respect to the tensors given.
+    Any: The module's result. Differentiable with respect to the given tensors.
 
     Raises
     ------
@@ -69,19 +68,19 @@ def functional_call(
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """A function that computes what another does, as if it wrote to nothing but its arguments.
+    """Return a function that computes the same as `func`; no operation needs to be rewritten.
 
-    PyTorch takes operations in place, and views, apart for its tracers. Here nothing needs that, so
-    the operations stay as they are: values, and what is written to arguments, are the same.
+    PyTorch removes in-place operations and views for its tracers. Nothing here needs that, so the
+    operations stay as they are: results, and writes to arguments, are the same.
 
     Parameters
     ----------
     func : callable. The function.
-    remove : {"mutations", "mutations_and_views"}. Accepted for PyTorch's sake.
+    remove : {"mutations", "mutations_and_views"}. Accepted for compatibility with PyTorch.
 
     Returns
     -------
-    callable: Takes what `func` takes.
+    callable: Takes the same arguments as `func`.
 
     Raises
     ------
@@ -133,14 +132,14 @@ def _merged(dicts: Any) -> dict[str, Any]:
 def with_state(
     module: Any, given: dict[str, Any], *, tie_weights: bool = True, strict: bool = False
 ) -> Iterator[None]:
-    """A context in which `module` has the parameters and buffers `given`.
+    """Return a context in which `module` has the parameters and buffers `given`.
 
-    What it has in their places at the end is left in `given`.
+    At the end, the module's current values are left in `given`.
     """
     values = _tied(module, given) if tie_weights else given
     if strict:
         _check_names(module, values)
-    # all holders are looked up first: the rest cannot fail half way
+    # look all holders up first: the rest cannot fail half way
     places = [(name, *_holder(module, name)) for name in values]
     before = [_held(holder, attribute) for _, holder, attribute in places]
     for (_, _, attribute), held in zip(places, before, strict=True):
@@ -151,7 +150,7 @@ def with_state(
             _put(holder, attribute, values[name])
         yield
     finally:
-        # one attribute may have several names: all are read before any is put back
+        # one attribute may have several names: read all before restoring any
         after = [_held(holder, attribute) for _, holder, attribute in places]
         for (name, holder, attribute), old, new in zip(places, before, after, strict=True):
             if name in given and new is not _MISSING:
@@ -184,7 +183,7 @@ def _put(holder: Any, attribute: str, value: Any) -> None:
 
 
 def _tied(module: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """`given`, and the same tensors for other paths that lead to the same parameter or buffer."""
+    """Return `given`, plus its tensors at other paths to the same parameter or buffer."""
     names: dict[int, list[str]] = {}
     for named in (module.named_parameters, module.named_buffers):
         for name, tensor in named(remove_duplicate=False):
@@ -221,11 +220,11 @@ def _check_names(module: Any, values: dict[str, Any]) -> None:
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters and buffers of models that are built alike, stacked for `vmap`.
+    """Stack the parameters and buffers of models with the same structure, for `vmap`.
 
     Parameters
     ----------
-    models : sequence of Module. Of one class, all being trained or all evaluated.
+    models : sequence of Module. Of one class, all in training mode or all in evaluation mode.
 
     Returns
     -------
@@ -281,13 +280,14 @@ def _stacked(dicts: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def replace_all_batch_norm_modules_(root: Any) -> Any:
-    """Let no module in `root` keep running statistics, which batches of calls cannot share.
+    """Make all batch norm modules in `root` use batch statistics instead of running ones.
 
-    Such modules normalise by the batch that they are given, also in evaluation.
+    They then normalise by the current batch, also in evaluation mode: batched calls cannot share
+    running statistics.
 
     Parameters
     ----------
-    root : Module. The module, which is changed.
+    root : Module. The module, which is modified.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Layer 7 · func: what transforms do to the arguments and results of functions."""
+"""Layer 7 · func: the arguments and results of transformed functions."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from wengert.tape.sites import OURS
 
 # a function under a transform may call any operation
 REQUIRES = (batching_rules, forward, levels, level_writes, tangents, whole)
-# a graph may be walked when its levels have ended, and other ones are under way
+# a graph may be walked after its levels have ended, while others are active
 _NUMBERS = itertools.count(1)
 
 
 class Entered:
-    """A context in which a new level is under way.
+    """A context in which a new level is active.
 
     Parameters
     ----------
     size: The size of the batch, for `vmap`.
-    randomness: What `vmap` is to do with random numbers.
-    function, arguments: What is run in it, if it may write to nothing of the outside.
+    randomness: How `vmap` treats random operations.
+    function, arguments: The call that runs in it, if it must not write to tensors from outside.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Entered:
         MODE.set(self.before)
 
     def _refuse(self, written: dict[int, tuple[Any, Any, Any]], failed: bool) -> None:
-        """Let what the function wrote to outside have no part in the level, and refuse it."""
+        """Undo the function's writes to tensors from outside the level, and raise."""
         function, arguments = self._runs
         found = [] if function is None else held_outside(_users(function), arguments, written)
         for place in written if failed and function is not None else found:
@@ -92,12 +92,12 @@ class Entered:
 
 
 class Transformed:
-    """A function that a transform made; it can be pickled if the function it was made of can.
+    """A function made by a transform; it can be pickled if the original function can.
 
     Parameters
     ----------
-    call: What it does.
-    maker, func, options: The transform, what it was applied to, and its further arguments.
+    call: The implementation.
+    maker, func, options: The transform, the function it was applied to, and its other arguments.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Transformed:
         self._made = maker, func, options
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The transformed function's value."""
+        """Call the transformed function."""
         return self._call(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -125,7 +125,7 @@ class Transformed:
 
 
 def _users(function: Any) -> list[Any]:
-    """The functions that are the user's among `function` and those that it runs."""
+    """Return the user's functions among `function` and those that it calls."""
     if isinstance(function, Transformed):
         return _users(function._made[1])
     if not isinstance(function, FunctionType) or not OURS[function.__code__.co_filename]:
@@ -139,7 +139,7 @@ def _made_again(maker: Callable[..., Any], func: Any, options: dict[str, Any]) -
 
 
 def as_tensor(value: Any, function: str, what: str) -> Any:
-    """A tensor from a tensor, an array or a number."""
+    """Convert a tensor, an array or a number to a tensor."""
     if isinstance(value, TensorBase):
         return value
     if isinstance(value, np.ndarray | np.generic | int | float | complex):
@@ -151,7 +151,7 @@ def as_tensor(value: Any, function: str, what: str) -> Any:
 
 
 def tensors_of(value: Any, function: str, what: str) -> tuple[list[Any], Callable[..., Any]]:
-    """The tensors of a nested container, and what makes the container again."""
+    """Return the tensors of a nested container, and a function that rebuilds it."""
     if isinstance(value, TensorBase):
         return [value], _only
     leaves, rebuild = flatten(value)
@@ -164,7 +164,7 @@ def _only(values: list[Any]) -> Any:
 
 
 def chosen(args: Sequence[Any], argnums: Any, function: str) -> tuple[tuple[int, ...], bool]:
-    """The positions that `argnums` names, and whether as a tuple."""
+    """Return the positions that `argnums` names, and whether it is a tuple."""
     several = isinstance(argnums, tuple | list)
     numbers = tuple(argnums) if several else (argnums,)
     if several and not numbers:
@@ -186,7 +186,7 @@ def chosen(args: Sequence[Any], argnums: Any, function: str) -> tuple[tuple[int,
 
 
 def replaced(args: Sequence[Any], numbers: Sequence[int], values: Sequence[Any]) -> list[Any]:
-    """`args` with `values` at some positions."""
+    """Return `args` with `values` at some positions."""
     made = list(args)
     for number, value in zip(numbers, values, strict=True):
         made[number] = value
@@ -194,9 +194,9 @@ def replaced(args: Sequence[Any], numbers: Sequence[int], values: Sequence[Any])
 
 
 def fresh(tensor: Any, function: str, differentiable: bool = True) -> Any:
-    """`tensor` as an input that a gradient is to be computed for: a tensor of its own.
+    """Return `tensor` as a new input for which a gradient is to be computed.
 
-    It has all levels that are under way, so that what is recorded from it does.
+    It belongs to all active levels, so everything recorded from it does, too.
     """
     if differentiable and not is_differentiable(tensor._payload.dtype):
         raise RuntimeError(
@@ -212,7 +212,7 @@ def fresh(tensor: Any, function: str, differentiable: bool = True) -> Any:
 
 
 def shown(value: Any, keep: bool) -> Any:
-    """A result for the outside of a transform: without the history that only it had."""
+    """Return a result for the outside of a transform, without the transform's own history."""
     if keep:
         return value
     if isinstance(value, TensorBase):
@@ -231,7 +231,7 @@ def _cut(tensor: Any) -> Any:
 
 
 def with_aux(output: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
-    """What a function returned, parted into its output and what else it has to say."""
+    """Split a function's result into its output and its auxiliary data."""
     if not has_aux:
         return output, None
     if not (isinstance(output, tuple) and len(output) == 2):

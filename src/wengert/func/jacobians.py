@@ -1,4 +1,4 @@
-"""Layer 7 · func: Jacobians and Hessians, whole or in part."""
+"""Layer 7 · func: full and partial Jacobians and Hessians."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 
 
 def units_of(tensors: Sequence[Any]) -> list[Any]:
-    """For each tensor the unit vectors of the space of all: a row for each element of any."""
+    """Return, for each tensor, the unit vectors of the joint space: one row per element of any."""
     total = sum(tensor._payload.size for tensor in tensors)
     units, start = [], 0
     for tensor in tensors:
@@ -35,7 +35,7 @@ def units_of(tensors: Sequence[Any]) -> list[Any]:
 
 
 def _rows(tensor: Any, like: list[Any], by_output: bool) -> list[Any]:
-    """A batch over the elements of all tensors of `like`, parted into blocks of a Jacobian."""
+    """Split a batch over the elements of all tensors of `like` into the blocks of a Jacobian."""
     blocks, start = [], 0
     for other in like:
         count = other._payload.size
@@ -73,9 +73,9 @@ def jacrev(
     has_aux: bool = False,
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:
-    """The function that computes the Jacobian of `func` by rows, in reverse mode.
+    """Return a function that computes the Jacobian of `func` by rows, in reverse mode.
 
-    It calls `func` once, and goes back through it once for all elements of its output together.
+    It calls `func` once, and runs one backward pass for all elements of its output together.
 
     Parameters
     ----------
@@ -83,14 +83,13 @@ def jacrev(
         ``(output, aux)``.
     argnums : int or tuple of int. Which positional arguments to differentiate by; each may be a
         nested container.
-    has_aux : bool. Whether `func` returns something beside its output.
-    chunk_size : int, optional. How many rows to compute at once; all by default.
+    has_aux : bool. Whether `func` also returns auxiliary data.
+    chunk_size : int, optional. The number of rows to compute at once; all by default.
 
     Returns
     -------
-    callable: Returns, for each tensor of the output, in the structure of the output, its Jacobians
-        by the arguments, in their structure; each has the shape of the output and then of the
-        argument.
+    callable: Returns, in the structure of the output, the Jacobians of each output tensor, in the
+        structure of the arguments; the shape of each is the output's followed by the argument's.
 
     Raises
     ------
@@ -164,7 +163,7 @@ def jacfwd(
     *,
     randomness: str = "error",
 ) -> Callable[..., Any]:
-    """The function that computes the Jacobian of `func` by columns, in forward mode.
+    """Return a function that computes the Jacobian of `func` by columns, in forward mode.
 
     It calls `func` once, on a batch of directions.
 
@@ -209,7 +208,7 @@ def jacfwd(
             return slopes, others
 
         if sum(tensor._payload.size for tensor in inputs) == 1:
-            # one direction needs no batch, in which no value could decide anything
+            # one direction needs no batch, in which values could not be branched on
             parts = column(*[T.select(unit, dim=0, index=0) for unit in units_of(inputs)])
             slopes, others = ([T.unsqueeze(p, dim=0) for p in part] for part in parts)
         else:
@@ -241,7 +240,7 @@ def hessian(
 @overload
 def hessian(func: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]: ...
 def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
-    """The function that computes the Hessian of `func`: forward mode over reverse mode.
+    """Return a function that computes the Hessian of `func`: forward mode over reverse mode.
 
     Parameters
     ----------
@@ -287,13 +286,13 @@ def jacobian(
     has_aux: bool = False,
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:
-    """The function that computes the Jacobian of `func`, from the side that costs less.
+    """Return a function that computes the Jacobian of `func` in the cheaper mode.
 
     Parameters
     ----------
     func, argnums, has_aux, chunk_size: As in `jacrev`.
-    mode : {"auto", "reverse", "forward"}. By rows, by columns, or by whichever are fewer (rows,
-        where they are as many).
+    mode : {"auto", "reverse", "forward"}. By rows, by columns, or by whichever are fewer (rows if
+        equal).
 
     Returns
     -------
@@ -334,7 +333,7 @@ def jacobian(
 def hvp(
     func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]
 ) -> tuple[Any, Any]:
-    """The gradient of `func` by all its arguments, and the product of its Hessian with a vector.
+    """Return the gradient of `func` and the product of its Hessian with a vector.
 
     Forward mode over reverse mode: about four times the cost of `func`, whatever its size.
 
@@ -360,7 +359,7 @@ def hvp(
 
 
 def _second(func: Callable[..., Any], x: Any, name: str) -> Any:
-    """The second derivatives of `func` along each axis."""
+    """Return the second derivatives of `func` along each axis."""
     (tensor,), _ = tensors_of(x, name, "inputs")
 
     def along(direction: Any) -> Any:
@@ -374,7 +373,7 @@ def _second(func: Callable[..., Any], x: Any, name: str) -> Any:
 
 
 def hessian_diag(func: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that computes the diagonal of the Hessian of `func`, in forward mode only.
+    """Return a function that computes the diagonal of the Hessian of `func` in forward mode.
 
     Parameters
     ----------
@@ -382,8 +381,8 @@ def hessian_diag(func: Callable[..., Any]) -> Callable[..., Any]:
 
     Returns
     -------
-    callable: Returns the second derivative by each element of the argument: of the shape of the
-        output and then of the argument.
+    callable: Returns the second derivative with respect to each element of the argument; its shape
+        is the output's followed by the argument's.
 
     Examples
     --------
@@ -400,7 +399,7 @@ def hessian_diag(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def laplacian(func: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that computes the Laplacian of `func`: the sum of its second derivatives.
+    """Return a function that computes the Laplacian of `func`: the sum of its second derivatives.
 
     Parameters
     ----------

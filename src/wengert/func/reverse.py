@@ -49,7 +49,7 @@ def _value_and_grad(
                 "instead?"
             )
         flat = [tensor for own in inputs for tensor in own]
-        # what leads outside does so with the rules, too, and seldom anything does
+        # paths outside may lead through the rules, too, and are rare
         graph = outside and leads_outside([output], flat, True)
         keep = graph and leads_outside([output], flat)
         found: list[Any] = [None] * len(flat)
@@ -61,7 +61,7 @@ def _value_and_grad(
         _end(flat)
     filled = [zeros_like(t) if g is None else g for t, g in zip(flat, found, strict=True)]
     if graph:
-        # what the output depends on, its gradient need not
+        # the gradient need not depend on everything that the output depends on
         filled = shown(filled, leads_outside(filled, ()))
     grads = iter(filled)
     made = [
@@ -73,7 +73,7 @@ def _value_and_grad(
 
 
 def _end(inputs: list[Any]) -> None:
-    """Let the inputs of a transform lead nowhere, for those further out."""
+    """Mark the inputs of a transform as ends of the graph for the transforms outside it."""
     for tensor in inputs:
         if tensor._edge is LEAF:
             tensor._extra().ended = True
@@ -93,22 +93,21 @@ def grad(
     func: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]: ...
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """The function that computes the gradient of `func`.
+    """Return a function that computes the gradient of `func`.
 
     Parameters
     ----------
-    func : callable. Returns a tensor without dimensions; with `has_aux` a tuple of one and of
-        anything else.
+    func : callable. Returns a scalar tensor; with `has_aux` a tuple of one and of anything else.
     argnums : int or tuple of int. Which positional arguments to differentiate by; each may be a
         nested container of tensors.
-    has_aux : bool. Whether `func` returns something beside its value.
+    has_aux : bool. Whether `func` also returns auxiliary data.
 
     Returns
     -------
-    callable: Takes what `func` takes, and returns gradients in the structure of the arguments that
-        `argnums` names (a tuple of them for a tuple), with `has_aux` a tuple ``(gradient, aux)``.
-        They can be differentiated with respect to whatever requires a gradient or belongs to a
-        transform further out.
+    callable: Takes the arguments of `func`, and returns gradients in the structure of the arguments
+        that `argnums` names (a tuple of them for a tuple); with `has_aux` it returns ``(gradient,
+        aux)``. They can be differentiated with respect to anything that requires a gradient or
+        belongs to an outer transform.
 
     Raises
     ------
@@ -141,7 +140,7 @@ def grad_and_value(
 def grad_and_value(
     func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """The function that computes the gradient of `func` and its value, in this order.
+    """Return a function that computes the gradient of `func` and its value, in this order.
 
     Parameters
     ----------
@@ -175,7 +174,7 @@ def value_and_grad(
 def value_and_grad(
     func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """The function that computes the value of `func` and its gradient, in JAX's order.
+    """Return a function that computes the value of `func` and its gradient, in JAX's order.
 
     Parameters
     ----------
@@ -199,7 +198,7 @@ def value_and_grad(
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """The value of `func` and the function that multiplies its transposed Jacobian.
+    """Return the value of `func` and a function that computes vector-Jacobian products.
 
     Parameters
     ----------
@@ -210,9 +209,9 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     Returns
     -------
     output: What `func` returned.
-    vjp_fn : callable. Takes cotangents, of the structure of `output` and the shapes and dtypes of
-        its tensors, and returns a tuple of as many gradients as there are primals. It may be called
-        again, and mapped by `vmap`.
+    vjp_fn : callable. Takes cotangents, with the structure of `output` and the shapes and dtypes of
+        its tensors, and returns a tuple with one gradient for each primal. It may be called
+        repeatedly, and mapped by `vmap`.
     aux: With `has_aux`.
 
     Raises
@@ -234,7 +233,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
 def pullback(
     func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool
 ) -> tuple[tuple[Any, ...], list[Any]]:
-    """What `vjp` returns, and the tensors that stand for the primals."""
+    """Return the result of `vjp`, and the tensors that stand for the primals."""
     name = "vjp(f, *primals)"
     parts = [tensors_of(primal, name, "primals") for primal in primals]
     outside = is_recording()
@@ -254,7 +253,7 @@ def pullback(
     _end(flat)
 
     def pulled(*cotangents: Any, retain_graph: bool = True, create_graph: Any = None) -> Any:
-        """The gradients of the primals from the cotangents of the output."""
+        """Return the gradients of the primals from the cotangents of the output."""
         given = cotangents[0] if len(cotangents) == 1 else cotangents
         if len(cotangents) != 1 and not isinstance(output, tuple):
             raise RuntimeError(f"{name}: expected one cotangent, of the output's structure")

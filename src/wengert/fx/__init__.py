@@ -1,8 +1,8 @@
-"""Layer 9 · fx: programs of modules as graphs that can be changed, under PyTorch's names.
+"""Layer 9 · fx: programs of modules as graphs that can be edited, under PyTorch's names.
 
-`symbolic_trace` calls a module or a function with stand-ins for its arguments, which note what is
-done with them; a `GraphModule` is a module that runs such a graph, as Python code that is generated
-from it. What decides by the value of a stand-in cannot be traced. `wengert.compile` needs none of
+`symbolic_trace` calls a module or a function with proxies for its arguments, which record the
+operations on them; a `GraphModule` is a module that runs such a graph, as Python code generated
+from it. A branch on the value of a proxy cannot be traced. `wengert.compile` does not use any of
 this: it is for programs that read and rewrite others.
 """
 

@@ -25,11 +25,11 @@ from wengert.tensor.overrides import as_found
 __all__ = ["Tracer", "symbolic_trace", "wrap"]
 
 _WRAPPED: list[tuple[dict[str, Any], str]] = []
-"""Functions that are not looked into: the names of modules in which they stand, and their own."""
+"""Functions that are not traced into: the globals of their modules, and their own names."""
 
 
 def wrap(fn_or_name: Any) -> Any:
-    """Have a function called in a graph, rather than looked into; at the top of a module.
+    """Make a function a leaf call of the graph instead of tracing into it; call at module level.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def wrap(fn_or_name: Any) -> Any:
 
     Raises
     ------
-    RuntimeError: If it is neither, or if this is not called at the top of a module.
+    RuntimeError: If it is neither, or if this is not called at module level.
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError(
@@ -52,15 +52,15 @@ def wrap(fn_or_name: Any) -> Any:
 
 
 class Tracer(TracerBase):
-    """Makes the graph of a module or a function, by calling it with proxies.
+    """Traces the graph of a module or a function by calling it with proxies.
 
-    A subclass may say which modules stay calls (`is_leaf_module`), or what becomes of a call.
+    A subclass can define which modules stay calls (`is_leaf_module`), and how calls are recorded.
 
     Parameters
     ----------
-    autowrap_modules : tuple of module. Modules whose functions are not looked into.
-    autowrap_functions : tuple of callable. Functions that are not looked into.
-    param_shapes_constant : bool. Accepted for PyTorch's sake.
+    autowrap_modules : tuple of module. Modules whose functions are not traced into.
+    autowrap_functions : tuple of callable. Functions that are not traced into.
+    param_shapes_constant : bool. Accepted for compatibility with PyTorch.
 
     Examples
     --------
@@ -88,15 +88,15 @@ class Tracer(TracerBase):
     # -- for subclasses ----------------------------------------------------------------------------
 
     def is_leaf_module(self, m: Any, module_qualified_name: str) -> bool:
-        """Whether calls of a module stay calls: those of the library, but for `Sequential`."""
+        """Return whether a module is a leaf: the library's modules are, except `Sequential`."""
         return m.__module__.startswith(("wengert.nn", "torch.nn")) and not isinstance(m, Sequential)
 
     def path_of_module(self, mod: Any) -> str:
-        """The name of a module within the root.
+        """Return the name of a module within the root.
 
         Raises
         ------
-        NameError: If it is not there.
+        NameError: If it is not in the root.
         """
         found = self._paths.get(id(mod))
         if found is None:
@@ -104,14 +104,14 @@ class Tracer(TracerBase):
         return found
 
     def call_module(self, m: Any, forward: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        """What a call of a module becomes: a node, or what `forward` gives for proxies."""
+        """Return a node for the call of a module, or the result of `forward` on proxies."""
         name = self.path_of_module(m)
         if self.is_leaf_module(m, name):
             return self.create_proxy("call_module", name, args, kwargs)
         return forward(*args, **kwargs)
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
-        """What an attribute of a module becomes: a proxy if it is a parameter."""
+        """Return an attribute of a module: a proxy if it is a parameter."""
         if isinstance(attr_val, Parameter):
             for name, held in self.root.named_parameters():
                 if held is attr_val:
@@ -121,7 +121,7 @@ class Tracer(TracerBase):
         return attr_val
 
     def create_arg(self, a: Any) -> Any:
-        """As for all tracers; tensors become attributes of the root, which keep them."""
+        """Return the argument for a node; tensors become attributes of the root."""
         if isinstance(a, TensorBase):
             name = self._held.get(id(a))
             if name is None:
@@ -139,17 +139,17 @@ class Tracer(TracerBase):
     # -- tracing -----------------------------------------------------------------------------------
 
     def trace(self, root: Any, concrete_args: dict[str, Any] | None = None) -> Graph:
-        """The graph of a module or a function.
+        """Trace a module or a function, and return its graph.
 
         Parameters
         ----------
         root : Module or callable.
-        concrete_args : dict, optional. Values of arguments that the program may look at: it is
-            traced for these alone.
+        concrete_args : dict, optional. Concrete values of arguments: the trace is valid for these
+            only.
 
         Raises
         ------
-        TraceError: If the program decides by a value that a proxy stands for.
+        TraceError: If the program branches on the value of a proxy.
         """
         if isinstance(root, Module):
             self.root, given, bound = root, type(root).forward, [root]
@@ -175,10 +175,10 @@ class Tracer(TracerBase):
         return self.graph
 
     def _inputs(self, fn: Any, bound: int, concrete: dict[str, Any]) -> list[Any]:
-        """Proxies for the arguments of a function, in the order of its variables."""
+        """Return proxies for the arguments of a function, in the order of its variables."""
         args: list[Any] = []
         given = [*inspect.signature(fn).parameters.values()][bound:]
-        # code has *args behind what comes by name alone
+        # code has *args after the keyword-only arguments
         for param in sorted(given, key=lambda param: _ORDER.index(param.kind)):
             stars = _STARS.get(param.kind, "")
             if param.name in concrete:
@@ -208,7 +208,7 @@ class Tracer(TracerBase):
 
     @contextmanager
     def _watching(self, fn: Any) -> Iterator[None]:
-        """A context in which calls of modules, parameters and wrapped functions become nodes."""
+        """Return a context that records calls of modules, parameters and wrapped functions."""
         call: Any = Module.__call__
         attribute = Module.__getattr__
         cache: dict[str, Any] = {}
@@ -239,7 +239,7 @@ class Tracer(TracerBase):
                     if value in self._functions:
                         patch(space, name, self._noting(value))
                     elif as_found(value) is not value:
-                        # imported before functions looked for proxies
+                        # imported before functions checked for proxies
                         patch(space, name, as_found(value))
         for space, name in _WRAPPED:
             original = space.get(name) or getattr(sys.modules["builtins"], name)
@@ -258,7 +258,7 @@ class Tracer(TracerBase):
                     space[name] = value
 
     def _noting(self, function: Any) -> Any:
-        """`function`, noted rather than called where an argument is a proxy."""
+        """Return `function`, recorded rather than called if an argument is a proxy."""
 
         @functools.wraps(function)
         def noted(*args: Any, **kwargs: Any) -> Any:
@@ -281,7 +281,7 @@ _ORDER = (
 
 
 def _of_all(fn: Any) -> Any:
-    """A function that takes all arguments by position, and proxies for those with stars."""
+    """Return a function that takes all arguments by position, and proxies for starred ones."""
     code = fn.__code__
     stars = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
     count = code.co_argcount + code.co_kwonlyargcount
@@ -296,12 +296,12 @@ def _of_all(fn: Any) -> Any:
 
 
 def symbolic_trace(root: Any, concrete_args: dict[str, Any] | None = None) -> GraphModule:
-    """A module that runs the graph of a module or of a function.
+    """Trace a module or a function, and return a module that runs its graph.
 
     Parameters
     ----------
     root : Module or callable.
-    concrete_args : dict, optional. Values of arguments that the program may look at.
+    concrete_args : dict, optional. Concrete values of arguments.
 
     Returns
     -------
@@ -309,7 +309,7 @@ def symbolic_trace(root: Any, concrete_args: dict[str, Any] | None = None) -> Gr
 
     Raises
     ------
-    TraceError: If the program decides by a value that is not there while it is traced.
+    TraceError: If the program branches on a value that is not known while tracing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 9 · fx: `Graph`, the steps of a program in their order, and the code that runs them."""
+"""Layer 9 · fx: `Graph`, the steps of a program in order, and the code that runs them."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _FORMS: dict[Any, str] = {
 
 
 class PythonCode(NamedTuple):
-    """The code of a graph, and what its names stand for."""
+    """The code of a graph, and the globals that it uses."""
 
     src: str
     globals: dict[str, Any]
 
 
 class _Names:
-    """Names for nodes, each given once."""
+    """Allocates unique names for nodes."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
         self._counts: dict[str, int] = {}
 
     def new(self, wanted: str) -> str:
-        """A name like the one that is wanted."""
+        """Return a unique name like the given one."""
         name = re.sub(r"\W+", "_", wanted, flags=re.ASCII) or "_unnamed"
         name = f"_{name}" if name[0].isdigit() else name
         base, digits = re.fullmatch(r"(.*?)(?:_(\d+))?", name).groups()  # type: ignore[union-attr]
@@ -73,7 +73,7 @@ def _is_taken(name: str) -> bool:
 
 
 class _Nodes:
-    """The nodes of a graph in their order; nodes may come and go while it is gone through."""
+    """The nodes of a graph in order; nodes may be added and removed during iteration."""
 
     def __init__(self, graph: Graph, step: str = "_next") -> None:
         self._graph, self._step = graph, step
@@ -94,7 +94,7 @@ class _Nodes:
 
 
 class Graph:
-    """The steps of a program: a list of `Node`, to which steps are added and taken away.
+    """The steps of a program: a list of `Node`, to which steps can be added and removed.
 
     Attributes
     ----------
@@ -119,18 +119,18 @@ class Graph:
     ) -> None:
         self._root = Node(self, "", "root", "", (), {})
         self._names = _Names()
-        # where new nodes go: before this one
+        # new nodes are inserted before this one
         self._before: Node = self._root
         self.owning_module = owning_module
         self._tracer_cls = tracer_cls
 
     @property
     def nodes(self) -> _Nodes:
-        """The nodes in their order."""
+        """The nodes in order."""
         return _Nodes(self)
 
     def find_nodes(self, *, op: str, target: Any = None, sort: bool = True) -> list[Node]:
-        """The nodes of one kind, and with one target if that is given."""
+        """Return the nodes of one kind, and with one target if it is given."""
         return [n for n in self.nodes if n.op == op and (target is None or n.target == target)]
 
     # -- making nodes ------------------------------------------------------------------------------
@@ -144,12 +144,12 @@ class Graph:
         name: str | None = None,
         type_expr: Any = None,
     ) -> Node:
-        """A new node, at the place where new ones go: at the end, unless `inserting_before` says.
+        """Make a node at the insertion point: the end, unless `inserting_before` moved it.
 
         Parameters
         ----------
-        op, target, args, kwargs, name : As the attributes of `Node`.
-        type_expr : optional. The type of the result, for notes.
+        op, target, args, kwargs, name : See the attributes of `Node`.
+        type_expr : optional. The annotated type of the result.
         """
         wanted = name if name is not None else _candidate(target)
         node = Node(self, self._names.new(wanted), op, target, args or (), kwargs or {}, type_expr)
@@ -157,12 +157,12 @@ class Graph:
         return node
 
     def placeholder(self, name: str, type_expr: Any = None, default_value: Any = ...) -> Node:
-        """An input of the program."""
+        """Make an input of the program."""
         args = () if default_value is ... else (default_value,)
         return self.create_node("placeholder", name, args, type_expr=type_expr)
 
     def get_attr(self, qualified_name: str, type_expr: Any = None) -> Node:
-        """A parameter or another attribute of the module."""
+        """Make a node for a parameter or another attribute of the module."""
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
     def call_function(
@@ -173,31 +173,31 @@ class Graph:
         type_expr: Any = None,
         name: str | None = None,
     ) -> Node:
-        """A call of a function."""
+        """Make a call of a function."""
         return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
 
     def call_method(
         self, method_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None
     ) -> Node:
-        """A call of a method of the first argument."""
+        """Make a call of a method of the first argument."""
         return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
 
     def call_module(
         self, module_name: str, args: Any = None, kwargs: Any = None, type_expr: Any = None
     ) -> Node:
-        """A call of a module within the module."""
+        """Make a call of a submodule."""
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
     def output(self, result: Any, type_expr: Any = None) -> Node:
-        """What the program returns."""
+        """Make the node of the program's result."""
         return self.create_node("output", "output", (result,), type_expr=type_expr)
 
     def output_node(self) -> Node:
-        """The node of what is returned."""
+        """Return the node of the program's result."""
         return next(node for node in reversed(self.nodes) if node.op == "output")
 
     def node_copy(self, node: Node, arg_transform: Callable[[Node], Any] = lambda x: x) -> Node:
-        """A copy of a node of another graph, with `arg_transform` of the nodes in its arguments."""
+        """Copy a node of another graph; `arg_transform` maps the nodes in its arguments."""
         made = self.create_node(
             node.op,
             node.target,
@@ -212,11 +212,11 @@ class Graph:
     def graph_copy(
         self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False
     ) -> Any:
-        """Copies of all nodes of `g`, noted in `val_map`, where inputs may stand already.
+        """Copy all nodes of `g`, and record them in `val_map`, which may already map inputs.
 
         Returns
         -------
-        What the output of `g` is here; with `return_output_node` also the node of it in `g`.
+        The copy of the output of `g`; with `return_output_node` also the output node of `g`.
         """
         for node in g.nodes:
             if node in val_map:
@@ -236,17 +236,18 @@ class Graph:
             self._before = held
 
     def inserting_before(self, n: Node | None = None) -> Any:
-        """A context in which new nodes go before `n`; without `n`, to the beginning."""
+        """Return a context in which new nodes go before `n`; without `n`, to the beginning."""
         return self._inserting(self._root._next if n is None else n)
 
     def inserting_after(self, n: Node | None = None) -> Any:
-        """A context in which new nodes go behind `n`; without `n`, to the end."""
+        """Return a context in which new nodes go after `n`; without `n`, to the end."""
         return self._inserting(self._root if n is None else n._next)
 
-    # -- taking away -------------------------------------------------------------------------------
+    # -- removing nodes
+    # --------------------------------------------------------------------------------
 
     def erase_node(self, to_erase: Node) -> None:
-        """Take a node away that nobody uses.
+        """Remove an unused node.
 
         Raises
         ------
@@ -263,13 +264,13 @@ class Graph:
             return
         if self._before is to_erase:
             self._before = to_erase._next
-        # it keeps its own links, so that who goes through the nodes finds on
+        # it keeps its own links, so that a running iteration can continue
         to_erase._unlink()
         to_erase._erased = True
         to_erase._set((), {})
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Take away what nobody uses and what has no effect; whether anything was."""
+        """Remove unused nodes without side effects; return whether there were any."""
         self.lint()
         impure = is_impure_node or Node.is_impure
         before = len(self.nodes)
@@ -279,8 +280,7 @@ class Graph:
         return len(self.nodes) < before
 
     def lint(self) -> None:
-        """Check that names differ, that each node comes behind its arguments, and that what the
-        nodes name is in the module.
+        """Check the names, the order of the nodes, and that the module has their targets.
 
         Raises
         ------
@@ -314,11 +314,11 @@ class Graph:
     # -- code --------------------------------------------------------------------------------------
 
     def python_code(self, root_module: str, **kwargs: Any) -> PythonCode:
-        """The graph as the code of a method.
+        """Return the graph as the code of a method.
 
         Parameters
         ----------
-        root_module : str. What the module is called in it, as ``"self"``.
+        root_module : str. The name of the module in the code, such as ``"self"``.
         """
         return _Code(self, root_module).made()
 
@@ -354,7 +354,7 @@ def _candidate(target: Any) -> str:
 
 
 class _Code:
-    """Writes the code of a graph."""
+    """Generates the code of a graph."""
 
     def __init__(self, graph: Graph, root: str) -> None:
         self.graph, self.root = graph, root
@@ -391,7 +391,7 @@ class _Code:
                 lines.append(f"    return {self.text(node.args[0])}")
                 continue
             names = [n.name for n in reversed(last.get(node, []))]
-            # what nobody uses is let go of at once
+            # unused values are freed at once
             names += [] if node.users else [node.name]
             end = f";  {' = '.join(names)} = None" if names else ""
             lines.append(f"    {self.line(node)}{end}")
@@ -441,7 +441,7 @@ class _Code:
         return self.known(path, func)
 
     def known(self, path: str, value: Any) -> str:
-        """A name of the code for a value that it cannot write."""
+        """Return a name in the code for a value that has no literal."""
         name = re.sub(r"\W", "_", path)
         while self.globals.setdefault(name, value) is not value:
             name += "_"

@@ -21,7 +21,7 @@ _COUNT = [0]
 
 
 def _put(module: Any, path: str, value: Any) -> None:
-    """Put an attribute into a module, with modules in between."""
+    """Set an attribute of a module, creating the modules in between."""
     *between, name = path.split(".")
     for part in between:
         if getattr(module, part, None) is None:
@@ -40,12 +40,12 @@ def _get(module: Any, path: str) -> Any:
 
 
 class GraphModule(Module):
-    """A module that runs a graph, by code that is generated from it.
+    """A module that runs a graph, by code generated from it.
 
     Parameters
     ----------
-    root : Module or dict. Where the parameters and modules that the graph names are; a dictionary
-        holds them by those names.
+    root : Module or dict. The source of the parameters and modules that the graph names; a
+        dictionary holds them by those names.
     graph : Graph. The graph; assign to the attribute, or call `recompile`, after changes.
     class_name : str. The name of the class.
 
@@ -67,7 +67,7 @@ class GraphModule(Module):
     _code: str
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """An instance of a class of its own, which the code is a method of."""
+        """Make an instance of a new class, which has the code as a method."""
         for base in cls.__mro__:
             if not base.__dict__.get("_is_generated"):
                 cls = base
@@ -115,7 +115,7 @@ class GraphModule(Module):
         return self._code
 
     def recompile(self) -> Any:
-        """Generate the code again, after the graph was changed."""
+        """Regenerate the code, after the graph was modified."""
         made = self._graph.python_code("self")
         self._code = made.src
         _COUNT[0] += 1
@@ -127,7 +127,7 @@ class GraphModule(Module):
         return made
 
     def add_submodule(self, target: str, m: Module) -> bool:
-        """Add a module under a name, which may have dots; whether that was possible."""
+        """Add a submodule under a dotted name; return whether that was possible."""
         *between, _ = target.split(".")
         held: Any = self
         for part in between:
@@ -138,7 +138,7 @@ class GraphModule(Module):
         return True
 
     def delete_submodule(self, target: str) -> bool:
-        """Take a module away; whether it was there."""
+        """Delete a submodule; return whether it existed."""
         path, _, name = target.rpartition(".")
         try:
             held = self.get_submodule(path)
@@ -149,7 +149,7 @@ class GraphModule(Module):
         return True
 
     def delete_all_unused_submodules(self) -> None:
-        """Take away the modules that no node of the graph names."""
+        """Delete the submodules that no node of the graph uses."""
         used = [n.target for n in self.graph.nodes if n.op in ("call_module", "get_attr")]
         for name, _ in [*self.named_modules()][1:]:
             if not any(
@@ -159,7 +159,7 @@ class GraphModule(Module):
                 self.delete_submodule(name)
 
     def print_readable(self, print_output: bool = True, **kwargs: Any) -> str:
-        """The module as a class with its code; printed, too."""
+        """Return the module as a class with its code, and print it."""
         lines = self._code.strip().splitlines()
         head = f"class {type(self).__name__}(torch.nn.Module):"
         text = "\n".join([head, *[f"    {line}".rstrip() for line in lines], ""])
@@ -204,7 +204,7 @@ class GraphModule(Module):
 
 
 class _Name(str):
-    """A node in what is pickled of a graph."""
+    """The stand-in for a node in a pickled graph."""
 
     __slots__ = ()
 
@@ -214,7 +214,7 @@ def _packed(value: Any) -> Any:
 
 
 def map_names(value: Any, kind: type, fn: Any) -> Any:
-    """`fn` of the values of a class in tuples, lists, dictionaries and slices."""
+    """Apply `fn` to the values of a class in tuples, lists, dictionaries and slices."""
     if isinstance(value, kind):
         return fn(value)
     if isinstance(value, tuple | list):

@@ -16,12 +16,12 @@ __all__ = ["Interpreter", "Transformer"]
 
 
 class Interpreter:
-    """Runs a graph node by node; a subclass says what some nodes do.
+    """Runs a graph node by node; a subclass can override what nodes do.
 
     Parameters
     ----------
-    module : Module. What holds the parameters and modules that the nodes name.
-    garbage_collect_values : bool. Whether to let go of values behind their last use.
+    module : Module. The module with the parameters and modules that the nodes name.
+    garbage_collect_values : bool. Whether to free values after their last use.
     graph : Graph, optional. The graph; default: that of the module.
 
     Attributes
@@ -62,7 +62,7 @@ class Interpreter:
         initial_env: dict[Node, Any] | None = None,
         enable_io_processing: bool = True,
     ) -> Any:
-        """What the graph gives for `args`; nodes in `initial_env` have their values already."""
+        """Run the graph on `args`; nodes in `initial_env` already have values."""
         self.env = dict(initial_env or {})
         self.args_iter: Iterator[Any] = iter(args)
         for node in self.graph.nodes:
@@ -77,22 +77,22 @@ class Interpreter:
         return None
 
     def boxed_run(self, args_list: list[Any]) -> Any:
-        """As `run`, for a list of arguments, which is emptied."""
+        """Run like `run` on a list of arguments, and empty the list."""
         args = list(args_list)
         args_list.clear()
         return self.run(*args)
 
     def run_node(self, n: Node) -> Any:
-        """What a node gives."""
+        """Run a node and return its result."""
         args, kwargs = self.fetch_args_kwargs_from_env(n)
         return getattr(self, n.op)(n.target, args, kwargs)
 
     def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments of a node, with values in place of nodes."""
+        """Return the arguments of a node, with values in place of nodes."""
         return self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
 
     def map_nodes_to_values(self, args: Any, n: Node) -> Any:
-        """`args` with values in place of nodes."""
+        """Return `args` with values in place of nodes."""
 
         def value(node: Node) -> Any:
             if node not in self.env:
@@ -105,7 +105,7 @@ class Interpreter:
         return map_arg(args, value)
 
     def fetch_attr(self, target: str) -> Any:
-        """An attribute of the module, whose name may have dots."""
+        """Return an attribute of the module by its dotted name."""
         held = self.module
         for part in target.split("."):
             if not hasattr(held, part):
@@ -116,7 +116,7 @@ class Interpreter:
     # -- for subclasses ----------------------------------------------------------------------------
 
     def placeholder(self, target: str, args: Any, kwargs: Any) -> Any:
-        """The next argument."""
+        """Return the next argument."""
         if target.startswith("*"):
             return list(self.args_iter)
         try:
@@ -129,29 +129,29 @@ class Interpreter:
             ) from None
 
     def get_attr(self, target: str, args: Any, kwargs: Any) -> Any:
-        """An attribute of the module."""
+        """Return an attribute of the module."""
         return self.fetch_attr(target)
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        """What a function gives."""
+        """Call a function and return its result."""
         return target(*args, **kwargs)
 
     def call_method(self, target: str, args: Any, kwargs: Any) -> Any:
-        """What a method of the first argument gives."""
+        """Call a method of the first argument and return its result."""
         owner, *rest = args
         return getattr(owner, target)(*rest, **kwargs)
 
     def call_module(self, target: str, args: Any, kwargs: Any) -> Any:
-        """What a module within the module gives."""
+        """Call a submodule and return its result."""
         return self.fetch_attr(target)(*args, **kwargs)
 
     def output(self, target: str, args: Any, kwargs: Any) -> Any:
-        """What is returned."""
+        """Return the result of the program."""
         return args[0]
 
 
 class Transformer(Interpreter):
-    """An interpreter on proxies: `transform` gives a module with a changed graph.
+    """An interpreter on proxies: `transform` returns a module with a new graph.
 
     Examples
     --------
@@ -170,28 +170,28 @@ class Transformer(Interpreter):
         self.tracer = GraphAppendingTracer(self.new_graph)
 
     def placeholder(self, target: str, args: Any, kwargs: Any) -> Any:
-        """An input of the new graph."""
+        """Make an input of the new graph."""
         default = args[0] if args else ...
         return Proxy(self.new_graph.placeholder(target, default_value=default), self.tracer)
 
     def get_attr(self, target: str, args: Any, kwargs: Any) -> Any:
-        """An attribute of the module, in the new graph."""
+        """Make a node for an attribute of the module, in the new graph."""
         return self.tracer.create_proxy("get_attr", target, args, kwargs)
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        """A call of a function, in the new graph."""
+        """Make a call of a function, in the new graph."""
         return self.tracer.create_proxy("call_function", target, args, kwargs)
 
     def call_method(self, target: str, args: Any, kwargs: Any) -> Any:
-        """A call of a method, in the new graph."""
+        """Make a call of a method, in the new graph."""
         return self.tracer.create_proxy("call_method", target, args, kwargs)
 
     def call_module(self, target: str, args: Any, kwargs: Any) -> Any:
-        """A call of a module, in the new graph."""
+        """Make a call of a module, in the new graph."""
         return self.tracer.create_proxy("call_module", target, args, kwargs)
 
     def transform(self) -> GraphModule:
-        """The module with the new graph."""
+        """Return the module with the new graph."""
         result = self.run(enable_io_processing=False)
         if result is not None:
             self.new_graph.output(self.tracer.create_arg(result))

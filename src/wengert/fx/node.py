@@ -1,4 +1,4 @@
-"""Layer 9 · fx: `Node`, one step of a graph, and what walks through its arguments."""
+"""Layer 9 · fx: `Node`, one step of a graph, and functions that map over its arguments."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _IMPURE = ("_assert", "manual_seed", "setattr")
 
 
 def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
-    """`fn` of each value in tuples, lists, dictionaries and slices, nested in any way."""
+    """Apply `fn` to each value in tuples, lists, dictionaries and slices, nested in any way."""
     if isinstance(a, tuple):
         parts = [map_aggregate(part, fn) for part in a]
         return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
@@ -60,7 +60,7 @@ def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
 
 
 def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
-    """`fn` of each node in an argument; all else stays.
+    """Apply `fn` to each node in an argument; other values are unchanged.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
 
 
 def path_of(func: Any) -> str:
-    """Where a function is found, under PyTorch's names."""
+    """Return the path of a function, under PyTorch's names."""
     name = func.__name__
     if getattr(builtins, name, None) is func:
         return f"builtins.{name}"
@@ -92,12 +92,11 @@ class Node:
     Attributes
     ----------
     op : str. "placeholder", "get_attr", "call_function", "call_method", "call_module" or "output".
-    name : str. What the code calls it; no two nodes of a graph have one name.
-    target : str or callable. What is called: a function, or the name of a method, of a module or
-        of an attribute.
+    name : str. Its name in the code, unique in the graph.
+    target : str or callable. The function, or the name of the method, module or attribute.
     args, kwargs : tuple and dict. The arguments, in which nodes stand for their results.
     users : dict. The nodes with this one among their arguments, as keys.
-    meta : dict. For notes of passes.
+    meta : dict. Data stored by passes.
     graph : Graph. The graph.
     """
 
@@ -160,34 +159,34 @@ class Node:
 
     @property
     def next(self) -> Node:
-        """The node behind this one."""
+        """The next node."""
         return self._next
 
     @property
     def prev(self) -> Node:
-        """The node before this one."""
+        """The previous node."""
         return self._prev
 
     @property
     def all_input_nodes(self) -> list[Node]:
-        """The nodes among the arguments, each once."""
+        """The nodes among the arguments, without duplicates."""
         return list(self._inputs)
 
     @property
     def stack_trace(self) -> str | None:
-        """What a pass has noted as the place in the program; nothing is noted by itself."""
+        """The stack trace that a pass has stored; none is stored by default."""
         return self.meta.get("stack_trace")
 
     def update_arg(self, idx: int, arg: Any) -> None:
-        """Put `arg` in place of argument number `idx`."""
+        """Replace argument number `idx` by `arg`."""
         self.args = (*self._args[:idx], arg, *self._args[idx + 1 :])
 
     def insert_arg(self, idx: int, arg: Any) -> None:
-        """Put `arg` before argument number `idx`."""
+        """Insert `arg` before argument number `idx`."""
         self.args = (*self._args[:idx], arg, *self._args[idx:])
 
     def update_kwarg(self, key: str, arg: Any) -> None:
-        """Put `arg` in place of the argument `key`."""
+        """Set the keyword argument `key` to `arg`."""
         self.kwargs = {**self._kwargs, key: arg}
 
     def _unlink(self) -> None:
@@ -204,12 +203,12 @@ class Node:
         before._next, x._prev, x._next, self._prev = x, before, self, x
 
     def append(self, x: Node) -> None:
-        """Move `x` behind this node."""
+        """Move `x` after this node."""
         if x is not self._next:
             self._next.prepend(x)
 
     def replace_input_with(self, old_input: Node, new_input: Node) -> None:
-        """Put one node in place of another among the arguments."""
+        """Replace one node by another among the arguments."""
 
         def swapped(node: Node) -> Node:
             return new_input if node is old_input else node
@@ -223,7 +222,7 @@ class Node:
         *,
         propagate_meta: bool = False,
     ) -> list[Node]:
-        """Put `replace_with` in place of this node wherever it is used.
+        """Replace this node by `replace_with` wherever it is used.
 
         Returns
         -------
@@ -237,7 +236,7 @@ class Node:
         return changed
 
     def is_impure(self, impure_random: bool = True) -> bool:
-        """Whether the graph does not do without it though nobody uses its result."""
+        """Return whether the node must be kept even if its result is not used."""
         if self.op in ("placeholder", "output"):
             return True
         if self.op in ("call_module", "get_attr"):
@@ -248,7 +247,7 @@ class Node:
         return bool(written or name in _IMPURE or self.target in (operator.setitem, *IN_PLACE))
 
     def format_node(self, *args: Any, **kwargs: Any) -> str:
-        """The node as a line of text."""
+        """Format the node as a line of text."""
         users = f"%{self.name} : [num_users={len(self.users)}] = {self.op}"
         if self.op == "placeholder":
             default = f"(default={_shown(self._args[0])})" if self._args else ""
@@ -280,7 +279,7 @@ class Node:
 
 
 def _shown(value: Any) -> str:
-    """An argument in the text of a graph."""
+    """Format an argument in the text of a graph."""
     if isinstance(value, Node):
         return f"%{value.name}"
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Layer 9 · fx: `Proxy`, which stands for a value while a program is traced, and what notes it."""
+"""Layer 9 · fx: `Proxy`, which stands for a value while a program is traced, and its tracers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["Attribute", "GraphAppendingTracer", "Proxy", "TraceError", "TracerBa
 
 
 class TraceError(ValueError):
-    """A program cannot be traced: it depends on a value that is not there yet."""
+    """A program cannot be traced: it depends on a value that is not known yet."""
 
 
 class TracerBase:
-    """What turns calls on proxies into nodes of its `graph`."""
+    """Turns operations on proxies into nodes of its `graph`."""
 
     graph: Graph
     root: Any = None
@@ -36,11 +36,11 @@ class TracerBase:
         name: Any = None,
         type_expr: Any = None,
     ) -> Node:
-        """A node of the graph."""
+        """Make a node of the graph."""
         return self.graph.create_node(kind, target, args, kwargs, name, type_expr)
 
     def proxy(self, node: Node) -> Proxy:
-        """What stands for the result of a node."""
+        """Return a proxy for the result of a node."""
         return Proxy(node, self)
 
     def create_proxy(
@@ -53,13 +53,13 @@ class TracerBase:
         type_expr: Any = None,
         proxy_factory_fn: Any = None,
     ) -> Any:
-        """A node whose arguments may hold proxies, and what stands for its result."""
+        """Make a node from arguments that may hold proxies, and return a proxy for its result."""
         given = map_aggregate(args, self.create_arg), map_aggregate(kwargs, self.create_arg)
         node = self.create_node(kind, target, *given, name, type_expr)
         return (proxy_factory_fn or self.proxy)(node)
 
     def create_arg(self, a: Any) -> Any:
-        """What stands in a node for a value: a node for a proxy, and for what holds values theirs.
+        """Convert a value to a node's argument: proxies, also in containers, become their nodes.
 
         Raises
         ------
@@ -74,20 +74,20 @@ class TracerBase:
         return a
 
     def to_bool(self, obj: Proxy) -> bool:
-        """What a branch on a proxy is to do.
+        """Refuse a branch on a proxy.
 
         Raises
         ------
-        TraceError: Always, unless a subclass says something else.
+        TraceError: Always, unless a subclass overrides this.
         """
         raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
 
     def iter(self, obj: Proxy) -> Any:
-        """What a loop over a proxy goes through: only unpacking is known to end.
+        """Iterate over a proxy: only unpacking has a known length.
 
         Raises
         ------
-        TraceError: If it is another loop.
+        TraceError: For any other loop.
         """
         # the loop stands where the method of the proxy was called
         frame = sys._getframe(2)
@@ -101,24 +101,25 @@ class TracerBase:
         )
 
     def keys(self, obj: Proxy) -> Any:
-        """What ``**proxy`` takes for its names: a proxy itself."""
+        """Return the keys of ``**proxy``: a proxy itself."""
         return Attribute(obj, "keys")()
 
 
 class GraphAppendingTracer(TracerBase):
-    """Adds nodes to a graph that is there."""
+    """Appends nodes to an existing graph."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
 
 
 class Proxy:
-    """Stands for a value while a program is traced: what is done with it becomes a node.
+    """Stands for a value while a program is traced; operations on it become nodes.
 
     Parameters
     ----------
     node : Node. The node whose result it stands for.
-    tracer : TracerBase, optional. What makes nodes; default: what adds them to the node's graph.
+    tracer : TracerBase, optional. The tracer that makes nodes; default: one that appends to the
+        node's graph.
 
     Examples
     --------
@@ -136,7 +137,7 @@ class Proxy:
     node: Node
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
-        # functions look for classes that override them from the first one on
+        # functions check for overriding classes from the first one on
         prepare()
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
@@ -146,7 +147,7 @@ class Proxy:
 
     def __getattr__(self, k: str) -> Any:
         if k.startswith("__") and k.endswith("__"):
-            # what the interpreter and libraries ask of any object
+            # attributes that the interpreter and libraries read from any object
             raise AttributeError(k)
         return Attribute(self, k)
 
@@ -169,7 +170,7 @@ class Proxy:
         raise RuntimeError("'in' is not supported in symbolic tracing: it needs the values")
 
     def keys(self) -> Any:
-        """What ``**proxy`` takes for its names."""
+        """Return the keys of ``**proxy``."""
         return self.tracer.keys(self)
 
     __hash__ = object.__hash__
@@ -194,7 +195,7 @@ class Proxy:
 
 
 class Attribute(Proxy):
-    """An attribute of what a proxy stands for: a method if it is called, and else a node."""
+    """An attribute of a proxy's value: a method if it is called, otherwise a node."""
 
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root, self.attr, self.tracer = root, attr, root.tracer
@@ -202,7 +203,7 @@ class Attribute(Proxy):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """The node, which is made when somebody uses the attribute itself."""
+        """The node, made when the attribute itself is first used."""
         if self._node is None:
             made = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {})
             self._node = made.node

@@ -1,4 +1,4 @@
-"""Layer 9 · fx: `replace_pattern`, which puts one graph in place of another within a third."""
+"""Layer 9 · fx: `replace_pattern`, which replaces subgraphs that match a pattern."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Match", "replace_pattern"]
 
 
 class Match(NamedTuple):
-    """Where a pattern was found: its last node there, and the node for each one of the pattern."""
+    """A match of a pattern: its last node in the graph, and a node for each of the pattern's."""
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -31,7 +31,7 @@ def _graph_of(pattern: Any) -> Graph:
 
 
 class _Search:
-    """Looks for a pattern that ends at some node."""
+    """Searches for a match of a pattern that ends at a given node."""
 
     def __init__(self, module: Any, pattern: Graph) -> None:
         self.module, self.pattern = module, pattern
@@ -40,13 +40,13 @@ class _Search:
             raise NotImplementedError("replace_pattern(): the pattern returns one value")
 
     def at(self, anchor: Node) -> dict[Node, Node] | None:
-        """The node for each node of the pattern, whose last one is `anchor`."""
+        """Return the node for each node of the pattern, whose last one is `anchor`."""
         found: dict[Node, Node] = {}
         if not self._alike(self.result, anchor, found):
             return None
         inner = {n for p, n in found.items() if p.op not in ("placeholder", "get_attr")}
         for p, n in found.items():
-            # values in between must not be needed elsewhere
+            # intermediate values must not be used elsewhere
             if n in inner and n is not anchor and not set(n.users) <= inner and p.users:
                 return None
         return found
@@ -78,17 +78,17 @@ class _Search:
 
 
 def replace_pattern(gm: GraphModule, pattern: Any, replacement: Any) -> list[Match]:
-    """Put `replacement` in place of `pattern` wherever a graph has it.
+    """Replace every match of `pattern` in a graph by `replacement`.
 
     Parameters
     ----------
     gm : GraphModule. The module whose graph is changed.
-    pattern, replacement : callable or GraphModule. Functions of as many arguments; those of the
-        pattern stand for any values. Values in between must not be used elsewhere.
+    pattern, replacement : callable or GraphModule. Functions with the same number of arguments;
+        those of the pattern match any values. Intermediate values must not be used elsewhere.
 
     Returns
     -------
-    list of Match: Where it was found.
+    list of Match: The matches.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 8 · implicit: `root`, `fixed_point` and `argmin`, decorators of solvers."""
+"""Layer 8 · implicit: the solver decorators `root`, `fixed_point` and `argmin`."""
 
 from __future__ import annotations
 
@@ -30,37 +30,38 @@ def root(
     *,
     tol: float | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a solver of ``optimality_fun(z, *params) = 0``, so that it can be differentiated.
+    """Make a solver of ``optimality_fun(z, *params) = 0`` differentiable; a decorator.
 
     The solver may be any function ``solver(init, *params, **options)``: one of SciPy's, a loop, a
-    formula. Nothing in it is recorded. Gradients of what it returns by the parameters, of any
-    order, follow from the equation alone, by the implicit function theorem.
+    formula. Nothing in it is recorded. Derivatives of the solution with respect to the parameters,
+    of any order, follow from the equation alone, by the implicit function theorem.
 
     Parameters
     ----------
     optimality_fun : callable. Takes the unknowns as the solver returns them, and the parameters,
-        and gives as many numbers as there are unknowns, by operations that are recorded. Tensors
-        that it closes over may be differentiated by, too.
+        and returns as many numbers as there are unknowns, by recorded operations. Gradients also
+        flow to tensors that it closes over.
     has_aux : bool. Whether the solver returns ``(solution, aux)``; `aux` comes back as it is.
-    solve : {"dense", "cg", "bicgstab", "gmres"} or callable, optional. How systems of linear
-        equations with the Jacobian by the unknowns are solved. "dense" makes the Jacobian as a
-        matrix; the others are SciPy's and need its products with vectors only. A callable takes
-        ``(matvec, b)``, a `LinearMap` and a vector, and returns a vector. Default: "dense" for up
-        to 500 unknowns, else "gmres".
-    tol : float, optional. How large the residual may be, as a multiple of the largest of the
-        unknowns or of 1, before a warning says that the solution is none. Default: the fourth root
-        of the dtype's precision, 1e-4 for doubles.
+    solve : {"dense", "cg", "bicgstab", "gmres"} or callable, optional. The solver of linear systems
+        with the Jacobian with respect to the unknowns. "dense" forms the Jacobian as a matrix; the
+        others are SciPy's and need only its products with vectors. A callable takes ``(matvec,
+        b)``, a `LinearMap` and a vector, and returns a vector. Default: "dense" for up to 500
+        unknowns, else "gmres".
+    tol : float, optional. The tolerance for the residual, relative to the largest unknown or 1; a
+        larger residual gives a warning. Default: the fourth root of the dtype's precision, 1e-4 for
+        doubles.
 
     Returns
     -------
     callable: The decorator. The decorated solver gets tensors without history for `init` and the
         parameters, also inside lists, tuples and dicts. It may return a tensor, an array, a number,
         or containers of them, or a result of `scipy.optimize`, whose ``x`` or ``root`` is then the
-        solution. All come back as tensors, differentiable by the parameters, but not by `init`.
+        solution. All are returned as tensors, differentiable with respect to the parameters, but
+        not to `init`.
 
     Raises
     ------
-    ValueError: If the equations are not as many as the unknowns.
+    ValueError: If the number of equations differs from the number of unknowns.
     LinAlgError: In the backward pass, if the Jacobian is singular.
     TypeError: If a tensor that requires a gradient is passed to the solver by name.
 
@@ -95,12 +96,12 @@ def fixed_point(
     *,
     tol: float | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a solver of ``fixed_point_fun(z, *params) = z``, so that it can be differentiated.
+    """Make a solver of ``fixed_point_fun(z, *params) = z`` differentiable; a decorator.
 
     Parameters
     ----------
     fixed_point_fun : callable. Takes the unknowns as the solver returns them, and the parameters,
-        and gives tensors in the structure of the unknowns.
+        and returns tensors in the structure of the unknowns.
     has_aux, solve, tol: As for `root`.
 
     Returns
@@ -145,18 +146,18 @@ def argmin(
     *,
     tol: float | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a minimiser of ``objective(z, *params)``, so that it can be differentiated.
+    """Make a minimiser of ``objective(z, *params)`` differentiable; a decorator.
 
-    The equation is that the gradient of the objective by the unknowns vanishes: the minimum must
-    not lie at a bound or under a constraint.
+    The equation is that the gradient of the objective with respect to the unknowns vanishes, so no
+    bound or constraint may be active at the minimum.
 
     Parameters
     ----------
     objective : callable. Takes the unknowns as the solver returns them, and the parameters, and
-        gives one real number, by operations that can be differentiated twice.
+        returns one real number, by operations that can be differentiated twice.
     has_aux, tol: As for `root`; the residual is the gradient of the objective.
     solve : {"dense", "cg", "bicgstab", "gmres"} or callable, optional. As for `root`. The Jacobian
-        is the Hessian of the objective, which is symmetric; many unknowns get "cg" by default.
+        is the Hessian of the objective, which is symmetric; for many unknowns the default is "cg".
 
     Returns
     -------
@@ -182,7 +183,7 @@ def argmin(
         before, _ = flatten(z)
         create_graph = is_recording()
         with enable_grad():
-            # without recording around it, the unknowns are leaves of this alone
+            # without recording around it, the unknowns are leaves of this graph alone
             unknowns = before if create_graph else [leaf(t) for t in before]
             value = objective(z if create_graph else flatten(z)[1](unknowns), *params)
             if not isinstance(value, Tensor) or value.numel() != 1 or value.is_complex():
@@ -201,7 +202,7 @@ def argmin(
     return _decorator(slope, objective, has_aux, solve, tol, "cg", f"the gradient of {name}")
 
 
-# -- what they have in common --------------------------------------------------------------------
+# -- shared parts --------------------------------------------------------------------------------
 
 
 def _name(function: Any) -> str:
@@ -227,7 +228,7 @@ def _decorator(
 
     def decorate(solver: Callable[..., Any]) -> Callable[..., Any]:
         def found(init: Any, params: Any, options: dict[str, Any]) -> tuple[Any, Any]:
-            """The solution, and what else the solver returned."""
+            """Run the solver; return the solution and the rest of its result."""
             with no_grad():
                 value = solver(_detached(init), *_detached(params), **options)
             aux = None
@@ -276,7 +277,7 @@ def _decorator(
 
 
 def _recorded(equation: Equation, solver: Any, tol: float | None, complaint: str) -> list[Any]:
-    """The solution as tensors with their history, after a look at what it is worth."""
+    """Return the solution as tensors with history, after checking its residual."""
     if is_inference_mode_enabled():
         return equation.start()
     if is_recording():
@@ -313,13 +314,13 @@ def _refuse_named(solver: Any, options: dict[str, Any]) -> None:
 
 
 def _detached(value: Any) -> Any:
-    """`value` with its tensors detached from their history."""
+    """Return `value` with its tensors detached from their history."""
     leaves, rebuild = flatten(value)
     return rebuild([without_tangent(item) if isinstance(item, Tensor) else item for item in leaves])
 
 
 def _solution(solver: Any, found: Any) -> tuple[list[Any], Any]:
-    """The parts of what a solver found as arrays of its own, and what puts them together."""
+    """Return copies of a solution's parts as arrays, and a function that rebuilds it."""
     leaves, rebuild = flatten(found)
     arrays = []
     for path, item in zip(paths(found, "the solution"), leaves, strict=True):
@@ -337,10 +338,10 @@ def _solution(solver: Any, found: Any) -> tuple[list[Any], Any]:
 
 
 def _unwrapped(found: Any) -> tuple[Any, str]:
-    """The solution in a result of `scipy.optimize`, and what SciPy says of a failure."""
+    """Return the solution in a result of `scipy.optimize`, and SciPy's message on failure."""
     if type(found).__name__ not in ("OptimizeResult", "RootResults"):
         return found, ""
-    # whether it failed is for the residual to say: solvers complain of tolerances, too
+    # the residual decides whether it failed: solvers complain about tolerances, too
     good = found.get("success", found.get("converged", True))
     complaint = "" if good else f" SciPy says: {found.get('message', found.get('flag', ''))}."
     return found["root"] if "root" in found else found["x"], complaint

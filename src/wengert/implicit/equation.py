@@ -1,7 +1,7 @@
-"""Layer 8 · implicit: an equation F(z, *params) = 0 at one solution of it.
+"""Layer 8 · implicit: an equation F(z, *params) = 0 at one of its solutions.
 
-It computes with plain vectors: residuals, products with the Jacobian of F by z, and systems of
-linear equations with that. What is recorded on the tape is in `wengert.implicit.functions`.
+It computes with plain vectors: residuals, products with the Jacobian of F with respect to z, and
+solutions of linear systems with it. The operations on the tape are in `wengert.implicit.functions`.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from wengert.tape.modes import enable_grad
 from wengert.tensor.tensor import Tensor
 
 DENSE_LIMIT = 500
-"""Up to how many unknowns the Jacobian is made as a matrix, where nobody chose."""
+"""The largest number of unknowns for which the default is a dense Jacobian."""
 
 
 def tensors_of(value: Any, what: str) -> list[Any]:
-    """The tensors that `value`, a result of the user's, holds.
+    """Return the tensors in `value`, a result of the user's function.
 
     Raises
     ------
-    TypeError: If it holds something else.
+    TypeError: If it holds anything else.
     """
     leaves, _ = flatten(value)
     for item in leaves:
@@ -46,7 +46,7 @@ def tensors_of(value: Any, what: str) -> list[Any]:
 
 
 _AT_ONCE = 64
-"""How many rows of the Jacobian are computed in one pass: so many times its memory is needed."""
+"""The number of rows of the Jacobian computed in one pass, each of which needs its own memory."""
 
 
 class Equation:
@@ -55,13 +55,13 @@ class Equation:
     Parameters
     ----------
     function : callable. F: takes z in the structure of the solution, and the parameters.
-    name : str. What errors call F.
+    name : str. The name of F in errors.
     solution : list of array. The parts of z.
-    rebuild : callable. Makes of tensors like these what F takes for z.
-    leaves : list. What the parameters hold; tensors among them are what may be differentiated by.
-    rebuild_parameters : callable. Makes of such leaves the tuple of parameters.
+    rebuild : callable. Builds F's argument z from such tensors.
+    leaves : list. The leaves of the parameters; the tensors among them may be differentiated.
+    rebuild_parameters : callable. Builds the tuple of parameters from such leaves.
     solve: The linear solver, or None.
-    large : str. The linear solver for many unknowns, where there is a choice.
+    large : str. The default linear solver for many unknowns.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Equation:
     # -- evaluation -------------------------------------------------------------------------------
 
     def residual(self, unknowns: list[Any], parameters: list[Any]) -> list[Any]:
-        """What F gives for tensors in place of the solution and of the parameters."""
+        """Return the value of F for tensors in place of the solution and of the parameters."""
         leaves = list(self._leaves)
         for place, tensor in zip(self.places, parameters, strict=True):
             leaves[place] = tensor
@@ -113,7 +113,7 @@ class Equation:
         return results
 
     def linearise(self) -> list[Any]:
-        """Record F at the solution, for first derivatives; the residuals."""
+        """Record F at the solution, for first derivatives, and return the residuals."""
         if self._graph is None:
             with enable_grad():
                 unknowns = [leaf(tensor) for tensor in self.start()]
@@ -126,11 +126,11 @@ class Equation:
         return self._graph[2]
 
     def start(self) -> list[Any]:
-        """The solution as new tensors without history."""
+        """Return the solution as new tensors without history."""
         return [new_tensor(array) for array in self.solution]
 
     def check_dependence(self) -> None:
-        """Refuse an F that says nothing of the unknowns."""
+        """Raise if F does not depend on the unknowns."""
         unknowns, _, results = self._graph
         vector = self.equations.tensors(np.ones(self.equations.size))
         if all(g is None for g in products(results, unknowns, vector)):
@@ -143,15 +143,15 @@ class Equation:
     # -- derivatives at the solution --------------------------------------------------------------
 
     def pull(self, vector: Any) -> Any:
-        """The product of a vector with the Jacobian by z, from the left."""
+        """Return the product of a vector with the Jacobian with respect to z, from the left."""
         unknowns, _, results = self._graph
         grads = products(results, unknowns, self.equations.tensors(vector))
         return self.unknowns.vector([None if g is None else g._payload for g in grads])
 
     def push(self, vector: Any) -> Any:
-        """The product of the Jacobian by z with a vector."""
+        """Return the product of the Jacobian with respect to z with a vector."""
         if self._pushed is None:
-            # the product from the left is linear in its vector, and so has a derivative by it
+            # the product from the left is linear in its vector, so it can be differentiated by it
             unknowns, _, results = self._graph
             dummies = [leaf(t) for t in self.equations.tensors(np.zeros(self.equations.size))]
             with enable_grad():
@@ -163,12 +163,12 @@ class Equation:
         return self.equations.vector([None if p is None else p._payload for p in pushed])
 
     def pull_parameters(self, tensors: list[Any]) -> list[Any]:
-        """The products of a vector with the Jacobians by parameters and closed-over tensors."""
+        """Return a vector's products with the Jacobians of parameters and closed-over tensors."""
         _, parameters, results = self._graph
         return products(results, [*parameters, *self.closures], tensors)
 
     def solved(self, tensors: list[Any], transpose: bool) -> list[Any]:
-        """The u with ``J u = b``, or of the transposed system."""
+        """Return the u with ``J u = b``, or of the transposed system."""
         self.linearise()
         before, after = self.equations, self.unknowns
         if transpose:
@@ -198,7 +198,7 @@ class Equation:
         )
 
     def matrix(self) -> Any:
-        """The Jacobian by z as a matrix, made once.
+        """Return the Jacobian with respect to z as a matrix, computed once.
 
         Raises
         ------
@@ -225,7 +225,7 @@ class Equation:
         return self._matrix
 
     def _units(self) -> Iterator[list[Any]]:
-        """For each of the equations a unit vector in parts, some of them at a time."""
+        """Yield the unit vector of each equation in parts, several at a time."""
         for units in np.split(
             np.eye(self.equations.size), range(_AT_ONCE, self.equations.size, _AT_ONCE)
         ):
@@ -234,14 +234,14 @@ class Equation:
                 yield [np.stack(part) for part in zip(*parts, strict=True)]
 
     def _rows(self, vectors: list[Any]) -> Any:
-        """The products of vectors with the Jacobian by z, as rows."""
+        """Return the products of vectors with the Jacobian with respect to z, as rows."""
         unknowns, _, results = self._graph
         return self.unknowns.matrix(rows(results, unknowns, vectors), len(vectors[0]))
 
     # -- the quality of the solution --------------------------------------------------------------
 
     def excess(self, results: list[Any], tol: float | None) -> tuple[float, float]:
-        """The largest residual, and how large it may be."""
+        """Return the largest residual, and its tolerance."""
         if tol is None:
             arrays = (*self.solution, *[r._payload for r in results])
             tol = max((precision(a.dtype) for a in arrays), default=0.0) ** 0.25

@@ -30,7 +30,7 @@ class ImplicitSolution(Function):
 
     @staticmethod
     def forward(ctx: Any, equation: Equation, *inputs: Any) -> Any:
-        """The solution that was found, unchanged."""
+        """Return the solution that was found, unchanged."""
         outputs = tuple(new_tensor(array) for array in equation.solution)
         ctx.equation = equation
         ctx.save_for_backward(*outputs, *inputs)
@@ -69,14 +69,14 @@ class ImplicitSolution(Function):
 
 
 class LinearSolution(Function):
-    """The u with ``J u = b`` or ``Jᵀu = b``, J being the Jacobian at the solution of an equation.
+    """The u with ``J u = b`` or ``Jᵀu = b``, for the Jacobian J at the solution of an equation.
 
-    Its rule is that of the scalar ``<left, J right>``, which both systems come down to.
+    Its rule is that of the scalar ``<left, J right>``, to which both systems reduce.
     """
 
     @staticmethod
     def forward(ctx: Any, equation: Equation, transpose: bool, *tensors: Any) -> Any:
-        """Solve by numbers; `tensors` are the solution, the parameters, closures, and b."""
+        """Solve numerically; `tensors` are the solution, the parameters, closures, and b."""
         known = len(equation.solution) + len(equation.parameters) + len(equation.closures)
         us = tuple(equation.solved(list(tensors[known:]), transpose))
         ctx.equation = equation
@@ -87,7 +87,7 @@ class LinearSolution(Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-        """One system after another."""
+        """Solve one system after another."""
         equation, transpose, *tensors = args
         rows = []
         for index in range(info.batch_size):
@@ -101,7 +101,7 @@ class LinearSolution(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """The gradients by the solution, the parameters, closures, and b."""
+        """Return the gradients of the solution, the parameters, closures, and b."""
         return None, None, *each(lambda grads: LinearSolution._pulled(ctx, grads), grads)
 
     @staticmethod
@@ -116,7 +116,7 @@ class LinearSolution(Function):
         with enable_grad():
             gates = Gates()
             behind = gates.before(known[: count + len(equation.parameters)])
-            # products by what has no history need an edge, too
+            # products with values without history need an edge, too
             unknowns = [leaf(t) if t._edge is None else t for t in behind[:count]]
             values = equation.residual(unknowns, behind[count:])
             pulled = products(values, unknowns, gates.before(left), create_graph=True)

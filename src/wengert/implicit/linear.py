@@ -42,7 +42,7 @@ class LinearMap:
         self.shape = (size, size)
 
     def __call__(self, vector: Any) -> Any:
-        """The product with a vector."""
+        """Return the product with a vector."""
         return self.matvec(np.asarray(vector, dtype=np.float64))
 
     @property
@@ -51,13 +51,13 @@ class LinearMap:
         return LinearMap(self.rmatvec, self.matvec, self.shape[0])
 
     def to_dense(self) -> Any:
-        """The matrix itself, by as many products as it has columns."""
+        """Return the matrix itself, computed with one product per column."""
         size = self.shape[0]
         columns = [self.matvec(unit) for unit in np.eye(size)]
         return np.stack(columns, axis=-1) if columns else np.zeros((0, 0))
 
     def to_scipy(self) -> Any:
-        """The map as a ``scipy.sparse.linalg.LinearOperator``."""
+        """Return the map as a ``scipy.sparse.linalg.LinearOperator``."""
         linalg = scipy_module("sparse.linalg", "to_scipy")
         return linalg.LinearOperator(
             self.shape, matvec=self.matvec, rmatvec=self.rmatvec, dtype=self.dtype
@@ -65,17 +65,17 @@ class LinearMap:
 
 
 def solution(solve: Any, matrix: LinearMap, b: Any, rtol: float, what: str) -> Any:
-    """The x with ``matrix(x) == b``, by a solver of SciPy's or one of the user's.
+    """Return the x with ``matrix(x) == b``, by one of SciPy's solvers or the user's.
 
     Parameters
     ----------
     solve: One of `SOLVERS` without "dense", or a callable that takes the map and the vector.
-    rtol: What SciPy's solvers may leave of the right-hand side.
-    what: Whose Jacobian it is, for errors.
+    rtol: The relative tolerance of SciPy's solvers.
+    what: The function whose Jacobian it is, for errors.
 
     Raises
     ------
-    LinAlgError: If the solver does not converge, or returns what is not finite.
+    LinAlgError: If the solver does not converge, or returns values that are not finite.
     ValueError: If a callable returns a vector of another size.
     """
     if not callable(solve):

@@ -1,7 +1,7 @@
 """Layer 8 · implicit: several tensors as one vector of real numbers, and back.
 
-Solvers know vectors. A complex number counts as two real ones: gradients by complex tensors are,
-by convention, those by the two parts, so that Jacobians need no rule of their own.
+Solvers work on vectors. A complex number counts as two real ones: gradients of complex tensors are,
+by convention, those of the two parts, so Jacobians need no rule of their own.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from wengert.tape.base import new_tensor
 
 
 def precision(dtype: Any) -> float:
-    """The distance of 1 from the next number of a floating or complex dtype."""
-    # NumPy does not know that of types which others have added
+    """Return the distance of 1 from the next number of a floating or complex dtype."""
+    # NumPy does not know it for extension types
     return float(np.finfo(dtype).eps) if dtype.kind in "fc" else 2.0**-7
 
 
 class Layout:
-    """The shapes and dtypes of some arrays, which one vector holds end to end.
+    """The shapes and dtypes of arrays that are concatenated in one vector.
 
     Attributes
     ----------
-    size: How many real numbers there are.
+    size: The number of real numbers.
     single: Whether some array has less than double precision.
     """
 
@@ -37,7 +37,7 @@ class Layout:
         self.single = any(precision(array.dtype) > 1e-12 for array in arrays)
 
     def vector(self, arrays: Sequence[Any]) -> Any:
-        """The arrays as one vector of doubles; None stands for zeros."""
+        """Return the arrays as one vector of doubles; None stands for zeros."""
         vector = np.zeros(self.size)
         start = 0
         for array, size in zip(arrays, self.sizes, strict=True):
@@ -48,7 +48,7 @@ class Layout:
         return vector
 
     def matrix(self, parts: Sequence[Any], count: int) -> Any:
-        """What `vector` gives, for `count` arrays of each kind at once, as rows."""
+        """Return `count` vectors as rows, from arrays with a leading dimension of that size."""
         made = np.zeros((count, self.size))
         start = 0
         for part, size in zip(parts, self.sizes, strict=True):
@@ -59,14 +59,14 @@ class Layout:
         return made
 
     def tensors(self, vector: Any) -> list[Any]:
-        """New tensors of these shapes and dtypes with the numbers of `vector`."""
+        """Return new tensors of these shapes and dtypes with the numbers of `vector`."""
         made = []
         start = 0
         for (shape, dtype), size in zip(self.parts, self.sizes, strict=True):
             part = np.ascontiguousarray(vector[start : start + size], dtype=np.float64)
             if dtype.kind == "c":
                 part = part.view(np.complex128)
-            # a copy in any case: the vector may be a buffer of a solver
+            # always a copy: the vector may be a buffer of a solver
             made.append(new_tensor(np.array(part, dtype=dtype).reshape(shape)))
             start += size
         return made

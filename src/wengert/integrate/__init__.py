@@ -1,4 +1,4 @@
-"""Layer 8 · integrate: differential equations on SciPy's solvers, with derivatives."""
+"""Layer 8 · integrate: differentiable solvers of differential equations, based on SciPy."""
 
 from __future__ import annotations
 

@@ -1,20 +1,20 @@
-"""Layer 8 · integrate: derivatives by an equation that is integrated backwards.
+"""Layer 8 · integrate: derivatives by an adjoint equation that is integrated backwards.
 
 NOTE [adjoint sensitivity]
-The gradient a(t) of a function of the states at some times by the state at t fulfils
+The gradient a(t) of a function of the states at some times, with respect to the state at t,
+satisfies
 
     da/dt = -(df/dy)ᵀ a,
 
-and grows by the gradient of the function at each of these times. So it is integrated backwards
-from one of them to the one before, with the state from the solver's own interpolation. The
-gradient by parameters is the integral of (df/dp)ᵀ a. Parameters, however many, are not part of what
-the solver steps and controls the error of: the integral is taken over its steps, with the weights
-of the stages where it is an explicit Runge-Kutta method, else by Gauss-Legendre quadrature of its
-interpolation. The equation is linear in a, so a is scaled to have its tolerances mean what they do
-for the state.
+and grows by the gradient of the function at each of these times. So it is integrated backwards from
+each of them to the previous one, with the state from the solver's own interpolation. The gradient
+of the parameters is the integral of (df/dp)ᵀ a. Parameters, however many, are not part of the
+solver's state and error control: the integral is taken over its steps, with the stage weights of an
+explicit Runge-Kutta method, or else by Gauss-Legendre quadrature of its interpolation. The equation
+is linear in a, so a is scaled to make the tolerances mean the same as for the state.
 
 For second derivatives the states, a, and the integral are integrated together, as an equation that
-is differentiable like the first.
+is differentiable like the original.
 
 References: Cao, Li, Petzold, Serban, "Adjoint sensitivity analysis for differential-algebraic
 equations", 2003; Chen et al., "Neural ordinary differential equations", 2018.
@@ -40,7 +40,7 @@ from wengert.ops.like import zeros_like
 from wengert.tape.base import new_tensor
 from wengert.tape.modes import enable_grad, is_grad_enabled, is_recording
 
-# the nodes and weights of Gauss and Legendre on [0, 1], exact up to degree 5
+# the nodes and weights of Gauss-Legendre quadrature on [0, 1], exact up to degree 5
 _ROOT = 0.15**0.5
 _NODES = (0.5 - _ROOT, 0.5, 0.5 + _ROOT)
 _WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
@@ -50,11 +50,11 @@ EXPLICIT = ("RK23", "RK45", "DOP853")
 
 
 class Course:
-    """A solution with what the way back needs.
+    """A solution with the data for the backward integration.
 
     Attributes
     ----------
-    states: Gives the state at a time, as an array.
+    states: Returns the state at a time, as an array.
     times: The times of the rows of the solution.
     solve: Integrates a field from one time to others by the same method, recorded: ``solve(field,
         start, times)``.
@@ -108,7 +108,7 @@ class AdjointSolution(Function):
 
 
 def _way_back(course: Course, grad: Any) -> list[tuple[float, int]]:
-    """The times at which the adjoint grows, with their rows, in the order of the way back."""
+    """Return the times at which the adjoint grows, with their rows, in backward order."""
     return _order(course, [row for row in range(len(grad)) if grad[row].any()])
 
 
@@ -175,7 +175,7 @@ def _backwards(course: Course, grad: Any, by_parameters: bool) -> list[Any]:
 
 
 def _add_integral(course: Course, found: Any, sums: list[Any]) -> None:
-    """Add the gradient by parameters over the steps of `found`."""
+    """Add the gradient of the parameters over the steps of `found`."""
     field = course.field
     for begin, end in zip(found.sol.ts[:-1], found.sol.ts[1:], strict=True):
         for node, weight in zip(_NODES, _WEIGHTS, strict=True):
@@ -196,7 +196,7 @@ def _add(sums: list[Any], parts: list[Any], factor: float = 1.0) -> None:
 
 
 class _Integral:
-    """The gradient by parameters, summed up with the weights of a Runge-Kutta method's stages.
+    """The gradient of the parameters, integrated with the stage weights of a Runge-Kutta method.
 
     Attributes
     ----------
@@ -210,12 +210,12 @@ class _Integral:
         self.begin()
 
     def begin(self) -> None:
-        """Expect the first evaluation of an integration."""
+        """Prepare for the first evaluation of an integration."""
         self._last: list[Any] | None = None
         self._recent: list[list[Any]] = []
 
     def note(self, products: list[Any]) -> None:
-        """Take the products of one evaluation."""
+        """Record the products of one evaluation."""
         if self._last is None:
             self._last = products
         self._recent.append(products)
@@ -226,14 +226,14 @@ class _Integral:
         for weight, parts in zip(self._weights, stages, strict=False):
             if weight and parts is not None:
                 _add(self._sums, parts, weight * (before - after))
-        # the last step of a way is as short as what was left
+        # the last step is cut to what remains
         self.proposal = max(proposal, abs(after - before))
         self._last = stages[-1]
         self._recent = []
 
 
 def _recorded(course: Course, states: Any, inputs: list[Any], grad: Any) -> list[Any]:
-    """The gradients as functions on the tape."""
+    """Return the gradients as functions on the tape."""
     field = course.field
     count = len(field.parameters)
     followed = [i for i, t in enumerate(inputs[1:]) if t._edge is not None]
@@ -244,7 +244,7 @@ def _recorded(course: Course, states: Any, inputs: list[Any], grad: Any) -> list
         with enable_grad():
             gates = Gates()
             y, *parameters = gates.before([y, *given])
-            # products by what has no history need an edge, too
+            # products with values without history need an edge, too
             y = leaf(y) if y._edge is None else y
             parameters = [
                 leaf(p) if p._edge is None and i in followed else p

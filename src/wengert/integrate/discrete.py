@@ -1,16 +1,16 @@
-"""Layer 8 · integrate: derivatives of the steps that an explicit Runge-Kutta method took.
+"""Layer 8 · integrate: derivatives of the steps taken by an explicit Runge-Kutta method.
 
 NOTE [discrete sensitivity]
-SciPy's solver chooses the steps, with evaluations of the right-hand side that are recorded, and
-those of accepted steps are kept. A step from y with size h is
+SciPy's solver chooses the steps; the evaluations of the right-hand side are recorded, and those of
+accepted steps are kept. A step from y with size h is
 
     Y_i = y + h (a_i0 K_0 + ... + a_i,i-1 K_i-1),   K_i = f(t + c_i h, Y_i),
     y'  = y + h (b_0 K_0 + ... + b_s-1 K_s-1),      K_s = f(t + h, y'),
 
 where K_s is K_0 of the next step, and the solution between is ``y + h (w_0(x) K_0 + ... + w_s(x)
-K_s)`` with polynomials w. The backward pass goes through these lines from the last to the first
-with arrays, asking the tape for products with derivatives of f alone. Step sizes count as
-constants. For second derivatives the steps are taken again, with tensors.
+K_s)`` with polynomials w. The backward pass goes through these equations from last to first with
+arrays, and uses the tape only for products with derivatives of f. Step sizes count as constants.
+For second derivatives the steps are taken again, with tensors.
 
 References: Hairer, Nørsett, Wanner, "Solving Ordinary Differential Equations I", II.4 to II.6;
 Walther, "Automatic differentiation of explicit Runge-Kutta methods for optimal control", 2007.
@@ -43,8 +43,8 @@ class Steps:
     Attributes
     ----------
     times: The times between steps, the first one included.
-    stages: For each step the evaluations after the first, which is the last of the step before; and
-        before them, in `first`, the very first.
+    stages: For each step the evaluations after the first, which is the last of the previous step;
+        the very first one is in `first`.
     """
 
     def __init__(self, field: Field) -> None:
@@ -55,7 +55,7 @@ class Steps:
         self._recent: list[Any] = []
 
     def evaluate(self, t: float, y: Any) -> Any:
-        """dy/dt for the solver, noted."""
+        """Evaluate dy/dt for the solver, and record it."""
         pair = self.field.recorded(t, y)
         if self.first is None:
             self.first = pair
@@ -63,7 +63,7 @@ class Steps:
         return pair[1]._payload
 
     def accept(self, before: float, after: float, count: int, proposal: float) -> None:
-        """Keep the last `count` evaluations as those of a step; others were of rejected ones."""
+        """Keep the last `count` evaluations as a step's; earlier ones are from rejected steps."""
         if not self.times:
             self.times.append(before)
         self.times.append(after)
@@ -71,7 +71,7 @@ class Steps:
         self._recent = []
 
     def place(self, tableau: Any, time: float) -> tuple[int, Any]:
-        """The step that gave the solution at `time`, and the weights of its stages there.
+        """Return the step that contains `time`, and the weights of its stages there.
 
         None stands for the weights at the end of a step, which is a value of its own.
         """
@@ -87,7 +87,7 @@ class Steps:
 
 @cache
 def recording_method(name: str) -> Any:
-    """SciPy's solver of that name, made to tell a `Steps` of every step that it takes."""
+    """Make a subclass of SciPy's solver of that name that records its steps in a `Steps`."""
     base = getattr(scipy_module("integrate", f"method={name!r}"), name)
 
     def initialise(self: Any, *args: Any, steps: Steps, **options: Any) -> None:
@@ -145,13 +145,13 @@ class DiscreteSolution(Function):
 
 
 def _backwards(steps: Steps, tableau: Any, times: Any, grad: Any) -> list[Any]:
-    """The gradients by the initial state, the parameters and the closures, as arrays."""
+    """Return the gradients of the initial state, the parameters and the closures, as arrays."""
     field = steps.field
     sums: list[Any] = [None] * len(field.wanted)
     zeros = np.zeros(field.state.size, field.work)
 
     def pulled(pair: tuple[Any, Any], cotangent: Any) -> Any:
-        """The product with the derivative by the state; those by parameters are summed up."""
+        """Return the product with the derivative by the state; add up those by parameters."""
         if not cotangent.any():
             return zeros
         state, value = pair
@@ -198,7 +198,7 @@ def _backwards(steps: Steps, tableau: Any, times: Any, grad: Any) -> list[Any]:
 
 
 def _again(steps: Steps, tableau: Any, times: Any, y: Any, parameters: list[Any]) -> Any:
-    """The states at `times`, by the same steps, recorded."""
+    """Return the states at `times`, recomputed by the same steps with recording."""
     field = steps.field
     rows: list[Any] = [None] * len(times)
     placed = [(-1, None) if not steps.stages else steps.place(tableau, time) for time in times]
@@ -223,7 +223,7 @@ def _again(steps: Steps, tableau: Any, times: Any, y: Any, parameters: list[Any]
 
 
 def _combined(weights: Any, slopes: list[Any]) -> Any:
-    """The sum of `slopes` with these weights."""
+    """Return the weighted sum of `slopes`."""
     stages = stack(slopes)
     return new_tensor(np.asarray(weights, dtype=stages._payload.dtype)) @ stages
 

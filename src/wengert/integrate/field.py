@@ -1,4 +1,4 @@
-"""Layer 8 · integrate: the right-hand side of a differential equation, for solvers and the tape."""
+"""Layer 8 · integrate: the right-hand side of a differential equation, for solver and tape."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from wengert.tensor.tensor import Tensor
 
 
 class State:
-    """The structure of a state: what the user's function takes, as one vector.
+    """The structure of a state, which the solver sees as one vector.
 
     Parameters
     ----------
     value: The initial state: a tensor, an array, numbers, or containers of them.
-    name : str. What errors call it.
-    flat : bool. Whether one-dimensional states only are taken.
+    name : str. Its name in errors.
+    flat : bool. Whether only one-dimensional states are accepted.
     """
 
     def __init__(self, value: Any, name: str, flat: bool = False) -> None:
@@ -64,7 +64,7 @@ class State:
         return flat[0] if len(flat) == 1 else cat(flat)
 
     def split(self, vector: Any, lead: tuple[int, ...] = ()) -> Any:
-        """What the user's function takes, of a tensor ``(*lead, size)``."""
+        """Split a tensor ``(*lead, size)`` into the argument of the user's function."""
         if self.flat:
             return vector
         if len(self.sizes) == 1:
@@ -75,14 +75,14 @@ class State:
         )
 
     def join(self, value: Any, name: str) -> Any:
-        """One vector of what the user's function returned.
+        """Concatenate the result of the user's function into one vector.
 
         Raises
         ------
-        ValueError: If it has not the shapes of the state.
+        ValueError: If its shapes are not those of the state.
         """
         if self.single and isinstance(value, list | tuple):
-            # as programs for SciPy write it: a list of numbers
+            # a list of numbers, as in programs for SciPy
             value = stack([v if isinstance(v, Tensor) else as_tensor(v) for v in value])
         parts = [
             item if isinstance(item, Tensor) else as_tensor(item) for item in flatten(value)[0]
@@ -112,8 +112,8 @@ class Field:
     function : callable. Takes a time, a state in the user's structure, and the parameters.
     name : str. What errors call it.
     state : State
-    args: The parameters; tensors among them are what may be differentiated by.
-    time : float. Where to look for tensors that the function closes over.
+    args: The parameters; the tensors among them may be differentiated.
+    time : float. The time at which to look for tensors that the function closes over.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Field:
         self._leaves, self._rebuild = flatten(args)
         self._places = [i for i, item in enumerate(self._leaves) if isinstance(item, Tensor)]
         self.parameters = [self._leaves[i] for i in self._places]
-        # as they are inside of solvers: without the history that led to them
+        # without history, as inside solvers
         self.plain = [leaf(without_tangent(t), False) for t in self.parameters]
         self.own = [leaf(p, followed(t)) for p, t in zip(self.plain, self.parameters, strict=True)]
         self.closures: list[Any] = []
@@ -143,23 +143,23 @@ class Field:
 
     @property
     def inputs(self) -> list[Any]:
-        """All that the solution depends on: the initial state, parameters, and closures."""
+        """Everything that the solution depends on: the initial state, parameters, and closures."""
         return [self.state.initial, *self.parameters, *self.closures]
 
     @property
     def wanted(self) -> list[Any]:
-        """What stands for the parameters and closures in recorded evaluations."""
+        """The tensors that recorded evaluations use for the parameters and closures."""
         return [*self.own, *self.closures]
 
     def arguments(self, parameters: list[Any]) -> Any:
-        """The arguments of the user's function, with these tensors in the places of its own."""
+        """Return the arguments of the user's function, with these tensors as its parameters."""
         leaves = list(self._leaves)
         for place, tensor in zip(self._places, parameters, strict=True):
             leaves[place] = tensor
         return self._rebuild(leaves)
 
     def __call__(self, t: Any, y: Any, parameters: list[Any]) -> Any:
-        """dy/dt as a vector, recorded or not as everything else."""
+        """Compute dy/dt as a vector, recorded if the mode says so."""
         value = self.function(t, self.state.split(y), *self.arguments(parameters))
         result = self.state.join(value, self.name)
         if result.is_complex() and not self.complex:
@@ -170,32 +170,32 @@ class Field:
         return result
 
     def time(self, t: float) -> Any:
-        """A time as the user's function gets it."""
+        """Return a time in the form that the user's function gets."""
         return new_tensor(self.state.real.type(t))
 
     def vector(self, y: Any) -> Any:
-        """A state of a solver as an array of its own in the user's dtype."""
+        """Copy a solver's state to an array of the user's dtype."""
         return np.array(y, dtype=self.state.dtype)
 
     def numeric(self, t: float, y: Any) -> Any:
-        """dy/dt as an array."""
+        """Return dy/dt as an array."""
         with no_grad():
             value = self(self.time(t), new_tensor(self.vector(y)), self.plain)
         return value._payload
 
     def recorded(self, t: float, y: Any) -> tuple[Any, Any]:
-        """The state as a leaf, and dy/dt with its history from there and from `wanted`."""
+        """Return the state as a leaf, and dy/dt with its history from there and from `wanted`."""
         with enable_grad():
             state = leaf(new_tensor(self.vector(y)))
             return state, self(self.time(t), state, self.own)
 
     def pulled(self, value: Any, inputs: list[Any], vector: Any) -> list[Any]:
-        """The products of an array with the Jacobians of a recorded evaluation, None for zeros."""
+        """Return a vector's products with the Jacobians of a recorded evaluation; None is zero."""
         seed = new_tensor(np.asarray(vector, dtype=value._payload.dtype))
         return [None if g is None else g._payload for g in products([value], inputs, [seed])]
 
     def jacobian(self, t: float, y: Any) -> Any:
-        """The Jacobian by the state, as a matrix; it is real, or that of a holomorphic function."""
+        """Return the Jacobian by the state as a matrix: real, or that of a holomorphic function."""
         state, value = self.recorded(t, y)
         (found,) = rows([value], [state], [np.eye(self.state.size, dtype=value._payload.dtype)])
         if found is None:
@@ -204,7 +204,7 @@ class Field:
 
 
 def gradient_of(array: Any, like: Any) -> Any:
-    """A gradient as a tensor of the dtype of `like`, which it belongs to; None stays None."""
+    """Return a gradient as a tensor of the dtype of `like`; None stays None."""
     if array is None:
         return None
     if like._payload.dtype.kind != "c":

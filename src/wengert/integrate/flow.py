@@ -1,4 +1,4 @@
-"""Layer 8 · integrate: one integration with SciPy, recorded with the sensitivity chosen."""
+"""Layer 8 · integrate: one integration with SciPy, recorded with the chosen sensitivity."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 SENSITIVITIES = ("auto", "discrete", "forward", "adjoint")
 IMPLICIT = ("Radau", "BDF", "LSODA")
 _FEW = 8
-"""Up to how many derivatives are integrated forward, where nobody chose."""
+"""The largest number of derivatives that are integrated forward by default."""
 _LARGE = 10_000
-"""From how many elements of a state on its steps are not kept, where nobody chose."""
+"""The number of state elements from which steps are not kept by default."""
 
 
 def chosen(sensitivity: str, method: str, field: Field) -> str:
-    """Which sensitivity is used: "none" where no derivative can be asked for.
+    """Return the sensitivity to use: "none" if nothing can be differentiated.
 
     Raises
     ------
-    ValueError: If the one that is asked for does not go with the method or with complex states.
+    ValueError: If the requested one does not support the method or complex states.
     """
     if sensitivity not in SENSITIVITIES:
         raise ValueError(
@@ -65,21 +65,21 @@ def chosen(sensitivity: str, method: str, field: Field) -> str:
 
 
 class Flow:
-    """An integration from a time on: what SciPy found, and the states as a recorded tensor.
+    """An integration by SciPy: its result, and the states as a recorded tensor.
 
     Parameters
     ----------
     field : Field
     span : pair of float
-    method, sensitivity : str. The latter as `chosen` gives it.
-    options : dict. What `scipy.integrate.solve_ivp` takes besides.
-    times : sequence of float, optional. Where the states are wanted; default: at each step.
+    method, sensitivity : str. The latter from `chosen`.
+    options : dict. Other options of `scipy.integrate.solve_ivp`.
+    times : sequence of float, optional. The times of the states; default: each step.
     events : sequence of callable. Functions of a time and an array.
 
     Attributes
     ----------
     found: SciPy's result.
-    times: Those of the rows of `states`: the times of the result, then those of the events in turn.
+    times: The times of the rows of `states`: those of the result, then those of each event.
     states : Tensor. A row for each time.
     """
 
@@ -113,7 +113,7 @@ class Flow:
         return np.concatenate(rows)
 
     def _jacobian(self, jacobian: Any) -> dict[str, Any]:
-        """The option that gives implicit methods the derivatives that they would else estimate."""
+        """Return the option that gives implicit methods the Jacobian instead of an estimate."""
         return {"jac": jacobian} if self._method in IMPLICIT else {}
 
     def _none(self, start: Any) -> Any:
@@ -151,7 +151,7 @@ class Flow:
         return ForwardSolution.apply(variations, rows, *field.inputs)
 
     def _again(self, field: Field, start: float, times: list[float]) -> Any:
-        """Another integration by the same method, whose derivatives are the adjoint's again."""
+        """Integrate again by the same method, with the adjoint sensitivity."""
         options = dict(self._options)
         options.pop("first_step", None)
         options["atol"] = float(np.min(options["atol"]))
@@ -166,7 +166,7 @@ class Flow:
 
 
 def _of_state(event: Any, size: int) -> Any:
-    """`event` of the state at the front of a longer vector."""
+    """Return `event` as a function of the state at the front of a longer vector."""
 
     def function(t: float, both: Any) -> Any:
         return event(t, both[:size])

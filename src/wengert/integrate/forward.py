@@ -1,13 +1,13 @@
-"""Layer 8 · integrate: derivatives by equations that are integrated together with the first.
+"""Layer 8 · integrate: derivatives by equations that are integrated along with the solution.
 
 NOTE [forward sensitivity]
 The derivative S of the state by a number p that it depends on (an element of the initial state or
-of a parameter) fulfils
+of a parameter) satisfies
 
     dS/dt = df/dy S + df/dp,
 
-and starts with the derivative of the initial state. The vector that the solver steps holds the
-state and one such column after another, all under its control of the error.
+and starts with the derivative of the initial state. The solver's vector holds the state followed by
+these columns, all under its error control.
 
 Reference: Hairer, Nørsett, Wanner, "Solving Ordinary Differential Equations I", I.14.
 """
@@ -44,8 +44,8 @@ class Variations:
     Attributes
     ----------
     size
-        The number of columns: of elements of the initial state and of parameters, so far as their
-        derivatives are wanted.
+        The number of columns: one for each element of the initial state and of parameters whose
+        derivative is needed.
     """
 
     def __init__(self, field: Field) -> None:
@@ -56,7 +56,7 @@ class Variations:
         self.size = self.layout.size + (field.state.size if self.initial else 0)
 
     def start(self, y: Any) -> Any:
-        """The initial state and its columns."""
+        """Return the initial state and its columns."""
         n = self.field.state.size
         columns = np.zeros((self.size, n))
         if self.initial:
@@ -64,7 +64,7 @@ class Variations:
         return np.concatenate([y, columns.reshape(-1)])
 
     def slope(self, t: float, both: Any) -> Any:
-        """The derivative of all by the time."""
+        """Return the time derivative of the state and its columns."""
         n = self.field.state.size
         y, columns = both[:n], both[n:].reshape(self.size, n)
         state, value = self.field.recorded(t, y)
@@ -73,7 +73,7 @@ class Variations:
         return np.concatenate([value._payload, moved.reshape(-1)])
 
     def _by_rows(self, state: Any, value: Any, columns: Any) -> Any:
-        """From the rows of the Jacobians, one backward pass each."""
+        """Compute by rows of the Jacobians, one backward pass each."""
         n = len(columns[0])
         units = np.eye(n, dtype=value._payload.dtype)
         by_state, *others = rows([value], [state, *self.wanted], [units])
@@ -82,7 +82,7 @@ class Variations:
         return moved
 
     def _by_columns(self, state: Any, value: Any, columns: Any) -> Any:
-        """From the products with each column, by differentiating one recorded backward pass."""
+        """Compute by products with each column, by differentiating one recorded backward pass."""
         dummy = leaf(new_tensor(np.zeros_like(value._payload)))
         with enable_grad():
             pulled = products([value], [state, *self.wanted], [dummy], create_graph=True)
@@ -103,7 +103,7 @@ class Variations:
         return moved
 
     def jacobian(self, t: float, both: Any) -> Any:
-        """That of the field for the state and each column: enough for a Newton iteration."""
+        """Return the field's Jacobian for the state and each column, for Newton's method."""
         block = self.field.jacobian(t, both[: self.field.state.size])
         return np.kron(np.eye(1 + self.size), block)
 
@@ -111,12 +111,12 @@ class Variations:
 class ForwardSolution(Function):
     """The states at some times, as a function of the initial state and the parameters."""
 
-    # second derivatives are refused here, with what to choose instead
+    # second derivatives are refused here, with advice on what to choose instead
     keeps_constants = True
 
     @staticmethod
     def forward(ctx: Any, variations: Variations, outputs: Any, *inputs: Any) -> Any:
-        """The states; their derivatives are kept."""
+        """Return the states; their derivatives are kept."""
         n = variations.field.state.size
         ctx.variations = variations
         ctx.columns = outputs[:, n:].reshape(len(outputs), variations.size, n)
@@ -126,12 +126,12 @@ class ForwardSolution(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        """Products with the columns."""
+        """Multiply with the columns."""
         return None, None, *each(lambda grads: ForwardSolution._pulled(ctx, grads[0]), [grad])
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        """The columns, added up."""
+        """Return the sum of the columns times tangents."""
         variations: Variations = ctx.variations
         initial, *others = tangents[2:]
         parts = [t for t, own in zip(others, variations.field.wanted, strict=True) if own._edge]
@@ -146,7 +146,7 @@ class ForwardSolution(Function):
         slope = (weights[:, None] * as_tensor(ctx.columns)).sum(1)
         edges = tuple(edge_of(t) for t in ctx.saved_tensors if t._edge is not None)
         if edges and is_grad_enabled():
-            # the columns, too, depend on what the solution does
+            # the columns depend on the same values as the solution, too
             slope = slope + _final(zeros_like(slope), edges)
         return slope
 
@@ -171,10 +171,10 @@ class ForwardSolution(Function):
         return results
 
 
-# by NumPy: under transforms cotangents go around
+# by NumPy: cotangents of transforms take another way
 ForwardSolution.backward.once = True  # type: ignore[attr-defined]  # a mark
 
 
 def _final(tensor: Any, edges: tuple[Any, ...]) -> Any:
-    """A derivative that raises when it is differentiated."""
+    """Return a derivative that raises when it is differentiated."""
     return new_tensor(tensor._payload, Error.before(edges, _TWICE))

@@ -41,32 +41,33 @@ def odeint(
 
     Parameters
     ----------
-    func : callable. Takes the state, the time as a tensor without dimensions, and `args`, and gives
-        dy/dt in the structure of the state, by operations that are recorded. Tensors that it closes
-        over may be differentiated by, too.
+    func : callable. Takes the state, the time as a 0-d tensor, and `args`, and returns dy/dt in the
+        structure of the state, by recorded operations. Gradients also flow to tensors that it
+        closes over.
     y0 : Tensor or containers of tensors. The state at ``t[0]``, of any shape; floating, or complex
         (not with Radau and LSODA).
-    t : Tensor or sequence of numbers. The times at which the state is wanted, in rising or falling
-        order.
-    args : tuple. Parameters, also inside lists, tuples and dicts.
+    t : Tensor or sequence of numbers. The times at which to return the state, in ascending or
+        descending order.
+    args : tuple. Parameters, which may be nested in lists, tuples and dicts.
     tfirst : bool. Whether `func` takes the time before the state.
     rtol, atol : float, optional. The tolerances of each step; default: the root of the dtype's
         precision, 1.5e-8 for doubles.
     method : {"RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}. SciPy's solver; the last three are
         for stiff equations.
-    sensitivity : {"auto", "discrete", "forward", "adjoint"}. How derivatives are found; see
+    sensitivity : {"auto", "discrete", "forward", "adjoint"}. How derivatives are computed; see
         `solve_ivp`.
     **options: ``first_step``, ``max_step`` and ``min_step`` of SciPy's solvers.
 
     Returns
     -------
     Tensor or containers of tensors: The states, in the structure of `y0`, with a new first
-        dimension for the times. Differentiable by `y0`, `t`, `args`, and what `func` closes over.
+        dimension for the times. Differentiable with respect to `y0`, `t`, `args`, and tensors that
+        `func` closes over.
 
     Raises
     ------
-    RuntimeError: If the integration fails, say, because the solution goes to infinity.
-    ValueError: If `t` is not in order, or `func` returns another shape than the state's.
+    RuntimeError: If the integration fails, for example because the solution diverges.
+    ValueError: If `t` is not sorted, or the result of `func` does not have the state's shape.
     TypeError: If states are not floating, or `func` returns complex numbers for a real state.
     ImportError: If SciPy is not installed.
 
@@ -133,18 +134,18 @@ def odeint(
 
 @dataclass(repr=False, eq=False)
 class OdeResult:
-    """What `solve_ivp` returns.
+    """The result of `solve_ivp`.
 
     Attributes
     ----------
     t : Tensor. The times, of shape (m,).
     y : Tensor. The states at these, of shape (n, m); differentiable.
-    t_events, y_events : list of Tensor, or None. For each of the events, the times at which it
-        happened, and the states then, of shape (k, n); differentiable.
-    sensitivity : str. How derivatives are found: "discrete", "forward", "adjoint", or "none" where
-        nothing that the solution depends on requires a gradient.
-    nfev, njev, nlu : int. How often the solver evaluated the right-hand side and its Jacobian, and
-        how often it factorised a matrix.
+    t_events, y_events : list of Tensor, or None. For each event, the times at which it occurred,
+        and the states then, of shape (k, n); differentiable.
+    sensitivity : str. How derivatives are computed: "discrete", "forward", "adjoint", or "none" if
+        no input requires a gradient.
+    nfev, njev, nlu : int. The number of evaluations of the right-hand side and its Jacobian, and of
+        matrix factorizations.
     status : int. 0: the end was reached; 1: an event ended the integration; -1: it failed.
     message : str. The status in words.
     success : bool. Whether it did not fail.
@@ -185,21 +186,21 @@ def solve_ivp(
 
     Parameters
     ----------
-    fun : callable. Takes the time as a tensor without dimensions, the state, and `args`, and gives
-        dy/dt as a tensor, or a list of its elements, by operations that are recorded. Tensors that
-        it closes over may be differentiated by, too.
+    fun : callable. Takes the time as a 0-d tensor, the state, and `args`, and returns dy/dt as a
+        tensor, or a list of its elements, by recorded operations. Gradients also flow to tensors
+        that it closes over.
     t_span : pair of numbers or tensors. The first time and the last.
     y0 : Tensor. The state at the first time, of shape (n,); floating, or complex (not with Radau
         and LSODA).
     method : {"RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}. SciPy's solver; Radau, BDF and
         LSODA are for stiff equations, and get the Jacobian of `fun`.
-    t_eval : Tensor or sequence of numbers, optional. The times at which the state is wanted;
+    t_eval : Tensor or sequence of numbers, optional. The times at which to return the state;
         default: each step.
     events : callable or sequence of callables, optional. Functions ``event(t, y, *args)`` whose
-        zeros are wanted, as SciPy has them: with attributes ``terminal`` and ``direction``.
+        zeros to find, as in SciPy: with attributes ``terminal`` and ``direction``.
     args : tuple. Parameters, also inside lists, tuples and dicts.
     rtol, atol : float. The tolerances of each step.
-    sensitivity : {"auto", "discrete", "forward", "adjoint"}. How derivatives are found.
+    sensitivity : {"auto", "discrete", "forward", "adjoint"}. How derivatives are computed.
 
         * "discrete": those of the steps that RK23 or RK45 took, as they are. They are the exact
           derivatives of the numbers that come out, and can be taken any number of times. Every
@@ -218,17 +219,18 @@ def solve_ivp(
     Returns
     -------
     OdeResult: With ``t``, ``y``, ``t_events``, ``y_events``, ``sensitivity``, and what SciPy
-        reports. Differentiable by `y0`, `args`, what `fun` closes over, `t_span` and `t_eval`.
+        reports. Differentiable with respect to `y0`, `args`, tensors that `fun` closes over,
+        `t_span` and `t_eval`.
 
     Raises
     ------
-    ValueError: If shapes do not match, or the sensitivity does not go with the method.
+    ValueError: If shapes do not match, or the method does not support the sensitivity.
     TypeError: If states are not floating, or `fun` returns complex numbers for a real state.
     ImportError: If SciPy is not installed.
 
     Examples
     --------
-    A ball that is thrown upwards, and the derivative of the time of its fall by its speed:
+    A ball that is thrown upwards, and the derivative of its landing time by its speed:
 
     >>> def ball(t, y):
     ...     height, speed = y
@@ -311,7 +313,7 @@ def _swapped(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _times(value: Any, name: str) -> Any:
-    """Times as an array of doubles."""
+    """Return times as an array of doubles."""
     if isinstance(value, Tensor):
         value = without_tangent(value)._array()
     elif isinstance(value, list | tuple):
@@ -323,7 +325,7 @@ def _times(value: Any, name: str) -> Any:
 
 
 def _followed(t: Any) -> bool:
-    """Whether derivatives by `t` are wanted."""
+    """Return whether derivatives with respect to `t` are needed."""
     return is_recording() and any(
         isinstance(item, Tensor) and followed(item) for item in flatten(t)[0]
     )
@@ -348,7 +350,7 @@ def _start_at(field: Field, t: Any, number: float) -> None:
 
 
 def _moved_to(field: Field, number: float, t: Any, y: Any) -> Any:
-    """The state `y` at a number as the state at `t`, which has that value."""
+    """Make the state `y` at a number a function of the time `t`, which has that value."""
     if not isinstance(t, Tensor):
         return y
     at = field.time(number)
@@ -356,7 +358,7 @@ def _moved_to(field: Field, number: float, t: Any, y: Any) -> Any:
 
 
 def _time_dtype(field: Field) -> Any:
-    """The dtype of times as the user's function gets them."""
+    """Return the dtype of times that the user's function gets."""
     return field.time(0.0).dtype
 
 
@@ -364,7 +366,7 @@ def _time_dtype(field: Field) -> Any:
 
 
 def _numeric(event: Any, field: Field) -> Any:
-    """An event as SciPy wants it: of numbers."""
+    """Wrap an event for SciPy, as a function of numbers."""
 
     def function(t: float, y: Any) -> float:
         with no_grad():
@@ -378,7 +380,7 @@ def _numeric(event: Any, field: Field) -> Any:
 
 
 def _events(flow: Flow, field: Field, events: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """For each event the times and the states."""
+    """Return the times and the states of each event."""
     t_events: list[Any] = []
     y_events: list[Any] = []
     row = len(flow.found.t)

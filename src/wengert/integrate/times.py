@@ -1,10 +1,9 @@
-"""Layer 8 · integrate: derivatives by the times, and at events.
+"""Layer 8 · integrate: derivatives with respect to times, and at events.
 
 NOTE [derivatives by times]
-Solvers get their times as numbers. What a state owes to the time it is taken at is recorded
-afterwards, as one step of the classical Runge-Kutta method of length zero: ``t - number``, which
-is 0 but has a derivative. The method's order is 4, and so its value has the right derivatives up
-to the fourth.
+Solvers get their times as numbers. The dependence of a state on its time is recorded afterwards, as
+one step of the classical Runge-Kutta method of length zero: ``t - number``, which is 0 but has a
+derivative. The method has order 4, so its value has the right derivatives up to the fourth.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from wengert.tensor.tensor import Tensor
 
 
 def moved(field: Field, t: Any, y: Any, by: Any, parameters: list[Any]) -> Any:
-    """The state at ``t + by``, where `by` is zero, of the solution through `y` at `t`."""
+    """Return the state at ``t + by``, where `by` is zero, of the solution through `y` at `t`."""
     half = by / 2
     k1 = field(t, y, parameters)
     k2 = field(t + half, y + half * k1, parameters)
@@ -32,13 +31,13 @@ def moved(field: Field, t: Any, y: Any, by: Any, parameters: list[Any]) -> Any:
 def at_event(
     field: Field, event: Callable[..., Any], time: float, y: Any, parameters: list[Any]
 ) -> tuple[Any, Any]:
-    """The time of an event and the state then, as functions of all that the state depends on.
+    """Return the time and the state of an event, as functions of everything the state depends on.
 
     Parameters
     ----------
-    event : callable. Of a time, a state as a vector, and parameters; it is zero at the event.
-    time : float. When it was found to happen.
-    y : Tensor. The solution at that time, which is taken to be a number.
+    event : callable. Takes a time, a state as a vector, and parameters; it is zero at the event.
+    time : float. The time of the event as a number.
+    y : Tensor. The solution at that time, which counts as constant.
     """
     at = field.time(time)
 

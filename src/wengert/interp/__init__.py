@@ -1,1 +1,1 @@
-"""Layer 3 · interp: the meanings of a primitive, chosen by the values at hand."""
+"""Layer 3 · interp: the interpretations of a primitive, chosen by its arguments."""

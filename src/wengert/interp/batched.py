@@ -1,13 +1,13 @@
 """Layer 3 · interp: B, the namespace that computes on whole batches of values at once.
 
 NOTE [batching rules]
-A `Batched` holds its content with the batch along the first dimension. A batching rule says which
-one call on contents does what a primitive does to every element of the batch:
-``rule(call, args, params)``, where `args` are `Slot`s (a content, and whether it has the batch
-dimension) and `call` is the `Call` that knows the primitive, the namespace of the contents and the
-size of the batch. It returns contents with the batch dimension. `BATCHING` names the rule that a
-primitive shares with others (they stand in `wengert.interp.batching`), `RULES` has those of single
-ones; what neither knows runs once for each element of the batch, and `fallbacks` lists it.
+A `Batched` holds its content with the batch along the first dimension. A batching rule applies a
+primitive to every element of the batch by one call on contents: ``rule(call, args, params)``, where
+`args` are `Slot`s (a content, and whether it has the batch dimension) and `call` is the `Call` with
+the primitive, the namespace of the contents and the size of the batch. It returns contents with the
+batch dimension. `BATCHING` names the rule that a primitive shares with others (in
+`wengert.interp.batching`), `RULES` has the rules of single ones; a primitive with neither runs once
+for each element of the batch, and `fallbacks` lists it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from wengert.prims.record import Primitive
 
 @provides("batched")
 class Batched(Lifted):
-    """A batch of values that a function under `vmap` sees as one."""
+    """A batch of values that a function under `vmap` sees as one value."""
 
     __slots__ = ("shape", "value")
     _namespace: Any
@@ -38,11 +38,11 @@ class Batched(Lifted):
         self.shape = value.shape[1:]
 
     def contents(self) -> Iterable[Any]:
-        """The batch."""
+        """Return the batch."""
         return (self.value,)
 
     def constant(self) -> Any:
-        """The batch without tangents."""
+        """Return the batch without tangents."""
         value = self.value.constant() if isinstance(self.value, Lifted) else self.value
         return self if value is self.value else Batched(value, self.owner)
 
@@ -50,25 +50,26 @@ class Batched(Lifted):
         return f"Batched({self.value!r}, {self.owner!r})"
 
     def copy(self) -> Any:
-        """The batch in memory of its own."""
+        """Return a copy of the batch."""
         return Batched(self.value.copy(), self.owner)
 
-    # -- what operations ask of the values to check them: it must hold for the whole batch ---------
+    # -- queries by operations that check their arguments: they hold for the whole batch
+    # ----------------
 
     def any(self) -> Any:
-        """Whether any element of any value is true."""
+        """Return whether any element of any value is true."""
         return self.value.any()
 
     def all(self) -> Any:
-        """Whether every element of every value is true."""
+        """Return whether every element of every value is true."""
         return self.value.all()
 
     def min(self, axis: Any = None) -> Any:
-        """The least element of all values."""
+        """Return the smallest element of all values."""
         return self.value.min() if axis is None else self._refuse("reading the least values")
 
     def max(self, axis: Any = None) -> Any:
-        """The greatest element of all values."""
+        """Return the largest element of all values."""
         return self.value.max() if axis is None else self._refuse("reading the greatest values")
 
     def _refuse(self, what: str) -> Any:
@@ -86,11 +87,11 @@ class Batched(Lifted):
         )
 
     def item(self) -> Any:
-        """Refused: there is one for each element of the batch."""
+        """Refuse: there is one value for each element of the batch."""
         return self._refuse("calling .item()")
 
     def tolist(self) -> Any:
-        """Refused: there is one for each element of the batch."""
+        """Refuse: there is one value for each element of the batch."""
         return self._refuse("calling .tolist()")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
@@ -195,7 +196,7 @@ class Slot(NamedTuple):
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions without that of the batch."""
+        """The number of dimensions without the batch dimension."""
         ndim = getattr(self.value, "ndim", 0)
         return ndim - self.batched
 
@@ -207,7 +208,7 @@ def _slot(value: Any, owner: Level) -> Slot:
 
 
 def spread(F: Any, slot: Slot, size: int) -> Any:
-    """The content of `slot` with the batch dimension, whether it has it or not."""
+    """Return the content of `slot` with the batch dimension, added if necessary."""
     if slot.batched:
         return slot.value
     value = slot.value
@@ -217,7 +218,7 @@ def spread(F: Any, slot: Slot, size: int) -> Any:
 
 
 def aligned(F: Any, slots: list[Slot]) -> list[Any]:
-    """The contents, such that they broadcast against each other as their values do."""
+    """Return the contents with aligned dimensions, so that they broadcast as their values do."""
     ndim = max(slot.ndim for slot in slots)
     values = []
     for slot in slots:
@@ -244,11 +245,11 @@ class Call(NamedTuple):
     size: int
 
     def __call__(self, *args: Any, **params: Any) -> Any:
-        """The primitive itself, on contents."""
+        """Call the primitive itself, on contents."""
         return getattr(self.F, self.prim.name)(*args, **params)
 
     def spread(self, slots: Iterable[Slot]) -> list[Any]:
-        """All contents with the batch dimension; None stays None."""
+        """Return all contents with the batch dimension; None stays None."""
         return [s.value if s.value is None else spread(self.F, s, self.size) for s in slots]
 
 
@@ -275,7 +276,7 @@ BATCHING: Facet[str] = Facet("batching", _of_family)
 
 
 def shared(rule: Rule) -> Rule:
-    """Enter a rule that records name."""
+    """Register a rule that records refer to by name."""
     _SHARED[rule.__name__] = rule
     return rule
 
@@ -287,7 +288,7 @@ def _rule_of(prim: Primitive) -> Rule:
 
 @shared
 def each(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """The way without a rule: one call for each element of the batch."""
+    """Call the primitive once for each element of the batch, without a rule."""
     F = call.F
     rows = []
     for i in range(call.size):
@@ -304,7 +305,7 @@ def each(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _row(F: Any, value: Any, i: int) -> Any:
-    """Element `i` of what a parameter holds of the batch."""
+    """Return element `i` of a batched parameter."""
     if isinstance(value, Within):
         return F.select(value.value, dim=0, index=i)
     if isinstance(value, tuple):
@@ -336,7 +337,7 @@ def _stacked(call: Call, rows: Any) -> Any:
 
 
 def _owner(values: Iterable[Any]) -> Level | None:
-    """The highest level of a batch among values and tuples of them."""
+    """Return the highest batch level among values and tuples of them."""
     found: Level | None = None
     for value in values:
         if isinstance(value, tuple | list):
@@ -357,7 +358,7 @@ def _within(value: Any, owner: Level) -> Any:
 
 
 def _contents(params: Iterable[Any]) -> Iterator[Any]:
-    """The values among parameters, with the batch dimension or without it."""
+    """Return the values among parameters, with or without the batch dimension."""
     for value in params:
         if isinstance(value, Within):
             yield value.value
@@ -373,7 +374,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     if owner is None or any(
         isinstance(value, Lifted) and value.owner.number > owner.number for value in args
     ):
-        # the namespace was chosen for other values of a rule than these
+        # the namespace was chosen for a rule's other values
         return getattr(namespace_of(*args), prim.name)(*args, **params)
     slots = [_slot(value, owner) for value in args]
     within = {name: _within(value, owner) for name, value in params.items()}

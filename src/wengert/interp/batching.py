@@ -9,14 +9,14 @@ from wengert.interp.batched import DIMENSIONS, Call, Slot, aligned, each, shared
 
 
 def _behind(dim: Any) -> Any:
-    """A dimension, or several, with the batch in front."""
+    """Return a dimension, or several, shifted behind the batch dimension."""
     if isinstance(dim, tuple):
         return tuple(map(_behind, dim))
     return dim + 1 if dim is not None and dim >= 0 else dim
 
 
 def shifted(call: Call, params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a call whose arguments have a further dimension in front."""
+    """Return the parameters of a call whose arguments have an additional leading dimension."""
     made = dict(params)
     for name, value in params.items():
         if name in DIMENSIONS:
@@ -28,25 +28,25 @@ def shifted(call: Call, params: dict[str, Any]) -> dict[str, Any]:
 
 @shared
 def pointwise(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """Element by element: the arguments need only broadcast as they did."""
+    """Apply element by element: the arguments need only broadcast as they did."""
     return call(*aligned(call.F, slots), **params)
 
 
 @shared
 def leading(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """Whatever stands in front of the dimensions that it works on is a batch for the primitive."""
+    """Call the primitive on the whole batch: it treats leading dimensions as its own batch."""
     return call(*call.spread(slots), **params)
 
 
 @shared
 def dims(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """Dimensions and shapes among the parameters are those of a value: the batch comes first."""
+    """Shift dimensions and shapes among the parameters past the batch dimension."""
     return call(*call.spread(slots), **shifted(call, params))
 
 
 @shared
 def along(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """As `dims`; a value without dimensions counts as one with a single element."""
+    """Like `dims`; a value without dimensions counts as one with a single element."""
     if any(slot.ndim for slot in slots):
         return dims(call, slots, params)
     F = call.F
@@ -57,7 +57,7 @@ def along(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 @shared
 def chosen(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """As `dims`, of elements at positions; of a value without dimensions there is one element."""
+    """Like `dims`, for elements at positions; a value without dimensions has one element."""
     if not slots[0].ndim and not params.get("shape"):
         return spread(call.F, slots[0], call.size)
     if 0 in slots[0].value.shape:
@@ -67,7 +67,7 @@ def chosen(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 @shared
 def fold(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """The primitive has a batch of its own in the first dimension, to which ours is joined."""
+    """Fold the batch into the primitive's own batch, its first dimension."""
     if not all(slot.batched for slot in slots if slot.ndim):
         slots = [Slot(value, True) for value in call.spread(slots)]
     F = call.F
@@ -87,7 +87,7 @@ def _every(slot: Slot) -> tuple[int, ...]:
 
 
 def whole(by_dims: str) -> Any:
-    """The rule of a reduction of everything, by the primitive that reduces some dimensions."""
+    """Return the rule of a full reduction, by the primitive that reduces some dimensions."""
 
     def rule(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
         (slot,) = slots
@@ -100,7 +100,7 @@ def whole(by_dims: str) -> Any:
 
 @shared
 def flattened(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """A reduction of one dimension, or of all of them as one if ``dim`` is None."""
+    """Reduce one dimension, or the flattened value if ``dim`` is None."""
     if params["dim"] is not None:
         return along(call, slots, params)
     (slot,) = slots
@@ -115,7 +115,7 @@ def flattened(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 @shared
 def reduced(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """A loss: element by element, and then summed or averaged as it says."""
+    """Compute a loss element by element, and reduce it per element of the batch."""
     losses = call(*aligned(call.F, slots), **{**params, "reduction": "none"})
     axes = tuple(range(1, losses.ndim))
     if params["reduction"] == "none" or not axes:

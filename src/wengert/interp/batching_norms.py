@@ -1,9 +1,8 @@
 """Layer 3 · interp: batching rules of normalisation.
 
-A batch of arrays is brought to one array that the primitives take: with the batch in front where
-means are along the last dimensions, and among the channels where they are of channels. What is
-`known` of the means (NOTE [known moments] in `wengert.prims.normalisation`) has a column for each,
-in the same order.
+A batch of arrays is reshaped to one array for the primitives: the batch leads if means are along
+the last dimensions, and joins the channels if they are per channel. The `known` moments (NOTE
+[known moments] in `wengert.prims.normalisation`) have a column for each mean, in the same order.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ def _is_trailing(dim: Dims, ndim: int) -> bool:
 
 
 def _merged(call: Call, slot: Slot, dim: Dims) -> tuple[Any, Dims]:
-    """The batch as one array, and the dimensions of its means."""
+    """Return the batch as one array, and the dimensions of its means."""
     value = spread(call.F, slot, call.size)
     ndim = value.ndim - 1
     if _is_trailing(dim, ndim):
@@ -32,7 +31,7 @@ def _merged(call: Call, slot: Slot, dim: Dims) -> tuple[Any, Dims]:
 
 
 def _among_channels(call: Call, value: Any) -> Any:
-    """(batch, sample, channel, ...) as (sample, batch * channel, ...)."""
+    """Reshape (batch, sample, channel, ...) to (sample, batch * channel, ...)."""
     F = call.F
     value = F.permute(value, dims=(1, 0, *range(2, value.ndim)))
     shape = value.shape
@@ -40,7 +39,7 @@ def _among_channels(call: Call, value: Any) -> Any:
 
 
 def _parted(call: Call, value: Any, dim: Dims, ndim: int) -> Any:
-    """The transpose of `_merged`, for an array of the same shape."""
+    """Undo `_merged` for an array of the same shape."""
     if _is_trailing(dim, ndim):
         return value
     F, shape = call.F, value.shape
@@ -49,7 +48,7 @@ def _parted(call: Call, value: Any, dim: Dims, ndim: int) -> Any:
 
 
 def _known(call: Call, slot: Slot) -> Any:
-    """What is known of the means of all, in three rows; without columns if nothing is."""
+    """Return the known moments of the batch in three rows; without columns if unknown."""
     F = call.F
     value = spread(F, slot, call.size)
     n, rows, columns = value.shape
@@ -57,7 +56,7 @@ def _known(call: Call, slot: Slot) -> Any:
 
 
 def _column(call: Call, slot: Slot, ndim: int, trailing: bool) -> Slot:
-    """Weights such that they broadcast with values of `ndim` dimensions."""
+    """Reshape weights so that they broadcast with values of `ndim` dimensions."""
     if trailing or not slot.ndim:
         return slot
     shape = (*slot.value.shape, *(1,) * (ndim - 2))
@@ -65,14 +64,14 @@ def _column(call: Call, slot: Slot, ndim: int, trailing: bool) -> Slot:
 
 
 def _weighed(call: Call, value: Any, weight: Slot, trailing: bool) -> Any:
-    """Values of the batch times weights."""
+    """Multiply values of the batch by weights."""
     column = _column(call, weight, value.ndim - 1, trailing)
     x, y = aligned(call.F, [Slot(value, True), column])
     return x * y
 
 
 def _scaled(call: Call, value: Any, weight: Slot, bias: Slot, trailing: bool) -> Any:
-    """Standardised values times weights, plus biases."""
+    """Multiply standardised values by weights, and add biases."""
     value = _weighed(call, value, weight, trailing)
     x, y = aligned(call.F, [Slot(value, True), _column(call, bias, value.ndim - 1, trailing)])
     return x + y

@@ -1,7 +1,7 @@
-"""Layer 3 · interp: batching rules of elements put at places, and of embeddings.
+"""Layer 3 · interp: batching rules of indexed writes and of embeddings.
 
-Where places are counted in the memory of one array, those of the elements of a batch lie one after
-the other in the memory of all: `_apart` moves them there.
+Positions that count within one array are offset for a batch, whose arrays are concatenated in
+memory: `_apart` does that.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["RULES"]
 
 
 def _rows(call: Call, ndim: int) -> Any:
-    """The numbers of the elements of the batch, against values of `ndim` dimensions."""
+    """Return the numbers of the batch elements, shaped for values of `ndim` dimensions."""
     return np.arange(call.size).reshape(-1, *(1,) * ndim)
 
 
 def _apart(call: Call, index: Slot, size: int) -> Any:
-    """Positions in arrays of `size` elements as positions in all of them together."""
+    """Offset positions in arrays of `size` elements to positions in their concatenation."""
     F = call.F
     value = spread(F, index, call.size)
     return F.where(value < 0, value + size, value) + _rows(call, index.ndim) * size
@@ -60,7 +60,7 @@ def _put(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _along(call: Call, index: Slot, ndim: int, dim: int, shape: tuple[int, ...]) -> Any:
-    """Positions of a dimension, other ones for each element of the batch, named for each place."""
+    """Return positions along a dimension, different ones for each element of the batch."""
     F = call.F
     count = _count(index)
     line = (call.size, *(1,) * dim, count, *(1,) * (ndim - dim - 1))
@@ -143,12 +143,13 @@ def _index_fill_tensor(call: Call, slots: list[Slot], params: dict[str, Any]) ->
 
 
 def _of(call: Call, name: str) -> Call:
-    """A call of another primitive."""
+    """Call another primitive."""
     return call._replace(prim=TABLE[name])
 
 
 def _placed(like: int) -> Any:
-    """The rule of elements at places of a dimension; the result has the shape of one argument.
+    """Return the rule for elements at positions of a dimension; the result has one argument's
+    shape.
 
     A value without dimensions counts as one with a single element.
     """
@@ -184,7 +185,7 @@ def _index_reduce(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _ranks(call: Call, mask: Slot, most: int) -> Any:
-    """For each place in a row how many places before it have been chosen, below `most`."""
+    """Return, for each place in a row, how many places before it are chosen, below `most`."""
     F = call.F
     value = spread(F, mask, call.size)
     flat = F.unsafe_view(value, shape=(call.size, _count(mask)))

@@ -54,7 +54,7 @@ def _vdot(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _added(product: Primitive) -> Any:
-    """The rule of ``beta * self + alpha * product(a, b)``."""
+    """Return the rule of ``beta * self + alpha * product(a, b)``."""
 
     def rule(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
         own, a, b = slots
@@ -92,7 +92,7 @@ def _contract(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 @RULES.of(records.convolution, records.convolution_without_bias)
 def _convolution(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """A batch of inputs joins the convolution's own; a batch of weights makes groups."""
+    """Fold a batch of inputs into the convolution's own; turn a batch of weights into groups."""
     F, n = call.F, call.size
     x, weight = slots[:2]
     if len(slots) > 2:
@@ -157,7 +157,7 @@ def _searched(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _losses(call: Call, target: Slot, weight: Slot, ignored: int) -> tuple[Any, Any, Any]:
-    """Of targets: whether they count, the class of each, or 0, and its weight, or 0."""
+    """Return, per target, whether it counts, its class (or 0), and its weight (or 0)."""
     F = call.F
     value = spread(F, target, call.size)
     valid = value != ignored
@@ -232,7 +232,7 @@ def _addr(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 @RULES.of(records.correlate, records.correlate_input)
 def _correlate(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
-    """A batch of samples joins the samples; a batch of weights makes groups."""
+    """Fold a batch of samples into the samples; turn a batch of weights into groups."""
     if not slots[1].batched:
         return _first_only(call, slots, params)
     F, n = call.F, call.size
@@ -246,7 +246,7 @@ def _correlate(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _channels(call: Call, value: Any) -> Any:
-    """(batch, sample, channel, ...) as (sample, batch * channel, ...)."""
+    """Reshape (batch, sample, channel, ...) to (sample, batch * channel, ...)."""
     F = call.F
     across = F.permute(value, dims=(1, 0, *range(2, value.ndim)))
     shape = across.shape
@@ -314,7 +314,7 @@ def _square_of_pairs(call: Call, slots: list[Slot], params: dict[str, Any]) -> A
 
 
 def _median(by_position: str) -> Any:
-    """The rule of a median of everything, by the position of that of one dimension."""
+    """Compute a full median by the position of the median along one dimension."""
 
     def rule(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
         (slot,) = slots

@@ -1,4 +1,4 @@
-"""Layer 3 · interp: every batching rule, and which operations have none."""
+"""Layer 3 · interp: all batching rules, and the operations without one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wengert.interp.batching import whole
 from wengert.prims import records
 from wengert.prims.table import TABLE
 
-# the modules whose rules are entered when they are imported
+# the modules whose rules are registered on import
 ENTERED = (batching_norms, batching_places, batching_products, batching_shapes)
 
 RULES.of(records.sum)(whole("sum_dim"))
@@ -24,7 +24,7 @@ RULES.of(records.min)(whole("amin"))
 
 
 def fallbacks() -> list[str]:
-    """The primitives, among those imported, that run once for each element of a batch."""
+    """Return the imported primitives that run once for each element of a batch."""
     return sorted(
         name
         for name, prim in TABLE.items()

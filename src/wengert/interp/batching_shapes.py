@@ -1,4 +1,4 @@
-"""Layer 3 · interp: batching rules of views, of joining, and of choosing elements."""
+"""Layer 3 · interp: batching rules of views, of joining, and of selecting elements."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _assign(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
     extra = source.ndim - target.ndim
     if source.batched:
         if extra > 0:
-            # leading dimensions of size 1 too many
+            # extra leading dimensions of size 1
             value = F.unsafe_view(value, shape=(call.size, *value.shape[1 + extra :]))
         for _ in range(-extra):
             value = F.unsqueeze(value, dim=1)
@@ -144,7 +144,7 @@ def _fill_tensor(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _with_batch(call: Call, indices: tuple[Any, ...], batched: bool) -> tuple[Any, ...]:
-    """The indices of a batch of values: those that differ from value to value need its number."""
+    """Add the batch index to the indices of a batch of values, if these differ between values."""
     within = [i for i in indices if isinstance(i, Within)]
     if not within:
         return (None, *indices)
@@ -166,7 +166,7 @@ def _held(index: Any) -> bool:
 
 
 def _is_simple(call: Call, indices: tuple[Any, ...]) -> bool:
-    """Whether the batch can be one more index array: whole numbers in a row, in front."""
+    """Return whether the batch can be one more index array: adjacent integer arrays, in front."""
     arrays = [i.value if _held(i) else i for i in indices]
     if any(isinstance(i, Within) and not isinstance(i.value, np.ndarray) for i in indices):
         return False
@@ -195,7 +195,7 @@ def _index(call: Call, slots: list[Slot], params: dict[str, Any]) -> Any:
 
 
 def _in_a_row(indices: tuple[Any, ...]) -> bool:
-    """Whether the dimensions that arrays index are adjacent: the result keeps their place."""
+    """Return whether the indexed dimensions are adjacent, so that the result keeps their place."""
     named = [i for i, index in enumerate(indices) if index is not None]
     return named[-1] - named[0] == len(named) - 1
 

@@ -1,13 +1,13 @@
 """Layer 3 · interp: arrays of other devices, and the namespace that computes with them there.
 
 NOTE [arrays of devices]
-A tensor on another device has a `DeviceArray` for its payload: an array of a backend's (NOTE
-[backends] in `wengert.base.backends`) with the device that it is on. Its namespace runs the kernels
-that K runs, which reach the backend's own functions by NumPy's protocols. So everything above the
-kernels is as it is under a transform of no level: rules, views, writes, forward mode and batches
-need not know of it. What is checked is checked here: that all arrays are on one device, and that
-the backend has what a kernel asks for. An array of NumPy without dimensions counts as a number;
-indices and what a kernel makes of shapes alone are sent; nothing else is converted.
+A tensor on another device has a `DeviceArray` as its payload: a backend's array (NOTE [backends] in
+`wengert.base.backends`) with its device. Its namespace runs the same kernels as K, which reach the
+backend's own functions by NumPy's protocols. So everything above the kernels works as under a
+transform without a level: rules, views, writes, forward mode and batches need not know about it.
+The checks are here: that all arrays are on one device, and that the backend has the functions that
+a kernel calls. A NumPy array without dimensions counts as a number; indices, and arrays that a
+kernel makes from shapes alone, are sent; nothing else is converted.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ _LACKING = (TypeError, AttributeError, NotImplementedError)
 
 _ASKED = frozenset({np.ndim, np.shape, np.size})
 BETWEEN: Facet[str] = Facet("between", lambda prim: "")
-"""What an operation has to do with several devices: it ``"sends"`` its argument to another one, or
-``"copies"`` values from any."""
+"""How an operation spans devices: it ``"sends"`` its argument, or ``"copies"`` from any."""
 BETWEEN.of(records.to_device)("sends")
 BETWEEN.of(records.assign)("copies")
 
@@ -55,7 +54,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
 
     @property
     def _namespace(self) -> Any:
-        """What computes on the device."""
+        """The namespace that computes on the device."""
         return _namespace(self.device)
 
     @property
@@ -65,7 +64,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
 
     @property
     def dtype(self) -> Any:
-        """The dtype; an equal one, but not the one that the quick paths of operations look for."""
+        """The dtype: equal, but not identical, to the one that fast paths check for."""
         return _apart(self.array.dtype)
 
     @property
@@ -78,15 +77,15 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the elements."""
+        """The number of bytes of the elements."""
         return int(self.array.nbytes)
 
     def contents(self) -> Iterable[Any]:
-        """Nothing that belongs to a transform."""
+        """Return nothing: no contents belong to a transform."""
         return ()
 
     def constant(self) -> Any:
-        """The array itself: there are no tangents."""
+        """Return the array itself: there are no tangents."""
         return self
 
     def lie(self, order: memory_format) -> None:
@@ -99,11 +98,11 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
             np.copyto(self.array, _within(self.device, result), casting="same_kind")
 
     def fetched(self) -> np.ndarray[Any, Any]:
-        """A copy in NumPy."""
+        """Return a copy in NumPy."""
         return _backend(self.device).fetch(self.array)
 
     def shown(self) -> np.ndarray[Any, Any]:
-        """What is printed."""
+        """Return the array to print."""
         return self.fetched()
 
     def __repr__(self) -> str:
@@ -112,7 +111,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
     # -- values, which are fetched -----------------------------------------------------------------
 
     def item(self) -> Any:
-        """The only element, as a Python number."""
+        """Return the only element, as a Python number."""
         return self.fetched().item()
 
     @property
@@ -121,23 +120,23 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
         return self.fetched().flat
 
     def tolist(self) -> Any:
-        """The values as Python's."""
+        """Return the values as nested Python lists."""
         return self.fetched().tolist()
 
     def any(self) -> bool:
-        """Whether any element is true."""
+        """Return whether any element is true."""
         return bool(self.array.any())
 
     def all(self) -> bool:
-        """Whether every element is true."""
+        """Return whether every element is true."""
         return bool(self.array.all())
 
     def min(self, axis: Any = None) -> Any:
-        """The least element, or those along `axis`."""
+        """Return the smallest element, or the smallest along `axis`."""
         return _around(self.array.min(axis=axis), self.device)
 
     def max(self, axis: Any = None) -> Any:
-        """The greatest element, or those along `axis`."""
+        """Return the largest element, or the largest along `axis`."""
         return _around(self.array.max(axis=axis), self.device)
 
     def __bool__(self) -> bool:
@@ -168,7 +167,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
         if func in (np.may_share_memory, np.shares_memory):
             both = [getattr(value, "array", None) for value in args[:2]]
             return None not in both and func(*both)
-        # some take what is not an array for unequal to everything
+        # some compare unequal to anything that is not an array
         self.__array__()
         return NotImplemented
 
@@ -186,7 +185,7 @@ class DeviceArray(NDArrayOperatorsMixin, LiftedArray):
 
 
 class _Flags:
-    """NumPy's flags of an array, of which a backend may have fewer."""
+    """NumPy's flags of an array; a backend may have fewer."""
 
     writeable = True
     owndata = False
@@ -207,7 +206,7 @@ def _backend(place: Device) -> Any:
 
 
 def _around(found: Any, place: Device) -> Any:
-    """What a kernel gave, as a payload."""
+    """Wrap a kernel's result as a payload."""
     if isinstance(found, np.ndarray | np.generic):
         # of shapes and numbers alone
         found = _backend(place).send(np.asarray(found), place.index or 0)
@@ -215,7 +214,7 @@ def _around(found: Any, place: Device) -> Any:
 
 
 def _within(place: Device, value: Any, sent: bool = False) -> Any:
-    """An argument as the backend has it; arrays of NumPy are `sent`, or on another device."""
+    """Unwrap an argument for the backend; NumPy arrays are `sent`, or on another device."""
     if value.__class__ is DeviceArray:
         if value.device != place:
             raise different_devices(value.device, place)
@@ -230,7 +229,7 @@ def _within(place: Device, value: Any, sent: bool = False) -> Any:
 
 
 def _check_indices(prim: Primitive, arrays: list[Any], params: dict[str, Any]) -> None:
-    """Refuse indices that are out of bounds, which libraries for GPUs wrap round."""
+    """Raise for indices that are out of bounds, which GPU libraries wrap around."""
     shape: tuple[int, ...] = params.get("shape", arrays[0].shape) if arrays else ()
     dim: Any = params.get("dim")
     pairs: list[tuple[Any, int]] = []
@@ -294,7 +293,7 @@ def _namespace(place: Device) -> Interpreter:
 
 @provides("sent")
 def sent(payload: Any, device: Any) -> Any:
-    """A copy of an array, of NumPy or of a device, on a device."""
+    """Copy an array, of NumPy or of a device, to a device."""
     place = as_device(device)
     if isinstance(payload, DeviceArray):
         if payload.device == place:

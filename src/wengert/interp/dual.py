@@ -1,18 +1,18 @@
-"""Layer 3 · interp: D, the namespace that carries tangents along.
+"""Layer 3 · interp: D, the namespace that propagates tangents.
 
 NOTE [tangents]
-A `Dual` is a value with its derivative in the direction that a `jvp` follows; a tangent of None is
-zero. What becomes of tangents follows from a record: an element-wise primitive multiplies them by
+A `Dual` is a value with its derivative in the direction of a `jvp`; a tangent of None is zero. A
+primitive's record defines how it propagates tangents: an element-wise primitive multiplies them by
 its local derivatives, which serve both modes; a linear one is applied to them; a bilinear one to
-each with the other argument. `wengert.interp.tangents` has rules for some others, and whatever is
-left transposes its reverse rule again, which the port `transposed` does: applied to a
-cotangent u the rule is linear in u, and the transpose of that is the tangent (J. Townsend, "A new
-trick for calculating Jacobian vector products", 2017).
+each with the other argument. `wengert.interp.tangents` has rules for some others, and the rest
+transpose their reverse rule, which the port `transposed` does: applied to a cotangent u the rule is
+linear in u, and its transpose is the tangent (J. Townsend, "A new trick for calculating Jacobian
+vector products", 2017).
 
 NOTE [cotangents of duals]
 For reverse mode through a `Dual` the rules run in D on a cotangent that is a `Dual` too. Its primal
-is the cotangent of the tangent and its tangent that of the primal: with J the Jacobian and J' its
-derivative, the primal of what a rule makes of it is J^T u, and its tangent J^T v + J'^T u.
+is the cotangent of the tangent, and its tangent is that of the primal: with J the Jacobian and J'
+its derivative, the primal of a rule's result is J^T u, and its tangent is J^T v + J'^T u.
 """
 
 from __future__ import annotations
@@ -62,15 +62,15 @@ class Dual(Lifted):
         return shape
 
     def contents(self) -> Iterable[Any]:
-        """The value, and the tangent if there is one."""
+        """Return the value, and the tangent if there is one."""
         return (self.primal,) if self.tangent is None else (self.primal, self.tangent)
 
     def constant(self) -> Any:
-        """The value without tangents."""
+        """Return the value without tangents."""
         return self.primal.constant() if isinstance(self.primal, Lifted) else self.primal
 
     def placed(self) -> Any:
-        """The same value and tangent in memory that can be written and shared."""
+        """Return the same value and tangent in memory that can be written and shared."""
         primal, tangent = _placed(self.primal), _placed(self.tangent)
         if primal is self.primal and tangent is self.tangent:
             return self
@@ -81,34 +81,35 @@ class Dual(Lifted):
         return f"Dual({self.primal!r}, {self.tangent!r}, {self.owner!r})"
 
     def copy(self) -> Any:
-        """The value and its tangent in memory of their own."""
+        """Return copies of the value and its tangent."""
         tangent = None if self.tangent is None else self.tangent.copy()
         return Dual(self.primal.copy(), tangent, self.owner)
 
-    # -- values may decide what the program does ---------------------------------------------------
+    # -- values, which programs may branch on
+    # ---------------------------------------------------------
 
     def any(self) -> Any:
-        """Whether any element is true."""
+        """Return whether any element is true."""
         return self.primal.any()
 
     def all(self) -> Any:
-        """Whether every element is true."""
+        """Return whether every element is true."""
         return self.primal.all()
 
     def min(self, axis: Any = None) -> Any:
-        """The least element."""
+        """Return the smallest element."""
         return self.primal.min(axis)
 
     def max(self, axis: Any = None) -> Any:
-        """The greatest element."""
+        """Return the largest element."""
         return self.primal.max(axis)
 
     def item(self) -> Any:
-        """The value of a single element, as a Python number."""
+        """Return the value of a single element, as a Python number."""
         return self.primal.item()
 
     def tolist(self) -> Any:
-        """The values as nested lists."""
+        """Return the values as nested lists."""
         return self.primal.tolist()
 
     def __bool__(self) -> bool:
@@ -207,7 +208,7 @@ def _infix(name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> An
     numbers = [not isinstance(v, Lifted | np.ndarray | np.generic) for v in (a, b)]
     if not any(numbers):
         return getattr(namespace_of(a, b), name)(a, b)
-    # a number is weaker than any dtype, which the arrays' own operators know
+    # a number is weaker than any dtype, as the arrays' own operators know
     dual, first = (b, False) if numbers[0] else (a, True)
     primal = function(dual.primal, b) if first else function(a, dual.primal)
     t = dual.tangent
@@ -231,7 +232,7 @@ def _infix(name: str, function: Callable[[Any, Any], Any], a: Any, b: Any) -> An
 
 
 def _product(a: Any, b: Any) -> Any:
-    """The product of matrices, as rules write it."""
+    """Multiply matrices, as rules write it."""
     number = max(v.owner.number for v in (a, b) if isinstance(v, Lifted))
     parts = [
         (v.primal, v.tangent) if isinstance(v, Dual) and v.owner.number == number else (v, None)
@@ -248,25 +249,26 @@ def _product(a: Any, b: Any) -> Any:
 
 
 ENABLED: ContextVar[bool] = ContextVar("wengert_tangents", default=True)
-"""Whether tangents are carried along."""
+"""Whether tangents are propagated."""
 
-# -- what becomes of tangents ----------------------------------------------------------------------
+# -- propagation of tangents -----------------------------------------------------------------------
 
 Rule = Callable[[Any, Primitive, list[Any], list[Any], Any, dict[str, Any]], Any]
 TANGENTS: Facet[Any] = Facet("tangent_rule", lambda prim: None)
 """``rule(F, prim, primals, tangents, result, params)``, or None; tangents may be None."""
 
 KIND: Facet[str] = Facet("tangents", lambda prim: "")
-"""How tangents are computed where that does not follow from the family: a key of `WAYS`, such as
+"""How tangents are computed where the family does not imply it: a key of `WAYS`, such as
 ``"linear"`` in real numbers, or ``"diagonal"``: by the reverse rules, since the Jacobians are
-symmetric."""
+symmetric.
+"""
 
 
 def kind_of(prim: Primitive) -> str:
-    """How the tangents of `prim` are computed, from its record alone.
+    """Return how the tangents of `prim` are computed, from its record alone.
 
     ``"rule"`` (in `TANGENTS`), ``"constant"``, or a key of `WAYS`, of which ``"transposed"`` is the
-    way of all that is left.
+    default.
     """
     if not prim.is_differentiable:
         return "constant"
@@ -286,7 +288,7 @@ def kind_of(prim: Primitive) -> str:
 
 
 def expanded(F: Any, tangent: Any, result: Any) -> Any:
-    """`tangent` in the shape of the result."""
+    """Return `tangent` in the shape of the result."""
     if tangent is None or tuple(tangent.shape) == tuple(result.shape):
         return tangent
     return F.expand(tangent, shape=tuple(result.shape))
@@ -318,7 +320,7 @@ def _diagonal(
 
 def _fact(name: str, prim: Primitive, primals: list[Any]) -> Any:
     arg, what = name.rsplit("_", 1)
-    # the layout of what a transform follows is nobody's
+    # the layout of a transform's value is unobservable
     return True if what == "ordered" else getattr(primals[prim.args.index(arg)], what)
 
 
@@ -329,7 +331,7 @@ def _linear(
     if all(t is None or rule is None for t, rule in zip(tangents, rules, strict=True)):
         return None
     if "value" in params:
-        # what is written at the places beside
+        # the constant written to other elements has no tangent
         params = {**params, "value": 0}
     args = [
         primal
@@ -366,12 +368,12 @@ WAYS: dict[str, Rule] = {
     "bilinear": _bilinear,
     "transposed": _transposed,
 }
-"""The rules that primitives share; `wengert.interp.tangents` has further ones."""
+"""The shared rules; `wengert.interp.tangents` adds others."""
 
 
 @functools.cache
 def _way_of(prim: Primitive) -> Rule | None:
-    """What computes the tangents of `prim`; None where its results are constant."""
+    """Return what computes the tangents of `prim`; None if its results are constant."""
     kind = kind_of(prim)
     if kind == "constant":
         return None
@@ -380,7 +382,7 @@ def _way_of(prim: Primitive) -> Rule | None:
 
 
 def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Compute `prim` on arguments some of which are duals of the highest level."""
+    """Compute `prim` on arguments of which some are duals of the highest level."""
     owner: Level | None = None
     for value in args:
         if isinstance(value, Dual) and (owner is None or value.owner.number > owner.number):
@@ -390,7 +392,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         isinstance(value, Lifted) and value.owner.number > owner.number
         for value in (*args, *beside)
     ):
-        # the namespace was chosen for other values of a rule than these
+        # the namespace was chosen for a rule's other values
         return getattr(namespace_of(*args, *beside), prim.name)(*args, **params)
     ours = [isinstance(v, Dual) and v.owner.number == owner.number for v in args]
     primals = [v.primal if own else v for v, own in zip(args, ours, strict=True)]
@@ -416,7 +418,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 
 def _apart(found: Any, tangents: list[Any]) -> Any:
-    """The tangent `found` of a result that is not a view, in memory of its own."""
+    """Return the tangent `found` of a result that is not a view, in memory of its own."""
     if found.__class__ is np.ndarray and any(
         t.__class__ is np.ndarray and np.may_share_memory(found, t) for t in tangents
     ):
@@ -433,7 +435,7 @@ def _paired(result: Any, tangent: Any, owner: Level, own: bool = False, given: A
 
 
 def _contents(params: dict[str, Any]) -> list[Any]:
-    """What of the parameters may belong to a level: index arrays."""
+    """Return the index arrays of levels among the parameters."""
     found: list[Any] = []
     for value in params.values():
         found += [v for v in value if isinstance(v, Lifted)] if isinstance(value, tuple) else []

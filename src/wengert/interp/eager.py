@@ -17,18 +17,19 @@ from wengert.prims.table import TABLE
 POINTWISE: Facet[bool] = Facet("pointwise", lambda prim: prim.family == "elementwise")
 """Whether the kernel computes each element from the values of elements at its place alone."""
 FUSED: Facet[str] = Facet("fused", lambda prim: "")
-"""How native code computes large arrays where that is much quicker than the kernel: ``"elements"``,
-a piece at a time, ``"whole"``, or ``"kernel"``, whole and without the rules of the derivative,
-which are such kernels themselves (NOTE [fused kernels] in `wengert.compiler.runtime.fused`)."""
+"""How native code computes large arrays where it is much faster than the kernel: ``"elements"``, a
+piece at a time, ``"whole"``, or ``"kernel"``, whole and without the derivative's rules, which are
+such kernels themselves (NOTE [fused kernels] in `wengert.compiler.runtime.fused`).
+"""
 LARGE = 8192
-"""So many elements are worth looking for native code."""
+"""The number of elements from which native code is looked for."""
 
 
 def _kernel(prim: Primitive) -> Any:
-    """The kernel of `prim` as K has it.
+    """Return the kernel of `prim` for K.
 
-    What works element by element, and takes longer than to read the array (which operators do
-    not), is shared between threads where the array is large. Results lie as the record says.
+    Element-wise kernels that take longer than reading the array (operators do not) are shared
+    between threads for large arrays. Results get the memory layout that the record defines.
     """
     shared = POINTWISE[prim] and prim.infix is None
     if not shared and prim.layout is None and not FUSED[prim]:
@@ -36,7 +37,7 @@ def _kernel(prim: Primitive) -> Any:
     arrays = [f"*{prim.args[0]}"] if prim.variadic else list(prim.args)
     args, params = ", ".join(arrays), "".join(f", {name}={name}" for name in prim.params)
     called = f"_kernel({args}{params})"
-    # written out, since arguments that are passed on by stars would slow small arrays down
+    # written out, since star arguments would slow small arrays down
     named = "{" + ", ".join(f"{name!r}: {name}" for name in prim.params) + "}"
     if shared:
         called = (
@@ -70,7 +71,7 @@ def _kernel(prim: Primitive) -> Any:
 
 
 def _lies(prim: Primitive) -> str:
-    """When a result ``_r`` surely lies as it is to, as the end of a condition."""
+    """Return the end of a condition under which a result ``_r`` already has its layout."""
     if prim.layout == "columns":
         return ""
     arrays = [] if prim.layout == "contiguous" or prim.variadic else list(prim.args)
@@ -82,7 +83,7 @@ def _lies(prim: Primitive) -> str:
 
 
 class _Kernels(SimpleNamespace):
-    """Kernels by name, made when they are first named."""
+    """Kernels by name, made when they are first used."""
 
     def __getattr__(self, name: str) -> Any:
         prim = TABLE.get(name)

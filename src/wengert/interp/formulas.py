@@ -1,12 +1,12 @@
-"""Layer 3 · interp: E, the namespace of formulas, and the formulas that records have in it.
+"""Layer 3 · interp: E, the namespace of formulas, and the formulas of primitives in it.
 
 NOTE [formulas]
-A rule run on symbols *is* its formula: what pictures and lists of operations show of a derivative
-is what is computed. A rule that needs more than arithmetic (how many elements there are, what a
-parameter says) has none: the symbols refuse, and None is returned. The formulas hold for most
-values. Rules keep off single points (``where(x == 0, 1, x)``, by which they then divide), and so do
-formulas: they leave that out. Where the derivative itself is another at a point, as at the tie of
-two maxima, it is part of the formula.
+A rule run on symbols *is* its formula: the derivatives in pictures and lists of operations are
+those that are computed. A rule that needs more than arithmetic (the number of elements, the value
+of a parameter) does not have one: the symbols refuse, and None is returned. The formulas hold for
+most values. Where rules avoid single points (they divide by ``where(x == 0, 1, x)``), formulas
+leave that out. Where the derivative itself differs at a point, as at the tie of two maxima, that is
+part of the formula.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from wengert.prims.record import Primitive
 from wengert.prims.table import TABLE
 
 G = named("g", "cotangent")
-"""The cotangent, where it is only there to be divided by."""
+"""The cotangent, for formulas in which it is only divided by."""
 _REFUSED = (AttributeError, NotImplementedError, TypeError, ValueError)
-"""What comes of a kernel or a rule that asks of symbols what they do not know."""
+"""The errors of a kernel or rule that reads properties which symbols do not have."""
 _UNKNOWN = frozenset({"isinf", "isnan"})
 
 
 def _is_point(condition: Symbol) -> bool:
-    """Whether a condition on arguments holds at most at single points."""
+    """Return whether a condition on arguments holds at most at single points."""
     head, parts = condition.head, condition.parts
     if head == "==":
         first, second = parts
@@ -47,13 +47,13 @@ def _is_variable(part: Symbol) -> bool:
 
 
 def _where(condition: Symbol, self: Symbol, other: Symbol) -> Symbol | None:
-    """What is left of a choice that is made to keep off single points."""
+    """Return the branch of a ``where`` that only avoids single points, else None."""
     carried = any(part.is_cotangent() for value in (self, other) for part in value.walk())
     return other if _is_point(condition) and not carried else None
 
 
 def computed(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]) -> Symbol | None:
-    """What `prim` makes of symbols by operators, where that is how it is made.
+    """Return the result of `prim` on symbols, if it is computed by operators.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def computed(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]) ->
         if operator:
             return argument(getattr(args[0], f"__{operator}__")(*args[1:]))
         made = prim.kernel(*args, **params) if prim.is_differentiable else None
-    except Exception:  # whatever a kernel that is not made of operators does with symbols
+    except Exception:  # any error of a kernel that is not made of operators
         return None
     return made if isinstance(made, Symbol) else None
 
@@ -102,12 +102,12 @@ E: Any = _Symbols()
 
 
 def pulled(prim: Primitive, place: int, g: Any, values: Mapping[str, Any]) -> Symbol | None:
-    """What the rule of the argument at `place` makes of a cotangent; None if that has no formula.
+    """Return a cotangent after the rule of the argument at `place`; None if it has no formula.
 
     Parameters
     ----------
     g: The cotangent: a symbol, or one for each output.
-    values: What the rule needs, by name: symbols, numbers and metadata.
+    values: The rule's inputs by name: symbols, numbers and metadata.
 
     Examples
     --------
@@ -128,9 +128,9 @@ def pulled(prim: Primitive, place: int, g: Any, values: Mapping[str, Any]) -> Sy
 
 
 def derivative(prim: Primitive, place: int, values: Mapping[str, Any]) -> Symbol | None:
-    """What the rule of the argument at `place` multiplies a cotangent with.
+    """Return the factor by which the rule of the argument at `place` multiplies a cotangent.
 
-    None if it has no formula, or does something else.
+    None if it has no formula, or is not a multiplication.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def derivative(prim: Primitive, place: int, values: Mapping[str, Any]) -> Symbol
 
 
 class _Dtype(Symbol):
-    """A dtype of which its kind is known."""
+    """A dtype of which only the kind is known."""
 
     __slots__ = ("kind",)
 
@@ -165,10 +165,10 @@ class _Dtype(Symbol):
 
 
 def generic(prim: Primitive, kind: str = "f") -> dict[str, Any]:
-    """What rules of `prim` may need, under the names that they have in its record.
+    """Return the values that rules of `prim` may need, by their names in its record.
 
-    The arguments have one dtype, and lie in memory in order. A parameter that may be None is not
-    among the names, since rules ask for that.
+    The arguments have one dtype, and are contiguous. A parameter that may be None is not among the
+    names, since rules check for it.
 
     Parameters
     ----------
@@ -193,12 +193,12 @@ def generic(prim: Primitive, kind: str = "f") -> dict[str, Any]:
 
 
 def _kind(is_index: bool) -> str:
-    # equal numbers are a matter of chance, equal indices are not
+    # equal numbers occur by chance, equal indices do not
     return "metadata" if is_index else "value"
 
 
 def cotangent(prim: Primitive) -> Any:
-    """The cotangent of the results of `prim`, as its rules get it."""
+    """Return the cotangent of the results of `prim`, as its rules get it."""
     if prim.differentiable in (1, None):
         return G
     return tuple(named(f"g[{i}]", "cotangent") for i in range(prim.differentiable))

@@ -1,22 +1,21 @@
-"""Layer 3 · interp: which namespace computes with which values.
+"""Layer 3 · interp: levels of transforms, and the namespace that computes with given values.
 
 NOTE [choice of F]
 A namespace gives every primitive a meaning: K computes on raw arrays, T records on the tape, B maps
 over a batch and D carries tangents along. Each kind of value but the raw array carries its
 namespace (``value._namespace``) and its level (``value._level``). A rule runs in the namespace of
 the highest-levelled value among its cotangent *and everything saved*, since any of them may be the
-one that a transform follows. At one level a tensor stands above the payload that it wraps. Every
-namespace takes the values of every lower one.
+one that a transform follows. At one level a tensor ranks above the payload that it wraps. Every
+namespace accepts the values of every lower one.
 
 NOTE [levels]
-Each `vmap` and each `jvp` that is under way is a `Level`. They are numbered in the order in which
-they begin, so that an inner one has the higher number, and none has that of one that has ended: a
-backward pass goes through the levels that a graph was recorded in, inside of others. What it works
-with are `Lifted` values, payloads of tensors: `Batched` in `wengert.interp.batched`, `Dual` in
-`wengert.interp.dual`. They wrap *contents*: raw arrays, or values of lower levels. A value that has
-nothing to do with a level is not wrapped at that level. There is one tape for all levels, and no
-tensor inside of a payload: how a gradient enters and leaves a level is a matter of nodes (see
-`wengert.tape.levels`).
+Each active `vmap` or `jvp` is a `Level`. They are numbered in the order in which they start, so an
+inner one has a higher number, and numbers of ended ones are not reused: a backward pass goes
+through the levels in which a graph was recorded, inside others. It works with `Lifted` values,
+payloads of tensors: `Batched` in `wengert.interp.batched`, `Dual` in `wengert.interp.dual`. They
+wrap *contents*: raw arrays, or values of lower levels. A value that does not depend on a level is
+not wrapped at that level. There is one tape for all levels, and payloads never contain tensors:
+nodes carry gradients into and out of a level (see `wengert.tape.levels`).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from wengert.prims.table import TABLE
 
 
 def namespace_of(*values: Any) -> Any:
-    """The namespace of the highest-levelled among `values` (see NOTE [choice of F])."""
+    """Return the namespace of the highest-levelled among `values` (see NOTE [choice of F])."""
     best = K
     height = -1
     for value in values:
@@ -67,20 +66,20 @@ class Interpreter:
 
 
 class Level:
-    """One transform that is under way.
+    """One transform that is active.
 
     Attributes
     ----------
-    number: Which one it is, in the order in which they begin.
+    number: Its number, in the order in which levels start.
     size: For `vmap` the size of the batch, otherwise None.
-    randomness: What `vmap` is to do with random numbers; "never" where it is not a user's `vmap`.
+    randomness: How `vmap` treats random operations; "never" if it is not a user's `vmap`.
     dropped
-        Whether it has ended, and its tensors have lost their tangents, as PyTorch's do: they can be
-        used on, while those of other transforms belong to these.
-    leaves: Weak references to tensors of the outside that were given a ``.grad`` with a tangent.
+        Whether it has ended and its tensors have lost their tangents, as in PyTorch: they remain
+        usable, unlike those of other transforms.
+    leaves: Weak references to outside tensors whose ``.grad`` got a tangent.
     written
-        What was written to so that it belongs to the level since: a weak reference, and the memory
-        and the edge that it had before.
+        Tensors that belong to the level since a write: a weak reference, and the previous memory
+        and edge.
     """
 
     __slots__ = ("dropped", "leaves", "number", "randomness", "size", "written")
@@ -112,8 +111,9 @@ class Lifted:
 
     _wraps = False
     traced = False
-    """Whether it is an array that belongs to no level: a value of a trace (see
-    `wengert.compiler.tracing.sym`), or one of another device (`wengert.interp.devices`)."""
+    """Whether it is an array without a level: a value of a trace (see
+    `wengert.compiler.tracing.sym`), or one of another device (`wengert.interp.devices`).
+    """
     array: Any
     # NumPy's operators and functions leave values of transforms to these
     __array_ufunc__ = None
@@ -128,12 +128,12 @@ class Lifted:
     def dtype(self) -> Any:
         """The dtype of the elements.
 
-        Every operation asks for it: so this is where a value is refused whose level has ended.
+        Every operation reads it, so this is where a value whose level has ended is refused.
         """
         below = next(iter(self.contents())).dtype
         if self.owner not in PORTS.levels():
             if self.owner.dropped:
-                # an equal one, but not the one that the quick paths of operations look for
+                # equal to, but not identical with, the one that operations' fast paths check for
                 return np.dtype(below, metadata={"dropped": True})
             what = "jvp" if self.owner.size is None else "vmap"
             raise RuntimeError(
@@ -144,23 +144,23 @@ class Lifted:
         return below
 
     def lie(self, order: memory_format) -> None:
-        """Have the elements in an order of memory, where the order is not the transform's own."""
+        """Put the elements into an order of memory, unless the transform has its own."""
 
     @property
     def device(self) -> Any:
-        """Where the values are: ``"cpu"``, or another device."""
+        """The device of the values: ``"cpu"``, or another one."""
         return next((part.device for part in self.contents()), "cpu")
 
     def write(self, result: Any) -> None:
-        """Write a result to the memory of what is `traced`."""
+        """Write a result to the memory of a `traced` value."""
         raise NotImplementedError
 
     def shown(self) -> Any:
-        """The array that is printed of what is `traced`."""
+        """Return the array to print for a `traced` value."""
         raise NotImplementedError
 
     def written(self, tensor: Any, name: str) -> str | None:
-        """The text of a tensor over what is `traced`, if it has one of its own."""
+        """Return the text of a tensor over a `traced` value, if it has its own."""
         return None
 
     @property
@@ -182,49 +182,49 @@ class Lifted:
         return self.shape[0]
 
     def contents(self) -> Iterable[Any]:
-        """What is wrapped."""
+        """Return the wrapped values."""
         raise NotImplementedError
 
     def constant(self) -> Any:
-        """The values without the tangents of any transform."""
+        """Return the values without the tangents of any transform."""
         raise NotImplementedError
 
     def placed(self) -> Any:
-        """The same values in memory that can be written and shared."""
+        """Return the same values in memory that can be written and shared."""
         return self
 
     def item(self) -> Any:
-        """The value of a single element, as a Python number, where it is one."""
+        """Return the value of a single element as a Python number, if it is one."""
         raise NotImplementedError
 
     @property
     def flags(self) -> Any:
-        """How the values lie in memory: NumPy's flags of the array below."""
+        """NumPy's memory flags of the innermost array."""
         return next(iter(self.contents())).flags
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The steps in memory from one element to the next, in bytes."""
+        """The memory strides in bytes."""
         below: tuple[int, ...] = next(iter(self.contents())).strides
         return below[len(below) - self.ndim :]
 
     def astype(self, dtype: Any, order: str = "K", copy: bool = True) -> Any:
-        """The values in another dtype; in which order they lie no level can tell."""
+        """Convert the values to another dtype; no level sees their memory order."""
         F: Any = self._namespace
         return F.to_copy(self, dtype=np.dtype(dtype))
 
     def copy(self) -> Any:
-        """The values in memory of their own."""
+        """Return a copy of the values."""
         F: Any = self._namespace
         return F.clone(self)
 
     def transpose(self, axes: Any) -> Any:
-        """The values with their dimensions in another order."""
+        """Permute the dimensions."""
         F: Any = self._namespace
         return F.permute(self, dims=tuple(axes))
 
     def reshape(self, *shape: Any) -> Any:
-        """The values in another shape."""
+        """Return the values in another shape."""
         F: Any = self._namespace
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
         if -1 in sizes:
@@ -238,7 +238,7 @@ class Lifted:
 
 
 class LiftedArray(Lifted):
-    """An array that belongs to no level: a value of a trace, or an array of another device."""
+    """An array without a level: a value of a trace, or an array of another device."""
 
     __slots__ = ()
     owner = Level(0)
@@ -259,7 +259,7 @@ class LiftedArray(Lifted):
 
 
 def levels_of(*payloads: Any) -> dict[int, Level]:
-    """The levels that `payloads` belong to, by number."""
+    """Return the levels that `payloads` belong to, by number."""
     found: dict[int, Level] = {}
     stack = [p for p in payloads if isinstance(p, Lifted)]
     while stack:
@@ -271,16 +271,16 @@ def levels_of(*payloads: Any) -> dict[int, Level]:
 
 
 def is_elsewhere(payload: Any) -> bool:
-    """Whether a payload is on another device than the CPU."""
+    """Return whether a payload is on another device than the CPU."""
     return isinstance(payload, Lifted) and payload.device != "cpu"
 
 
 def device_of(payload: Any) -> device:
-    """Where a payload is."""
+    """Return the device of a payload."""
     found: device = payload.device if is_elsewhere(payload) else CPU
     return found
 
 
 def is_plain(payload: Any) -> bool:
-    """Whether a payload is an array or a scalar of NumPy."""
+    """Return whether a payload is an array or a scalar of NumPy."""
     return isinstance(payload, np.ndarray | np.generic)

@@ -1,8 +1,8 @@
-"""Layer 3 · interp: symbols: values that are nothing but how they were computed.
+"""Layer 3 · interp: symbols: values that only record how they were computed.
 
-A kernel or a derivative rule that is made of arithmetic runs on symbols as on arrays, and what it
-returns is its formula. `simplified` brings formulas into the form in which people write them:
-``1 / (2 * y)`` for ``1 / (y + y)``.
+A kernel or a derivative rule that consists of arithmetic runs on symbols as on arrays, and its
+result is its formula. `simplified` brings formulas into the form in which people write them: ``1 /
+(2 * y)`` for ``1 / (y + y)``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from wengert.base.sections import fill_sections
 
 _BINDING = {"==": 1, "!=": 1, "<": 1, "<=": 1, ">": 1, ">=": 1, "|": 2, "^": 3, "&": 4}
 _BINDING |= {"+": 6, "-": 6, "*": 7, "/": 7, "@": 7, "%": 7, "neg": 8, "~": 8, "**": 9}
-"""How strongly operators bind: as Python's do."""
+"""The precedence of operators, as in Python."""
 _ATOM = 10
 _PLAIN = re.compile(r"[\w.₀-₉]+(\[[^\[\]]*\])*")
 
 
 def _digits(value: Any) -> str:
-    """A number with so many digits that two that differ look different."""
+    """Format a number with so many digits that two that differ look different."""
     if isinstance(value, complex) and value.real == 0:
         return f"{_digits(value.imag)}j"
     return f"{value:.12g}"
@@ -64,7 +64,7 @@ class Symbol:
     """
 
     __slots__ = ("head", "parts")
-    # NumPy's functions compute with no symbols
+    # NumPy's functions do not compute with symbols
     __array_ufunc__ = None
     __iter__ = None
 
@@ -97,7 +97,7 @@ class Symbol:
     __hash__ = None  # type: ignore[assignment]
 
     def __bool__(self) -> bool:
-        # a rule that is shorter for one number gives the same as it does for the others
+        # a rule may take a shortcut for 1, with the same result
         if self.head in ("==", "!=") and [p.head for p in self.parts] == ["name", "number"]:
             (_, stands_for), (value,) = self.parts[0].parts, self.parts[1].parts
             if stands_for == "parameter" and math.isfinite(value):
@@ -105,23 +105,23 @@ class Symbol:
         raise TypeError(f"whether {self} holds is not known of symbols")
 
     def is_cotangent(self) -> bool:
-        """Whether this is the name of a cotangent."""
+        """Return whether this is the name of a cotangent."""
         return self.head == "name" and self.parts[1] == "cotangent"
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What is equal for equal formulas."""
+        """A key that is equal for equal formulas."""
         return self.head, *(p.key if isinstance(p, Symbol) else p for p in self.parts)
 
     def walk(self) -> Iterator[Symbol]:
-        """This formula, and every one within."""
+        """Iterate over this formula and every subformula."""
         yield self
         for part in self.parts:
             if isinstance(part, Symbol):
                 yield from part.walk()
 
     def replaced(self, change: Callable[[Symbol], Symbol | None]) -> Symbol:
-        """With what `change` makes of formulas within, where that is not None."""
+        """Return the formula with `change` applied to subformulas, where that is not None."""
         made = change(self)
         if made is not None:
             return made
@@ -131,14 +131,14 @@ class Symbol:
         )
 
     def text(self, number: Callable[[Any], str] = _digits) -> str:
-        """The formula as Python; `number` writes numbers."""
+        """Return the formula as Python; `number` writes numbers."""
         return number(self.parts[0]) if self.head == "number" else self._written(number)[0]
 
     def __repr__(self) -> str:
         return self.text()
 
     def _written(self, number: Callable[[Any], str]) -> tuple[str, int]:
-        """The text, and how strongly what is outermost binds."""
+        """Return the text, and the precedence of the outermost operator."""
         head, parts = self.head, self.parts
         if head == "name":
             text, stands_for = parts
@@ -161,7 +161,7 @@ class Symbol:
         binding = _BINDING[head]
         if len(parts) == 1:
             return f"{'-' if head == 'neg' else head}{_bracketed(*parts, number, binding)}", binding
-        # powers are taken from the right, comparisons from neither side
+        # powers associate to the right, comparisons not at all
         left = binding + (binding in (1, 9))
         right = 8 if head == "**" else binding + 1
         first, second = _bracketed(parts[0], number, left), _bracketed(parts[1], number, right)
@@ -174,7 +174,7 @@ def _bracketed(part: Symbol, number: Callable[[Any], str], least: int) -> str:
 
 
 def named(text: str, stands_for: str = "value") -> Symbol:
-    """A name.
+    """Make a name.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def _operand(value: Any) -> Symbol:
 
 
 def argument(value: Any) -> Symbol:
-    """What a function is given, as a part of a formula."""
+    """Convert an argument of a function to a part of a formula."""
     if isinstance(value, tuple | list):
         return Symbol("tuple", *map(argument, value))
     if isinstance(value, np.dtype):
@@ -230,20 +230,20 @@ _CONSTANTS = (
 )
 _HALF = Fraction(1, 2)
 _WHOLE = 2.0**53
-"""The smallest size from which on every float is whole."""
+"""The smallest size from which every float is an integer."""
 _LARGEST = 360
-"""The largest number that a multiple of a constant is written with."""
+"""The largest numerator of a multiple of a constant."""
 
 
 def simplified(formula: Symbol) -> Symbol:
-    """`formula` as people write it; equal to it but where it is not defined."""
+    """Return `formula` as people write it; equal wherever it is defined."""
     if formula.head in ("+", "-", "*", "/", "neg", "**", "number"):
         return _sum_of(_terms(formula))
     if formula.head == "call" and formula.parts[0] == "sqrt":
         return _product_of(_product(formula))
     parts = [simplified(p) if isinstance(p, Symbol) else p for p in formula.parts]
     if formula.head == "<=" and _is_condition(parts[0]) and parts[1].key == ("number", 0):
-        # at most 0 is what does not hold
+        # a condition that is at most 0 is False
         return simplified(~parts[0])
     if formula.head in ("~", "T") and parts[0].head == formula.head:
         inner: Symbol = parts[0].parts[0]
@@ -261,7 +261,7 @@ def _is_condition(formula: Symbol) -> bool:
 
 
 def factor_of(formula: Symbol, name: Symbol) -> Symbol | None:
-    """What `name` is multiplied with in `formula`, if that is such a product."""
+    """Return the factor of `name` in `formula`, if that is such a product."""
     number, factors = _product(formula)
     rest = {key: power for key, power in factors.items() if key != name.key}
     if number == 0:
@@ -282,7 +282,7 @@ def _exact(value: Any) -> Any:
 
 
 def _power(product: _Product, exponent: Any) -> _Product:
-    """To a whole power."""
+    """Raise to an integer power."""
     made: _Product = product[0] ** exponent, {}
     for base, own in product[1].values():
         power = own * exponent
@@ -313,7 +313,7 @@ def _times(first: _Product, second: _Product) -> _Product:
 
 
 def _difference_of_squares(left: Symbol, right: Symbol) -> Symbol | None:
-    """The product of a + b and a - b, where the formulas are such."""
+    """Return the product of a + b and a - b, if the formulas are such."""
     if left.head != "+" or right.head != "-":
         return None
     (one, two), (three, four) = left.parts, right.parts
@@ -331,7 +331,7 @@ def _root(formula: Symbol, exponent: Fraction) -> _Product:
 
 
 def _product(formula: Symbol) -> _Product:
-    """A formula as a product."""
+    """Return a formula as a product."""
     head, parts = formula.head, formula.parts
     if head == "number":
         return _exact(parts[0]), {}
@@ -369,7 +369,7 @@ def _raised(below: Symbol, exponent: Symbol) -> _Product:
 
 
 def _terms(formula: Symbol) -> list[_Product]:
-    """A formula as a sum."""
+    """Return a formula as a sum."""
     found: dict[Any, _Product] = {}
     for number, factors in _addends(formula):
         key = frozenset((key, exponent) for key, (_, exponent) in factors.items())
@@ -422,7 +422,7 @@ def _product_of(product: _Product) -> Symbol:
 
 
 def _rank(power: tuple[Symbol, Any]) -> int:
-    """The place of a factor: the cotangent, names, constants and calls, sums."""
+    """Return the sort key of a factor: the cotangent, names, constants and calls, sums."""
     base = power[0]
     if base.head == "name":
         return {"cotangent": 0, "constant": 2}.get(base.parts[1], 1)
@@ -439,14 +439,14 @@ def _chain(factors: list[Symbol], negative: bool = False) -> Symbol:
 
 
 def _value(number: Any) -> Any:
-    """A number as Python has it."""
+    """Return a number as a Python number."""
     if isinstance(number, Fraction):
         return number.numerator if number.denominator == 1 else float(number)
     return number
 
 
 def _fraction(number: Any, factors: _Factors) -> tuple[list[Symbol], list[Symbol], list[Any]]:
-    """A number that is not negative: above and below the line of a fraction, times constants."""
+    """Split a non-negative number into numerator, denominator and constants."""
     constants: list[tuple[Symbol, Any]] = []
     if isinstance(number, float):
         number, constants = _known(number)
@@ -462,7 +462,7 @@ def _fraction(number: Any, factors: _Factors) -> tuple[list[Symbol], list[Symbol
 
 
 def _known(number: float) -> tuple[Any, list[tuple[Symbol, Any]]]:
-    """A number as a multiple or a part of one of the constants."""
+    """Return a number as a multiple or a fraction of a known constant."""
     for value, constant in _CONSTANTS:
         for ratio, exponent in ((number / value, 1), (number * value, -1)):
             near = Fraction(ratio).limit_denominator(_LARGEST) if math.isfinite(ratio) else 0

@@ -1,4 +1,4 @@
-"""Layer 3 · interp: tangents of primitives that no family explains (see NOTE [tangents])."""
+"""Layer 3 · interp: tangents of primitives that no family covers (see NOTE [tangents])."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wengert.prims.record import Primitive
 
 __all__ = ["TANGENTS"]
 
-# the module whose rules are entered when it is imported
+# the module whose rules are registered on import
 ENTERED = (tangents_norms,)
 
 
@@ -43,7 +43,7 @@ def _logsumexp(
 
 
 def _with_product(product: Primitive) -> Any:
-    """The rule of ``beta * self + alpha * product(a, b)``."""
+    """Return the rule of ``beta * self + alpha * product(a, b)``."""
 
     def rule(
         F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
@@ -88,7 +88,7 @@ def _convolution(
 def _slope(
     F: Any, prim: Primitive, at: int, g: Any, primals: list[Any], result: Any, params: Any
 ) -> Any:
-    """What the reverse rule of one argument makes of the cotangent `g`."""
+    """Return the reverse rule of one argument, applied to the cotangent `g`."""
     known = {**params, "result": result, **dict(zip(prim.args, primals, strict=True))}
     for arg, primal in zip(prim.args, primals, strict=True):
         known[f"{arg}_shape"], known[f"{arg}_dtype"] = tuple(primal.shape), primal.dtype
@@ -105,7 +105,7 @@ def _ones(F: Any, like: Any) -> Any:
 def _reduced(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
-    """Each element has a part in one element of the result: its slope is that of a cotangent 1."""
+    """Sum slopes times tangents: each element affects one result, by the slope of cotangent 1."""
     (t,) = tangents
     slope = _slope(F, prim, 0, _ones(F, result), primals, result, params)
     return _summed(F, prim, slope, t, params)
@@ -136,7 +136,7 @@ def _with_mean(
 def _loss(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
-    """A loss of pairs: element by element, and then summed or averaged."""
+    """Compute the tangent of a pairwise loss: element by element, then summed or averaged."""
     single = {**params, "reduction": "none"}
     parts = []
     for at, t in enumerate(tangents):
@@ -214,7 +214,7 @@ def _inverse(
 def _solution(
     F: Any, prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: Any
 ) -> Any:
-    """The solution of ``A X' = B' - A' X``, or of ``X' A = B' - X A'``."""
+    """Solve ``A X' = B' - A' X``, or ``X' A = B' - X A'``."""
     a, (t_a, t_b) = primals[0], tangents
     several = isinstance(result, tuple)
     x = result[0] if several else result

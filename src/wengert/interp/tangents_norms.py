@@ -1,7 +1,7 @@
 """Layer 3 · interp: tangents of normalisation.
 
-The derivative of `standardise` is a symmetric matrix, so that its reverse rule serves both modes.
-What is `known` of means and variances has no part in derivatives.
+The derivative of `standardise` is a symmetric matrix, so its reverse rule serves both modes. The
+`known` means and variances do not affect derivatives.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Dims = tuple[int, ...]
 
 
 def _column(F: Any, values: Any, ndim: int) -> Any:
-    """Numbers of the channels such that they broadcast with an array of `ndim` dimensions."""
+    """Reshape numbers per channel so that they broadcast with an array of `ndim` dimensions."""
     if values is None or not values.ndim:
         return values
     return F.unsafe_view(values, shape=(*values.shape, *(1,) * (ndim - 2)))
@@ -34,13 +34,13 @@ def _slopes(F: Any, t: Any, x: Any, known: Any, dim: Dims, eps: float) -> Any:
 
 
 def _combined(F: Any, weight: Any, slope: Any, standard: Any, tangents: Any, result: Any) -> Any:
-    """The tangent of ``standard * weight + bias``."""
+    """Return the tangent of ``standard * weight + bias``."""
     _, t_weight, t_bias = tangents
     total: Any = None if slope is None else slope * weight
     for part in (None if t_weight is None else standard() * t_weight, t_bias):
         if part is not None:
             total = part if total is None else total + part
-    if total is None:  # only of what has no derivative
+    if total is None:  # only if no argument has a derivative
         return F.zeros(shape=tuple(result.shape), dtype=result.dtype)
     if tuple(total.shape) != tuple(result.shape):
         total = F.expand(total, shape=tuple(result.shape))

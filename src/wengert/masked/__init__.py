@@ -1,4 +1,4 @@
-"""Layer 8 · masked: reductions of those elements that a mask shows, under torch.masked's names."""
+"""Layer 8 · masked: reductions of the elements that a mask selects, under torch.masked's names."""
 
 from wengert.base.names import shows
 from wengert.masked.reductions import *  # noqa: F403  all that the file offers

@@ -1,7 +1,7 @@
-"""Layer 8 · masked: reductions of those elements that a mask shows.
+"""Layer 8 · masked: reductions of the elements that a mask selects.
 
-What the mask hides is replaced by a value that does not matter to the operation, so derivatives are
-zero there, and hidden values may be anything, NaN too.
+Masked elements are replaced by a value that is neutral to the operation, so derivatives are zero
+there, and masked values may be anything, even NaN.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 
 
 def _given(input: Any, mask: Any, dtype: Any, name: str) -> tuple[Any, Any]:
-    """A tensor, converted, and the mask in its shape."""
+    """Convert a tensor, and broadcast the mask to its shape."""
     x = operand(input, name)
     x = x if dtype is None else to(x, dtype)
     if mask is None:
@@ -52,12 +52,12 @@ def _given(input: Any, mask: Any, dtype: Any, name: str) -> tuple[Any, Any]:
 
 
 def _shown(x: Any, mask: Any, value: Any) -> Any:
-    """`x` with another value where the mask hides it."""
+    """Return `x` with another value where the mask is False."""
     return where(mask, x, x.new_full((), value))
 
 
 def _bounded(x: Any, mask: Any) -> Any:
-    """`x` with -inf where the mask hides it, if it has that: softmax refuses integers itself."""
+    """Return `x` with -inf where the mask is False, if it is floating."""
     return _shown(x, mask, -math.inf) if x.is_floating_point() else x
 
 
@@ -73,33 +73,33 @@ def _dims(x: Any, dim: Any) -> tuple[int, ...]:
 
 
 def _least(x: Any) -> Any:
-    """A value that is no larger than any other."""
+    """Return a value that is not larger than any other."""
     if x.dtype.is_floating_point:
         return -math.inf
     return 0 if x.dtype.itemsize == 1 and not x.dtype.is_signed else iinfo(x.dtype).min
 
 
 def _most(x: Any) -> Any:
-    """A value that is no smaller than any other."""
+    """Return a value that is not smaller than any other."""
     return math.inf if x.dtype.is_floating_point else iinfo(x.dtype).max
 
 
 def sum(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The sum of the elements that a mask shows; 0 where it shows none.
+    """Sum the elements that a mask selects; 0 if it selects none.
 
     Parameters
     ----------
     input : Tensor. Of any shape.
     dim : int or tuple of int, optional. The dimensions to reduce; default: all.
     keepdim : bool. Whether these stay, of size 1.
-    dtype : dtype, optional. To which `input` is converted first.
-    mask : Tensor, optional. True for what is shown; of a shape that broadcasts to `input`'s.
+    dtype : dtype, optional. The dtype to which `input` is converted first.
+    mask : Tensor, optional. True for elements to select; its shape broadcasts to `input`'s.
 
     Returns
     -------
-    Tensor: Differentiable; what is hidden has the gradient 0.
+    Tensor: Differentiable; masked elements get the gradient 0.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def sum(
 def prod(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The product of the elements that a mask shows, as `sum`; 1 where it shows none."""
+    """Multiply the elements that a mask selects, like `sum`; 1 if it selects none."""
     x, mask = _given(input, mask, dtype, "masked.prod")
     x, dims = _shown(x, mask, 1), sorted(_dims(x, dim), reverse=True)
     if not dims:
@@ -127,7 +127,7 @@ def prod(
 def mean(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The mean of the elements that a mask shows, as `sum`; NaN where it shows none.
+    """Average the elements that a mask selects, like `sum`; NaN if it selects none.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def mean(
 def amax(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The largest of the elements that a mask shows, as `sum`; the least value for none."""
+    """Return the largest element that a mask selects, like `sum`; the smallest value for none."""
     x, mask = _given(input, mask, dtype, "masked.amax")
     return _shown(x, mask, _least(x)).amax(_dims(x, dim), keepdim)
 
@@ -159,7 +159,7 @@ def amax(
 def amin(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The smallest of the elements that a mask shows, as `sum`; the largest value for none."""
+    """Return the smallest element that a mask selects, like `sum`; the largest value for none."""
     x, mask = _given(input, mask, dtype, "masked.amin")
     return _shown(x, mask, _most(x)).amin(_dims(x, dim), keepdim)
 
@@ -172,7 +172,7 @@ def argmax(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The place of the largest element that a mask shows, in the dtype of `input` as in PyTorch."""
+    """Return the index of the largest selected element, in the dtype of `input` as in PyTorch."""
     x, mask = _given(input, mask, dtype, "masked.argmax")
     return to(_shown(x, mask, _least(x)).argmax(dim, keepdim), x.dtype)
 
@@ -185,7 +185,7 @@ def argmin(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The place of the smallest element that a mask shows, in the dtype of `input`."""
+    """Return the index of the smallest element that a mask selects, in the dtype of `input`."""
     x, mask = _given(input, mask, dtype, "masked.argmin")
     return to(_shown(x, mask, _most(x)).argmin(dim, keepdim), x.dtype)
 
@@ -193,7 +193,7 @@ def argmin(
 def logsumexp(
     input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The logarithm of the sum of exponentials, as `sum`; -inf where the mask shows nothing."""
+    """Compute the logarithm of the sum of exponentials, like `sum`; -inf if nothing is selected."""
     x, mask = _given(input, mask, dtype, "masked.logsumexp")
     if not (x.is_floating_point() or x.is_complex()):
         x = to(x, "float32")
@@ -209,7 +209,7 @@ def norm(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The vector norm of the elements that a mask shows, as `sum`."""
+    """Compute the vector norm of the elements that a mask selects, like `sum`."""
     x, mask = _given(input, mask, dtype, "masked.norm")
     order = 2.0 if ord is None else ord
     hidden = math.inf if order < 0 else 0
@@ -226,13 +226,13 @@ def var(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The variance of the elements that a mask shows, as `sum`.
+    """Compute the variance of the elements that a mask selects, like `sum`.
 
     Parameters
     ----------
     input, dim, keepdim, dtype, mask : As for `sum`.
-    unbiased : bool, optional. Whether to divide by one less than how many there are; the default.
-    correction : float, optional. What is subtracted of how many there are, instead.
+    unbiased : bool, optional. Whether to divide by the number of elements minus 1; the default.
+    correction : float, optional. What to subtract from the number of elements instead of 1.
     """
     x, mask = _given(input, mask, dtype, "masked.var")
     if unbiased is not None and correction is not None:
@@ -261,7 +261,7 @@ def std(
     dtype: Any = None,
     mask: Any = None,
 ) -> Any:
-    """The square root of `var`."""
+    """Compute the square root of `var`."""
     return var(
         input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask
     ).sqrt()
@@ -270,11 +270,11 @@ def std(
 def median(
     input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The median of the elements that a mask shows along a dimension; NaN where it shows none.
+    """Return the median of the elements that a mask selects along a dimension; NaN for none.
 
     Raises
     ------
-    ValueError: If it shows none somewhere, and the dtype is not floating.
+    ValueError: If it selects none somewhere, and the dtype is not floating.
     """
     x, mask = _given(input, mask, dtype, "masked.median")
     if x.is_floating_point():
@@ -287,7 +287,8 @@ def median(
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """`softmax` of the elements that a mask shows; 0 where it hides, NaN where it shows none.
+    """Compute `softmax` of the selected elements; 0 where the mask is False, NaN if it selects
+    none.
 
     Examples
     --------
@@ -300,25 +301,25 @@ def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The logarithm of `softmax`."""
+    """Compute the logarithm of `softmax`."""
     x, mask = _given(input, mask, dtype, "masked.log_softmax")
     return _bounded(x, mask).log_softmax(dim)
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """`softmax` of minus the elements."""
+    """Compute `softmax` of the negated elements."""
     x, mask = _given(input, mask, dtype, "masked.softmin")
     return _bounded(-x, mask).softmax(dim)
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The sums up to each place of the elements that a mask shows."""
+    """Compute cumulative sums of the elements that a mask selects."""
     x, mask = _given(input, mask, dtype, "masked.cumsum")
     return to(_shown(x, mask, 0).cumsum(dim), x.dtype)
 
 
 def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-    """The products up to each place of the elements that a mask shows."""
+    """Compute cumulative products of the elements that a mask selects."""
     x, mask = _given(input, mask, dtype, "masked.cumprod")
     return to(_shown(x, mask, 1).cumprod(dim), x.dtype)
 
@@ -326,7 +327,7 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
 def normalize(
     input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
 ) -> Any:
-    """The elements that a mask shows by their norm along a dimension, which is at least `eps`."""
+    """Divide the selected elements by their norm along a dimension, which is at least `eps`."""
     x, mask = _given(input, mask, dtype, "masked.normalize")
     size = norm(x, ord, dim, keepdim=True, mask=mask)
     return _shown(x, mask, 0) / size.clamp_min(eps)
@@ -335,7 +336,7 @@ def normalize(
 def logaddexp(
     input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
 ) -> Any:
-    """`logaddexp` of two tensors, of which what is hidden counts as -inf."""
+    """Compute `logaddexp` of two tensors, in which masked elements count as -inf."""
     x, shown = _given(input, input_mask, dtype, "masked.logaddexp")
     y, also = _given(other, other_mask, dtype, "masked.logaddexp")
     return dense_logaddexp(_shown(x, shown, -math.inf), _shown(y, also, -math.inf))

@@ -1,6 +1,6 @@
 """Layer 9 · numpy: NumPy's names over recorded operations: ``import wengert.numpy as np``.
 
-Programs that are written for NumPy are differentiated by changing the import. The functions are
+Change the import to differentiate a program written for NumPy. The functions are
 NumPy's, with its arguments, defaults, dtypes and errors; the arrays are tensors, so that they have
 `requires_grad_`, `backward` and `grad`, and are written to in place.
 
@@ -12,9 +12,9 @@ NumPy's, with its arguments, defaults, dtypes and errors; the arrays are tensors
 >>> x.grad
 tensor([1.0000, 1.8776, 2.0000], dtype=torch.float64)
 
-`linalg`, `fft`, `random` and SciPy's `special` are there, too. What NumPy has and is not here
-raises an AttributeError that says why; what is here and has no derivative (see
-`wengert.tensor.numpy.kinds`) raises when it is called on an array that requires a gradient.
+`linalg`, `fft`, `random` and SciPy's `special` are included. Names of NumPy that are missing here
+raise an AttributeError that says why; functions without a derivative (see
+`wengert.tensor.numpy.kinds`) raise when they are called on an array that requires a gradient.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from wengert.tensor.numpy.dispatch import kind_of as _kind_of
 ufunc = _Ufunc
 __array_namespace_info__ = _Inspection
 __array_api_version__: str = getattr(_np, "__array_api_version__", "2022.12")
-_ABSENT_METHODS = _methods.ABSENT  # importing it has given the arrays their methods
+_ABSENT_METHODS = _methods.ABSENT  # importing it adds the methods of arrays
 _MODULES = frozenset({"fft", "linalg", "random", "special"})
 _NAMES = """
     False_ ScalarType True_ base_repr binary_repr bool bool_ broadcast_shapes byte cdouble character
@@ -52,9 +52,9 @@ _NAMES = """
     ulong ulonglong unsignedinteger ushort
     """
 _SAME = frozenset(_NAMES.split())
-"""What is NumPy's own: dtypes, constants, settings."""
+"""Names that are taken from NumPy: dtypes, constants, settings."""
 _OLD = {"in1d": "isin", "row_stack": "vstack", "trapz": "trapezoid"}
-"""Names that NumPy has given up, and what they are now."""
+"""Names that NumPy has removed, and their replacements."""
 _DATES = "dates have no gradient"
 _TEXTS = "texts have no gradient"
 _WIDE = "the widest numbers are float64 and complex128"
@@ -102,7 +102,7 @@ _ABSENT = {
 
 
 def ndenumerate(arr: Any) -> Any:
-    """Pairs of an index and the element there (see `numpy.ndenumerate`).
+    """Iterate over pairs of an index and the element there (see `numpy.ndenumerate`).
 
     Examples
     --------
@@ -114,7 +114,7 @@ def ndenumerate(arr: Any) -> Any:
 
 
 def _is_function(name: str) -> bool:
-    """Whether this is a function of NumPy's that there is here, too."""
+    """Return whether this is a function of NumPy that exists here, too."""
     value = _numpys(name)
     called = value.__name__ if isinstance(value, _np.ufunc) else name
     return value is not None and _kind_of(called) in ("rule", "constant", "refused")
@@ -122,7 +122,7 @@ def _is_function(name: str) -> bool:
 
 def _numpys(name: str) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names that NumPy is about to give up
+        warnings.simplefilter("ignore")  # names that NumPy is about to remove
         return None if name.startswith("_") else getattr(_np, name, None)
 
 

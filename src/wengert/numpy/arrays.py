@@ -1,22 +1,21 @@
-"""Layer 9 · numpy: `ndarray`, the tensor that behaves as NumPy's array does.
+"""Layer 9 · numpy: `ndarray`, the tensor that behaves like NumPy's array.
 
 NOTE [arrays of wengert.numpy]
-An `ndarray` is a `Tensor` in everything that concerns gradients. What differs is what NumPy does
-otherwise than PyTorch: dtypes meet by NumPy's rules (whole numbers become float64 where fractions
-arise), indices may run backwards, `size` is a number, and methods have NumPy's arguments and
-defaults. Nothing is computed twice for that: results are plain tensors whose class is changed, and
-the tape never knows. Mixed with tensors, arrays win.
+An `ndarray` is a `Tensor` in everything that concerns gradients. It differs where NumPy differs
+from PyTorch: dtypes are promoted by NumPy's rules (integers become float64 where fractions arise),
+slices may have negative steps, `size` is a number, and methods have NumPy's arguments and defaults.
+Nothing is computed twice for that: results are plain tensors whose class is changed, invisibly to
+the tape. Mixed with tensors, arrays win.
 
 NOTE [written arrays]
-NumPy's programs fill arrays part by part and read what is there already: ``y[i] = f(y[i - 1])``.
-The tape keeps what a derivative needs by reference, and refuses to use it once the memory has been
-written to, which for these programs would be always. So an array that has been written to is copied
-before it is computed with, if there is a gradient to be followed: a view of it, which is as large
-as the computation itself, and the whole of it, if it has a history. What `zeros` and its like make
-counts as written from the start, and so do copies. Leaves are left alone, since nothing writes to
-them while the tape records. An operation whose derivative needs its result (``y = np.exp(x)``) is
-given a copy of it when that is first written to. An element by itself, ``y[i]``, is a number to
-NumPy, and never shares memory.
+NumPy programs fill arrays part by part and read earlier parts: ``y[i] = f(y[i - 1])``. The tape
+saves tensors by reference, and refuses to use them once their memory has been written to, which in
+these programs is always. So an array that has been written to is copied before it is used in an
+operation, if a gradient is recorded: a view of it, which is as large as the computation itself, and
+the whole array, if it has a history. The results of `zeros` and its like count as written from the
+start, and so do copies. Leaves are not copied, since nothing writes to them while the tape records.
+An operation whose derivative needs its result (``y = np.exp(x)``) gets a copy of it when the result
+is first written to. A single element, ``y[i]``, is a number to NumPy, and never shares memory.
 """
 
 from __future__ import annotations
@@ -64,13 +63,13 @@ _QUICK = {
     for symbol, prim in _RECORDS.items()
     if "f" not in prim.refuses and symbol not in ("mod", "floordiv")
 }
-"""The operators that on floats of one dtype are the tensors' own, and their primitives."""
+"""The operators that use the tensors' own on floats of one dtype, and their primitives."""
 
 
 class ndarray(Tensor):
     """An array whose operations are recorded: a `wengert.Tensor` that follows NumPy's rules.
 
-    Arrays are made by `array`, `zeros`, ... and by operations on arrays.
+    Make arrays by `array`, `zeros`, ... and by operations on arrays.
 
     Examples
     --------
@@ -88,7 +87,7 @@ class ndarray(Tensor):
     __class_getitem__: Any = classmethod(GenericAlias)
 
     def __new__(cls, *data: Any, **kwargs: Any) -> Any:
-        """Refused: NumPy's own constructor is not how arrays are made."""
+        """Refuse NumPy's constructor, which is not how arrays are made."""
         raise TypeError("arrays are made by wengert.numpy.array, zeros, empty, ...")
 
     def __repr__(self) -> str:
@@ -116,7 +115,7 @@ class ndarray(Tensor):
         return result if result is kwargs.get("out", args) else made(result, args)
 
     def __getitem__(self, index: Any) -> Any:
-        """The elements that an index of NumPy's names."""
+        """Return the elements at a NumPy index."""
         if index.__class__ is int:
             result = getitem(self, index)
             return made(result) if result._payload.ndim else _element(result)
@@ -126,7 +125,7 @@ class ndarray(Tensor):
         return made(result, (self,))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Write the elements that an index of NumPy's names; recorded."""
+        """Write the elements at a NumPy index; recorded."""
         write(self, index, value)
 
     def __iter__(self) -> Iterator[Any]:
@@ -191,14 +190,14 @@ WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis"
 NUMPY_VIEWS: Facet[str] = Facet("numpy_views", lambda prim: "")
 """NumPy's functions whose results are such views, separated by blanks."""
 VIEWS = WRITERS.union(*[names.split() for _, names in NUMPY_VIEWS.items()])
-"""These, and functions that give views of their arguments: they must have the arrays themselves."""
+"""These, and functions that return views of their arguments: they need the arrays themselves."""
 
 
-# -- what has been written to ----------------------------------------------------------------------
+# -- arrays that have been written to ------------------------------------------------------------
 
 
 def _written(value: Any) -> bool:
-    """Whether `value` must be copied before anything is kept of it (NOTE [written arrays])."""
+    """Return whether `value` must be copied before it is saved (NOTE [written arrays])."""
     if not isinstance(value, ndarray) or value._vc.__class__ is not list or not value._vc[0]:
         return False
     base = None if value._ext is None else value._ext.base
@@ -214,7 +213,7 @@ def _follows(value: Any) -> bool:
 
 
 def lasting(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments of an operation, with copies of those arrays that have been written to.
+    """Return the arguments of an operation, with copies of arrays that have been written to.
 
     See NOTE [written arrays].
     """
@@ -227,21 +226,21 @@ def lasting(given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def fillable(made_: Any, name: str) -> Any:
-    """A new array, as one that is there to be written to: it counts as written by `name`."""
+    """Return a new array that will be filled: it counts as written by `name`."""
     if made_.__class__ is ndarray and made_._edge is None and made_._vc is None:
         made_._vc = [1, name]
     return made_
 
 
 def copied(made_: Any, name: str = "copy") -> Any:
-    """A copy, which programs make to write to it: it counts as written by `name`."""
+    """Return a copy, which programs make to write to it: it counts as written by `name`."""
     if made_.__class__ is ndarray and made_._vc is None and made_._edge is not LEAF:
         made_._vc = [1, name]
     return made_
 
 
 def _keeps_dimensions(index: Any) -> bool:
-    """Whether a number found by `index` is an array without dimensions to NumPy."""
+    """Return whether a number found by `index` is a 0-d array to NumPy."""
     parts = index if isinstance(index, tuple) else (index,)
     return not parts or any(
         part is Ellipsis or (isinstance(part, np.ndarray | Tensor) and part.ndim) for part in parts
@@ -249,7 +248,7 @@ def _keeps_dimensions(index: Any) -> bool:
 
 
 def _element(view: Any) -> Any:
-    """An element that has been read: the same number, of the same history, in its own memory."""
+    """Return an element that was read: the same number and history, in its own memory."""
     payload: Any = view._payload
     if not isinstance(payload, np.ndarray | np.generic):
         return made(T.clone(view))
@@ -265,7 +264,7 @@ def _operand(value: Any) -> bool:
 
 
 def _same(kind: Any, other: Any) -> Any:
-    """`other` as what the tensors' operator computes with in floats of dtype `kind`, or None."""
+    """Return `other` as an operand of tensors' operators in floats of dtype `kind`, or None."""
     cls = other.__class__
     if cls is float or cls is int:
         return other
@@ -281,7 +280,7 @@ def _same(kind: Any, other: Any) -> Any:
 def numpys_error(
     error: RuntimeError, function: Any, given: Any, named: Any = None
 ) -> BaseException:
-    """What NumPy raises in place of `error`, or that, if it comes of the tape's own rules."""
+    """Return NumPy's error in place of `error`; `error` itself if NumPy raises none."""
     if not isinstance(error, np.linalg.LinAlgError | NotImplementedError | RecursionError):
         try:
             function(*values(given), **values(named or {}))
@@ -331,7 +330,7 @@ def _install_reflected(symbol: str, ufunc: Any) -> None:
             kind = self._payload.dtype
             number = other.__class__ is float or other.__class__ is int
             if number and kind.kind == "f" and (self._vc is None or not _written(self)):
-                # not PyTorch's, which divides by way of the reciprocal
+                # not PyTorch's, which divides via the reciprocal
                 result = getattr(T, prim)(new_tensor(kind.type(other)), self)
                 result.__class__ = ndarray
                 return result
@@ -415,7 +414,7 @@ _PRIMITIVE_OF: dict[Any, str | None] = {}
 
 
 def _quickly(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-    """What NumPy's own ufunc gives for floats of one dtype, or None if it is more than that."""
+    """Return the result of NumPy's ufunc for floats of one dtype, or None for other cases."""
     if len(inputs) == 2:
         name = _METHOD_OF.get(ufunc)
         a, b = inputs
@@ -442,11 +441,11 @@ def _quickly(ufunc: Any, inputs: tuple[Any, ...]) -> Any:
 
 
 def made(result: Any, given: Any = ()) -> Any:
-    """What an operation gave, with arrays in place of tensors, in tuples and lists too.
+    """Return an operation's result with arrays in place of tensors, also in tuples and lists.
 
     Parameters
     ----------
-    given: The operation's arguments: where one of them is the result itself, it stays what it is.
+    given: The operation's arguments: if one of them is the result itself, it is not converted.
     """
     cls = result.__class__
     if cls is Tensor:
@@ -470,7 +469,7 @@ def _within(result: Any, values: Any) -> bool:
 
 
 def array_of(value: Any) -> Any:
-    """`value` as an array: itself, a view of a tensor, or an array that shares memory."""
+    """Return `value` as an array: itself, a view of a tensor, or an array that shares memory."""
     if isinstance(value, ndarray):
         return value
     if isinstance(value, TensorBase):

@@ -1,7 +1,6 @@
-"""Layer 9 · numpy: functions that make arrays of numbers, of lists, and of texts.
+"""Layer 9 · numpy: functions that make arrays from numbers, lists and texts.
 
-They have NumPy's arguments and defaults, dtypes among them: fractions are float64, whole numbers
-int64.
+They have NumPy's arguments and defaults, including dtypes: floats are float64, integers int64.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ def array(
     like: Any = None,
     device: Any = None,
 ) -> Any:
-    """An array of numbers, arrays, tensors, or nested lists of them.
+    """Make an array from numbers, arrays, tensors, or nested lists of them.
 
     Parameters
     ----------
     object : array_like. Tensors may be among the elements of lists: the gradient flows to them.
-    dtype : dtype, optional. Default: what NumPy would choose, float64 for Python's fractions.
-    copy : bool, optional. Whether the result has memory of its own; of a tensor it is recorded.
-    ndmin : int. The least number of dimensions, made up by leading ones of size 1.
+    dtype : dtype, optional. Default: NumPy's choice, float64 for Python floats.
+    copy : bool, optional. Whether to copy the data; the copy of a tensor is recorded.
+    ndmin : int. The minimum number of dimensions; leading ones of size 1 are added.
 
     Returns
     -------
@@ -77,7 +76,7 @@ def _at_least(made_: Any, ndim: int) -> Any:
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, **more: Any) -> Any:
-    """As `array`, without a copy where none is needed: an array is returned itself.
+    """Convert to an array without a copy if possible: an array is returned itself.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **more: Any) -> Any:
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    """As `asarray`; raises, if an element is not finite.
+    """Convert to an array like `asarray`; raise if an element is not finite.
 
     Raises
     ------
@@ -110,7 +109,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """As `asarray`; what is required of the memory, every array has.
+    """Convert to an array like `asarray`; the memory always meets the requirements.
 
     Examples
     --------
@@ -121,7 +120,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """The array of another library that speaks DLPack, over the same memory.
+    """Make an array over the memory of another library's array, by DLPack.
 
     Examples
     --------
@@ -130,7 +129,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     tensor([1., 1.], dtype=torch.float64)
     """
     check_device(device)
-    more: dict[str, Any] = {} if copy is None else {"copy": copy}  # which NumPy 2.0 has not
+    more: dict[str, Any] = {} if copy is None else {"copy": copy}  # missing in NumPy 2.0
     return asarray(np.from_dlpack(x, **more))
 
 
@@ -140,7 +139,7 @@ class vectorize:
     Parameters
     ----------
     pyfunc : callable. Called with 0-d arrays, which may have gradients.
-    excluded : set, optional. Positions and names of arguments that are handed on as they are.
+    excluded : set, optional. Positions and names of arguments that are passed on unchanged.
 
     Examples
     --------
@@ -170,7 +169,7 @@ class vectorize:
         self.__name__ = getattr(pyfunc, "__name__", "vectorize")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function on each element of the arguments, broadcast against each other."""
+        """Call the function on each element of the broadcast arguments."""
         names = [*range(len(args)), *kwargs]
         given = [*args, *kwargs.values()]
         over = [i for i, name in enumerate(names) if name not in self.excluded]
@@ -198,7 +197,7 @@ _CURES = {
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **more: Any) -> Any:
-    """A function of numbers as one of arrays; the results are numbers here, not objects.
+    """Turn a function of numbers into one of arrays; the results are numbers here, not objects.
 
     Examples
     --------
@@ -209,7 +208,7 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **more: Any) ->
 
 
 def _plain(name: str) -> Callable[..., Any]:
-    """NumPy's function of this name, with an array of ours for each of NumPy's."""
+    """Return NumPy's function of this name, with its arrays converted to ours."""
     function = getattr(np, name)
 
     def make(*args: Any, **kwargs: Any) -> Any:
@@ -228,7 +227,7 @@ def _plain(name: str) -> Callable[..., Any]:
 def fromfunction(
     function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
 ) -> Any:
-    """What a function gives for the coordinates of each element, which are arrays.
+    """Make an array by calling a function on arrays of coordinates.
 
     Examples
     --------
@@ -241,7 +240,7 @@ def fromfunction(
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **more: Any) -> Any:
-    """An array of one value, which may be a tensor, to which the gradient flows.
+    """Make an array of one value; it may be a tensor, to which the gradient flows.
 
     Examples
     --------
@@ -278,7 +277,7 @@ CREATORS: dict[str, Callable[..., Any]] = {
 
 
 class _Grid:
-    """``mgrid`` and ``ogrid``: grids of coordinates by slices."""
+    """``mgrid`` and ``ogrid``: coordinate grids from slices."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -289,7 +288,7 @@ class _Grid:
 
 
 class _Joined:
-    """``r_`` and ``c_``: arrays, numbers and slices joined along an axis."""
+    """``r_`` and ``c_``: arrays, numbers and slices concatenated along an axis."""
 
     def __init__(self, name: str) -> None:
         self.name = name

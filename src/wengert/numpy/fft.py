@@ -21,12 +21,12 @@ from wengert.tensor.numpy.dispatch import kind_of
 
 
 def fftfreq(n: int, d: float = 1.0, device: Any = None, dtype: Any = None) -> Any:
-    """The frequencies of `fft` (see `numpy.fft.fftfreq`)."""
+    """Return the frequencies of `fft` (see `numpy.fft.fftfreq`)."""
     return _frequencies(_np.fft.fftfreq(n, d), device, dtype)
 
 
 def rfftfreq(n: int, d: float = 1.0, device: Any = None, dtype: Any = None) -> Any:
-    """The frequencies of `rfft` (see `numpy.fft.rfftfreq`)."""
+    """Return the frequencies of `rfft` (see `numpy.fft.rfftfreq`)."""
     return _frequencies(_np.fft.rfftfreq(n, d), device, dtype)
 
 

@@ -1,7 +1,7 @@
 """Layer 9 · numpy: NumPy's functions and ufuncs, made from their counterparts.
 
-Each takes and gives arrays (`wengert.numpy.ndarray`); numbers, lists and NumPy's own arrays are
-taken, too.
+Each takes and returns arrays (`wengert.numpy.ndarray`); numbers, lists and NumPy's own arrays are
+accepted, too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TEXTS = {
 
 
 def _alike(args: tuple[Any, ...]) -> bool:
-    """Whether all are arrays of one floating dtype."""
+    """Return whether all are arrays of one floating dtype."""
     x = args[0] if args else None
     if x.__class__ is not ndarray or x._payload.dtype.kind != "f":
         return False
@@ -45,7 +45,7 @@ def _alike(args: tuple[Any, ...]) -> bool:
 
 
 _ON_ALL: dict[str, Callable[..., Any]] = {"mean": reductions.mean, "sum": reductions.sum}
-"""What functions are for all elements of a floating array, which is how they are called most."""
+"""The functions to use for all elements of a floating array, the most common call."""
 
 
 class Ufunc:
@@ -81,11 +81,11 @@ class Ufunc:
         return made(result, args)
 
     def reduce(self, array: Any, *args: Any, **kwargs: Any) -> Any:
-        """Apply to all elements along axes, one after another (see `numpy.ufunc.reduce`)."""
+        """Apply to all elements along axes (see `numpy.ufunc.reduce`)."""
         return self._method("reduce", (array, *args), kwargs)
 
     def accumulate(self, array: Any, *args: Any, **kwargs: Any) -> Any:
-        """The results on the way of `reduce` (see `numpy.ufunc.accumulate`)."""
+        """Return the intermediate results of `reduce` (see `numpy.ufunc.accumulate`)."""
         return self._method("accumulate", (array, *args), kwargs)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
@@ -97,7 +97,7 @@ class Ufunc:
         return self._method("reduceat", (array, indices, *args), kwargs)
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
-        """Apply in place at places that may be named several times (see `numpy.ufunc.at`)."""
+        """Apply in place at indices that may be repeated (see `numpy.ufunc.at`)."""
         self._method("at", (a, indices) if b is None else (a, indices, b), {})
 
     def _method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -106,7 +106,7 @@ class Ufunc:
         return result if kwargs.get("out") is not None else made(result, args)
 
     def __getattr__(self, name: str) -> Any:
-        """What else NumPy's ufunc says about itself: `nargs`, `types`, ..."""
+        """Return another attribute of NumPy's ufunc: `nargs`, `types`, ..."""
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._ufunc, name)
@@ -116,7 +116,7 @@ class Ufunc:
 
 
 def function_of(name: str) -> Callable[..., Any]:
-    """The function that is called `name` within NumPy (``"linalg.solve"``).
+    """Return the function that NumPy calls `name` (``"linalg.solve"``).
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Layer 9 · numpy: indices as NumPy reads them.
+"""Layer 9 · numpy: indices with NumPy's meaning.
 
 They differ from PyTorch's in three ways: slices may have a negative step, an int beside an array of
 positions counts as such an array itself, and a list is an array, never a tuple.
@@ -21,13 +21,13 @@ _SIMPLE = frozenset({int, type(None), type(Ellipsis), bool})
 
 
 def _plain(index: Any) -> Any:
-    """An index as int, slice, None, Ellipsis, bool, or an array that is not of bytes."""
+    """Return an index as int, slice, None, Ellipsis, bool, or an array not of bytes."""
     if index.__class__ in _SIMPLE or isinstance(index, slice):
         return index
     if isinstance(index, TensorBase):
         index = index._payload
     elif hasattr(index, "__array__"):
-        index = np.asarray(index)  # pandas' columns, say
+        index = np.asarray(index)  # such as pandas columns
     if isinstance(index, list | tuple | range | np.ndarray | np.generic):
         index = np.asarray(index)
         if not index.size and index.dtype.kind == "f":
@@ -49,7 +49,7 @@ def _backwards(part: Any) -> bool:
 
 
 def _differs(parts: tuple[Any, ...]) -> tuple[bool, bool]:
-    """Whether a slice goes backwards, and whether ints stand beside arrays."""
+    """Return whether a slice goes backwards, and whether ints occur with arrays."""
     backwards = any(map(_backwards, parts))
     arrays = any(isinstance(part, np.ndarray) for part in parts)
     ints = any(isinstance(part, int) and not isinstance(part, bool) for part in parts)
@@ -57,7 +57,7 @@ def _differs(parts: tuple[Any, ...]) -> tuple[bool, bool]:
 
 
 def read(x: Any, index: Any) -> Any:
-    """``x[index]``."""
+    """Return ``x[index]``."""
     if index.__class__ is int:
         return getitem(x, index)
     parts = _parts(index)
@@ -70,7 +70,7 @@ def read(x: Any, index: Any) -> Any:
 
 
 def _reversed(x: Any, parts: tuple[Any, ...]) -> Any:
-    """``x[parts]``, where some slices go backwards."""
+    """Return ``x[parts]``, where some slices go backwards."""
     taken: list[Any] = []
     flips: list[int] = []
     sizes = x._payload.shape
@@ -94,7 +94,7 @@ def _reversed(x: Any, parts: tuple[Any, ...]) -> Any:
 
 
 def _coordinates(x: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The positions that an index names, an array for each dimension."""
+    """Return the positions that an index selects, as an array for each dimension."""
     shape = x._payload.shape
     places = np.arange(x._payload.size).reshape(shape)[parts]
     return tuple(np.asarray(at) for at in np.unravel_index(places, shape))
@@ -105,7 +105,7 @@ def _placed(x: Any, parts: tuple[Any, ...]) -> Any:
 
 
 def released(x: Any) -> None:
-    """Let the operation that gave `x` keep a copy of its result, as `x` is about to be written to.
+    """Make the operation that computed `x` keep a copy of it, as `x` is about to be written to.
 
     See NOTE [written arrays].
     """
@@ -117,7 +117,7 @@ def released(x: Any) -> None:
 
 
 def write(x: Any, index: Any, value: Any) -> None:
-    """``x[index] = value``."""
+    """Do ``x[index] = value``."""
     if x._edge is not None:
         released(x)
     if value.__class__ is float and index.__class__ is int and x._payload.dtype.kind == "f":

@@ -1,4 +1,4 @@
-"""Layer 9 · numpy: what the array API standard asks a namespace about itself."""
+"""Layer 9 · numpy: the namespace inspection of the array API standard."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wengert.base.sections import fill_sections
 
 
 class Inspection:
-    """What arrays of `wengert.numpy` can do, in the words of the array API standard.
+    """The capabilities of `wengert.numpy`, in the terms of the array API standard.
 
     Examples
     --------
@@ -26,26 +26,26 @@ class Inspection:
         self._numpys: Any = np.__array_namespace_info__()
 
     def capabilities(self) -> dict[str, Any]:
-        """Whether arrays are indexed by masks, and whether shapes may depend on values: both."""
+        """Return whether boolean indexing and data-dependent shapes are supported: both."""
         found: dict[str, Any] = self._numpys.capabilities()
-        return {"max dimensions": 64, **found}  # which NumPy told from version 2.1 on
+        return {"max dimensions": 64, **found}  # reported by NumPy since version 2.1
 
     def default_device(self) -> Any:
-        """The device on which arrays are made: the CPU."""
+        """Return the default device: the CPU."""
         return CPU
 
     def devices(self) -> list[Any]:
-        """All devices: the CPU."""
+        """Return all devices: the CPU."""
         return [CPU]
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """The dtypes of arrays of numbers, of whole numbers and of places, if none is given."""
+        """Return the default dtypes of real, complex, integral and index arrays."""
         check_device(device)
         found: dict[str, Any] = self._numpys.default_dtypes()
         return found
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
-        """The dtypes by their names, all or those of a kind (see `numpy.isdtype`)."""
+        """Return the dtypes by name, all or those of a kind (see `numpy.isdtype`)."""
         check_device(device)
         found: dict[str, Any] = self._numpys.dtypes(kind=kind)
         return found

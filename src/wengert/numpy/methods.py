@@ -1,7 +1,7 @@
-"""Layer 9 · numpy: the methods and attributes of arrays that are not those of tensors.
+"""Layer 9 · numpy: methods and attributes of arrays that differ from those of tensors.
 
-Importing this module puts them on the class. Methods of PyTorch's that NumPy has not stay, and give
-arrays; those that NumPy has and arrays have not raise an AttributeError that says what to write.
+Importing this module puts them on the class. PyTorch's other methods stay, and return arrays;
+NumPy's methods that are missing here raise an AttributeError that says what to write instead.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ABSENT = {
     "ptp": "write np.ptp(x)",
     "resize": "write x = np.resize(x, shape)",
 }
-"""Methods that NumPy's arrays have and these have not, and what to write."""
+"""Methods of NumPy's arrays that are missing here, and their replacements."""
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -47,7 +47,7 @@ def _sizes(given: tuple[Any, ...]) -> Any:
 
 
 class ArrayMethods:
-    """What is put on the class."""
+    """The methods to put on the class."""
 
     _payload: Any
     _ext: Any
@@ -66,17 +66,17 @@ class ArrayMethods:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The bytes from one element to the next, for each dimension."""
+        """The strides in bytes."""
         return tuple(self._array().strides)
 
     @property
     def flags(self) -> Any:
-        """How the elements lie in memory (see `numpy.ndarray.flags`)."""
+        """The memory layout of the elements (see `numpy.ndarray.flags`)."""
         return self._array().flags
 
     @property
     def base(self) -> Any:
-        """The array whose memory this one shows, or None."""
+        """The array that owns the memory of a view, or None."""
         return None if self._ext is None else self._ext.base
 
     @property
@@ -91,7 +91,7 @@ class ArrayMethods:
 
     @property
     def real(self) -> Any:
-        """The real part; it may be assigned to."""
+        """The real part; writable."""
         return made(_function("real")(self), (self,))
 
     @real.setter
@@ -103,7 +103,7 @@ class ArrayMethods:
 
     @property
     def imag(self) -> Any:
-        """The imaginary part; it may be assigned to, if the array is complex."""
+        """The imaginary part; writable if the array is complex."""
         return made(_function("imag")(self))
 
     @imag.setter
@@ -114,7 +114,7 @@ class ArrayMethods:
 
     @property
     def flat(self) -> Any:
-        """The elements in one dimension, as a view where the memory allows for one."""
+        """The elements in one dimension, as a view if the memory allows it."""
         return self.reshape(-1)
 
     @flat.setter
@@ -123,23 +123,23 @@ class ArrayMethods:
         self[...] = value.reshape(self._payload.shape)  # type: ignore[index]
 
     def reshape(self, *shape: Any, order: str = "C", copy: Any = None) -> Any:
-        """The elements in another shape (see `numpy.reshape`)."""
+        """Return the elements in another shape (see `numpy.reshape`)."""
         return _function("reshape")(self, _sizes(shape), order=order, copy=copy)
 
     def ravel(self, order: str = "C") -> Any:
-        """The elements in one dimension, as a view where the memory allows for one."""
+        """Return the elements in one dimension, as a view if the memory allows it."""
         return _function("ravel")(self, order)
 
     def flatten(self, order: str = "C") -> Any:
-        """A copy of the elements in one dimension."""
+        """Return a copy of the elements in one dimension."""
         return _function("copy")(_function("ravel")(self, order))
 
     def transpose(self, *axes: Any) -> Any:
-        """The array with its axes in another order: reversed, or as they are given."""
+        """Return the array with its axes permuted, by default reversed."""
         return _function("transpose")(self, _sizes(axes) if axes else None)
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
-        """The slices along an axis that a condition chooses (see `numpy.compress`)."""
+        """Return the slices along an axis that a condition selects (see `numpy.compress`)."""
         return _function("compress")(condition, self, axis=axis, out=out)
 
     def astype(
@@ -150,7 +150,7 @@ class ArrayMethods:
         subok: bool = True,
         copy: bool = True,
     ) -> Any:
-        """The array in another dtype: differentiable between floating and complex ones."""
+        """Convert to another dtype: differentiable between floating and complex ones."""
         converted = as_dtype(self, dtype)
         allowed: Any = np.can_cast
         if not allowed(self._payload.dtype, converted._payload.dtype, casting):
@@ -163,18 +163,18 @@ class ArrayMethods:
         return made(_function("copy")(self) if copy and converted is self else converted)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """A view of the same memory; with a dtype, the bytes read as such (no gradient then)."""
+        """Return a view of the same memory, or of its bytes as another dtype (without gradient)."""
         if dtype is None or (isinstance(dtype, _type) and issubclass(dtype, TensorBase)):
             return made(recorded.alias(self))
         plain: Any = Tensor
         return made(plain.view(self, checked(dtype)))
 
     def copy(self, order: str = "C") -> Any:
-        """A copy, through which the gradient flows."""
+        """Return a copy, through which the gradient flows."""
         return copied(made(recorded.clone(self)))
 
     def conj(self) -> Any:
-        """The complex conjugate."""
+        """Return the complex conjugate."""
         conjugate: Any = np.conjugate
         return conjugate(self)
 
@@ -191,13 +191,13 @@ class ArrayMethods:
     def partition(
         self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
     ) -> None:
-        """Sort in place as far as `numpy.partition` does; recorded."""
+        """Sort partially in place, as `numpy.partition` does; recorded."""
         self[...] = _function("partition")(self, kth, axis)  # type: ignore[index]
 
     def item(self, *args: Any) -> Any:
-        """One element as a Python number: the only one, or the one at an index.
+        """Return one element as a Python number: the only one, or the one at an index.
 
-        The gradient ends there.
+        The gradient does not flow through it.
         """
         if args:
             index = _sizes(args)
@@ -208,20 +208,20 @@ class ArrayMethods:
         return Tensor.item(self)  # type: ignore[arg-type]
 
     def tobytes(self, order: Any = "C") -> bytes:
-        """The memory of the elements, as bytes."""
+        """Return the memory of the elements as bytes."""
         memory: bytes = _apart(self, "tobytes").tobytes(order)
         return memory
 
     def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
-        """Write the elements into a file (see `numpy.ndarray.tofile`)."""
+        """Write the elements to a file (see `numpy.ndarray.tofile`)."""
         _apart(self, "tofile").tofile(fid, sep, format)
 
     def dumps(self) -> bytes:
-        """The array as a pickle."""
+        """Return the array as a pickle."""
         return pickle.dumps(self)
 
     def dump(self, file: Any) -> None:
-        """Write the array as a pickle into a file, open or named."""
+        """Write the array as a pickle to a file, open or named."""
         if hasattr(file, "write"):
             pickle.dump(self, file)
             return
@@ -237,14 +237,14 @@ def _reversed(x: Any) -> Any:
 
 
 def _apart(x: Any, name: str) -> Any:
-    """The values of `x` for a use by which the gradient is lost."""
+    """Return the values of `x` for a use that loses the gradient."""
     if x._edge is not None:
         note(f".{name}()", x)
     return x._array()
 
 
 class _Lazy:
-    """Stands in the class for a function of NumPy's, and gives way to it when it is asked for."""
+    """Stands in the class for a NumPy function, and is replaced by it on first access."""
 
     __slots__ = ("name",)
 
@@ -258,7 +258,7 @@ class _Lazy:
 
 
 def _tensors(name: str) -> Callable[..., Any]:
-    """A method of tensors, which gives an array."""
+    """Wrap a method of tensors, so that it returns an array."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return made(getattr(Tensor, name)(self, *args, **kwargs), (self,))
@@ -279,7 +279,7 @@ for _name, _value in vars(TensorMethods).items():
         setattr(ndarray, _name, _tensors(_name))
 ndarray.detach = _tensors("detach")  # type: ignore[method-assign]
 for _name, _value in vars(np.ndarray).items():
-    # methods that are NumPy's functions of their name, with the array for the first argument
+    # methods that are NumPy functions of the same name, with the array as first argument
     _alike = callable(_value) and callable(getattr(np, _name, None))
     if _alike and _name not in ABSENT and not _name.startswith("_"):
         setattr(ndarray, _name, _Lazy(_name))

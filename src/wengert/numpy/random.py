@@ -1,9 +1,9 @@
-"""Layer 9 · numpy: random numbers, as ``numpy.random`` draws them, as arrays.
+"""Layer 9 · numpy: random arrays, drawn as ``numpy.random`` draws them.
 
-The streams are NumPy's: after `seed`, or from `default_rng` with a seed, the numbers are those that
-``numpy.random`` gives. The state of the module is its own. Where the parameters of a distribution
-that is only moved and stretched (`normal`, `uniform`, ...) require a gradient, the sample is
-differentiable by them.
+The streams are NumPy's: after `seed`, or from `default_rng` with a seed, the numbers are those of
+``numpy.random``. The module has a state of its own. If the parameters of a location-scale
+distribution (`normal`, `uniform`, ...) require a gradient, the sample is differentiable with
+respect to them.
 
 Examples
 --------
@@ -31,7 +31,7 @@ from wengert.tensor.numpy.counterparts import tensor, values, wrapped
 __all__ = ["Generator", "RandomState", "default_rng", "get_state", "seed", "set_state"]
 
 _STANDARD: dict[str, tuple[Any, Any]] = {
-    # the parameters' defaults, and how a draw with these becomes one with others
+    # the parameters' defaults, and how to transform a draw with these into one with others
     "normal": ((0.0, 1.0), lambda z, loc, scale: loc + scale * z),
     "uniform": ((0.0, 1.0), lambda z, low, high: low + (high - low) * z),
     "exponential": ((1.0,), lambda z, scale: scale * z),
@@ -53,7 +53,7 @@ _CHOICE = "What is drawn does not depend smoothly on p: pass p.detach()."
 
 
 class _Source:
-    """What draws arrays with one of NumPy's generators."""
+    """Draws arrays with one of NumPy's generators."""
 
     def __init__(self, source: Any) -> None:
         self._source = source
@@ -71,14 +71,14 @@ class _Source:
         return f"{type(self).__name__}({self._source!r})"
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
-        """The numbers below `x` in random order, or the rows of an array."""
+        """Return the numbers below `x` in random order, or the permuted rows of an array."""
         if not isinstance(x, TensorBase):
             return made(wrapped(self._source.permutation(x)))
         order = self._source.permutation(x._payload.shape[axis])
         return made(np.take(array_of(x), order, axis=axis))
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Put the rows of an array in random order, in place; recorded."""
+        """Shuffle the rows of an array in place; recorded."""
         if not isinstance(x, TensorBase):
             self._source.shuffle(x)
             return
@@ -89,7 +89,7 @@ class _Source:
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, **more: Any
     ) -> Any:
-        """Elements of `a`, or numbers below it, at random; differentiable by the elements."""
+        """Draw elements of `a`, or numbers below it; differentiable by the elements."""
         count = a._payload.shape[more.get("axis", 0)] if isinstance(a, TensorBase) else a
         if np.ndim(count) == 0 and isinstance(a, TensorBase) and not a._payload.ndim:
             count = int(a._payload)
@@ -104,11 +104,11 @@ class _Source:
 
 
 class Generator(_Source):
-    """As `numpy.random.Generator`, with arrays of this package.
+    """Like `numpy.random.Generator`, but with arrays of this package.
 
     Parameters
     ----------
-    bit_generator: One of NumPy's bit generators (`PCG64`, ...), or a generator of NumPy's.
+    bit_generator: One of NumPy's bit generators (`PCG64`, ...), or a NumPy generator.
 
     Examples
     --------
@@ -121,16 +121,16 @@ class Generator(_Source):
         super().__init__(bit_generator if own else np.random.Generator(bit_generator))
 
     def spawn(self, n_children: int) -> list[Generator]:
-        """Generators of streams that are independent of this one and of each other."""
+        """Return generators of streams that are independent of this one and of each other."""
         return [Generator(child) for child in self._source.spawn(n_children)]
 
 
 class RandomState(_Source):
-    """As `numpy.random.RandomState`, with arrays of this package.
+    """Like `numpy.random.RandomState`, but with arrays of this package.
 
     Parameters
     ----------
-    seed : int, optional. As for NumPy's.
+    seed : int, optional. As in NumPy.
     """
 
     def __init__(self, seed: Any = None) -> None:
@@ -160,7 +160,7 @@ def _drawing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _stretched(name: str, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """A draw from the standard distribution, moved and stretched by tensors."""
+    """Shift and scale a draw from the standard distribution by tensors."""
     defaults, stretch = _STANDARD[name]
     names = _PARAMETERS.get(name, ("loc", "scale"))
     given = dict(zip((*names, "size"), args, strict=False)) | kwargs
@@ -172,7 +172,7 @@ def _stretched(name: str, method: Callable[..., Any], *args: Any, **kwargs: Any)
 
 
 def default_rng(seed: Any = None) -> Generator:
-    """A generator of random arrays, as `numpy.random.default_rng` makes it.
+    """Make a generator of random arrays, like `numpy.random.default_rng`.
 
     Examples
     --------
@@ -189,17 +189,17 @@ _STATE = RandomState()
 
 
 def seed(seed: Any = None) -> None:
-    """Start the stream of this module again, as `numpy.random.seed` does."""
+    """Restart the stream of this module, as `numpy.random.seed` does."""
     _STATE._source.seed(seed)
 
 
 def get_state(legacy: bool = True) -> Any:
-    """The state of the stream of this module."""
+    """Return the state of this module's stream."""
     return _STATE._source.get_state(legacy)
 
 
 def set_state(state: Any) -> None:
-    """Restore a state that `get_state` gave."""
+    """Restore a state from `get_state`."""
     _STATE._source.set_state(state)
 
 
@@ -217,7 +217,7 @@ _ABSENT = {
 
 
 def __getattr__(name: str) -> Any:
-    """The functions of ``numpy.random``: methods of this module's state."""
+    """Return a function of ``numpy.random``: a method of this module's state."""
     if name in _SAME:
         return getattr(np.random, name)
     name = _OLD.get(name, name)

@@ -1,4 +1,4 @@
-"""Layer 9 · numpy: how arrays print, under NumPy's names."""
+"""Layer 9 · numpy: print options, under NumPy's names."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def set_printoptions(
     suppress: bool | None = None,
     **others: Any,
 ) -> None:
-    """Choose how arrays, and all tensors, print.
+    """Set how arrays, and all tensors, are printed.
 
     Parameters
     ----------
-    precision : int, optional. Digits after the point (4).
+    precision : int, optional. Digits after the decimal point (4).
     threshold : float, optional. Number of elements above which only the edges are shown (1000).
-    edgeitems : int, optional. How many elements are shown at each end of an axis then (3).
-    linewidth : int, optional. Characters in a line (80).
-    suppress : bool, optional. Never to use scientific notation.
+    edgeitems : int, optional. The number of elements shown at each edge then (3).
+    linewidth : int, optional. Characters per line (80).
+    suppress : bool, optional. Whether to never use scientific notation.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def set_printoptions(
 
 
 def get_printoptions() -> dict[str, Any]:
-    """The current options, as arguments for `set_printoptions`."""
+    """Return the current options, as arguments for `set_printoptions`."""
     options = printing.get_printoptions()
     suppress = options.pop("sci_mode") is False
     return {**options, "suppress": suppress}
@@ -59,7 +59,7 @@ def get_printoptions() -> dict[str, Any]:
 
 @contextlib.contextmanager
 def printoptions(**options: Any) -> Iterator[dict[str, Any]]:
-    """Options for the arrays that are printed within a ``with`` block."""
+    """Return a context with print options for the arrays printed in it."""
     before = get_printoptions()
     set_printoptions(**options)
     try:

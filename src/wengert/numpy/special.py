@@ -1,6 +1,6 @@
 """Layer 9 · numpy: special functions under the names of ``scipy.special``.
 
-They are those of SciPy that have a derivative here. Where SciPy follows the array API standard
+They are the SciPy functions that have a derivative here. Where SciPy follows the array API standard
 (``SCIPY_ARRAY_API=1``), its own functions look for them here.
 
 >>> x = np.array([0.5, 1.5]).requires_grad_()
@@ -28,13 +28,13 @@ from wengert.tensor.numpy.special import RULES, rule_of
 
 
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
-    """The logarithm of a sum of exponentials (see `scipy.special.logsumexp`).
+    """Compute the logarithm of a sum of exponentials (see `scipy.special.logsumexp`).
 
     Parameters
     ----------
     a : array_like.
     axis : int or tuple of int, optional. The axes to sum along; None means all.
-    b : array_like, optional. Factors of the exponentials, which are not negative.
+    b : array_like, optional. Non-negative factors of the exponentials.
     keepdims : bool. Whether to keep the axes, as ones of size 1.
 
     Returns
@@ -54,7 +54,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
 
 
 def softmax(x: Any, axis: Any = None) -> Any:
-    """Exponentials as parts of their sum (see `scipy.special.softmax`).
+    """Divide exponentials by their sum (see `scipy.special.softmax`).
 
     Examples
     --------
@@ -65,7 +65,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
 
 
 def log_softmax(x: Any, axis: Any = None) -> Any:
-    """The logarithm of `softmax` (see `scipy.special.log_softmax`).
+    """Compute the logarithm of `softmax` (see `scipy.special.log_softmax`).
 
     Examples
     --------
@@ -77,7 +77,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
 
 
 def polygamma(n: int, x: Any) -> Any:
-    """The derivative of order `n` of `digamma` (see `scipy.special.polygamma`).
+    """Compute the derivative of order `n` of `digamma` (see `scipy.special.polygamma`).
 
     Examples
     --------
@@ -91,7 +91,7 @@ def polygamma(n: int, x: Any) -> Any:
 
 
 def _scipys(name: str) -> Any:
-    """SciPy's function of this name, without what it is wrapped in to look for ours."""
+    """Return SciPy's function of this name, without the wrapper that dispatches to ours."""
     found = getattr(scipy_module("special", "wengert.numpy.special"), name, None)
     return None if found is None else inspect.unwrap(found)
 

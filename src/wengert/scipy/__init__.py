@@ -1,7 +1,7 @@
-"""Layer 8 · scipy: SciPy's solvers with derivatives of functions written in wengert.
+"""Layer 8 · scipy: SciPy's solvers, with derivatives of functions written in wengert.
 
-The functions have the names, arguments and results of `scipy.optimize`. What they are given is
-differentiated, so that no solver takes finite differences; parameters may be nested.
+The functions have the names, arguments and results of `scipy.optimize`. They differentiate the
+functions that they are given, so no solver uses finite differences; parameters may be nested.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Layer 8 · scipy: bounds on nested parameters as SciPy's on a vector."""
+"""Layer 8 · scipy: bounds on nested parameters, converted to SciPy's on a vector."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from wengert.scipy.nesting import Nesting, Place
 
 
 def flat_bounds(bounds: Any, nesting: Nesting, make: Any) -> Any:
-    """`bounds` as they are, if they are SciPy's, or made of nested ones.
+    """Return `bounds` unchanged if they are SciPy's, else bounds made from nested ones.
 
     Parameters
     ----------
-    bounds: What the user gave; not None.
+    bounds: The user's argument; not None.
     make: `scipy.optimize.Bounds`.
     """
     if isinstance(bounds, make):
@@ -49,7 +49,7 @@ def flat_bounds(bounds: Any, nesting: Nesting, make: Any) -> Any:
 
 
 def _is_flat(bounds: Any, nesting: Nesting) -> bool:
-    """Whether there is a pair of numbers for each element of several arrays."""
+    """Return whether there is a pair of numbers for each element of several arrays."""
     return (
         isinstance(bounds, list | tuple)
         and len(bounds) == nesting.size
@@ -67,7 +67,7 @@ def _is_pair(value: Any) -> bool:
 
 
 def _pair(bounds: Any, nesting: Nesting) -> tuple[Any, Any]:
-    """One pair of numbers for all elements of one array."""
+    """Return one pair of numbers for all elements of one array."""
     low, high = bounds
     size = nesting.size
     return (
@@ -77,7 +77,7 @@ def _pair(bounds: Any, nesting: Nesting) -> tuple[Any, Any]:
 
 
 def flat_limits(bounds: Any, nesting: Nesting, make: Any) -> Any:
-    """The bounds of `least_squares` and `curve_fit`: a pair of all lower and all upper ones.
+    """Return the bounds of `least_squares` and `curve_fit`: all lower and all upper ones.
 
     Parameters
     ----------

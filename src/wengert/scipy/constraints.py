@@ -14,7 +14,7 @@ from wengert.scipy.objective import Vector
 def flat_constraints(
     constraints: Any, nesting: Nesting, optimize: Any, recorded: bool, second: bool
 ) -> Any:
-    """Constraints on the vector, with derivatives where the user gave none.
+    """Return constraints on the vector, with derivatives unless the user gave them.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def _nonlinear(
     function = Vector(constraint.fun, nesting, label=name, recorded=recorded)
     jac: Any = function.jacobian
     hess = constraint.hess
-    # the default, which SciPy says is ignored where anything else is given and not used
+    # the default; SciPy warns that any other value is ignored
     if second and (hess is None or type(hess) is optimize.BFGS or isinstance(hess, str)):
         hess = function.hessian
     if not recorded:
@@ -99,7 +99,7 @@ def _nonlinear(
 
 
 def _rows(jacobian: Any, nesting: Nesting) -> Any:
-    """A Jacobian that the user computed: an array with a column for each element."""
+    """Return a Jacobian of the user as an array with a column for each element."""
     return np.asarray(jacobian, np.float64).reshape(-1, nesting.size)
 
 

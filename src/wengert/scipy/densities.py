@@ -1,11 +1,11 @@
-"""Layer 8 · scipy: the densities and distribution functions of SciPy's distributions, as a table.
+"""Layer 8 · scipy: densities and distribution functions of SciPy's distributions, as a table.
 
 NOTE [densities]
-A row says a distribution by functions of ``y = (x - loc) / scale``, or of a count ``k - loc``, and
-of its own parameters: its log-density, its distribution function, what is better not derived from
-these, and quantiles where there is a formula. Rules are written against namespaces: `F.np` has
-NumPy's functions, `F.sp` those of `scipy.special`, so that one table serves `wengert.scipy.stats`
-and the idioms. `functions` makes SciPy's functions of a row.
+A row defines a distribution by functions of ``y = (x - loc) / scale``, or of a count ``k - loc``,
+and of its shape parameters: its log-density, its distribution function, functions that are better
+not derived from these, and quantiles where there is a formula. Rules are written against
+namespaces: `F.np` has NumPy's functions, `F.sp` those of `scipy.special`, so one table serves
+`wengert.scipy.stats` and the idioms. `functions` makes SciPy's functions from a row.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Rule = Callable[..., Any]
 
 
 class Functions(NamedTuple):
-    """What rules are written against.
+    """The functions that rules are written with.
 
     Attributes
     ----------
@@ -37,9 +37,9 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    own: The number of parameters that are its own.
+    own: The number of its shape parameters.
     density: Its log-density, or the logarithm of its probabilities.
-    whole: Whether it is one of whole numbers, which has no scale.
+    whole: Whether it is a distribution of integers, without a scale.
     rules: Its other functions, by SciPy's names.
     """
 
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 def continuous(count: int, density: Rule, **rules: Rule) -> Row:
-    """A distribution of real numbers; what follows from its ``cdf`` need not be given."""
+    """Define a distribution of real numbers; its ``cdf`` implies some functions."""
     if "cdf" in rules:
         cdf = rules["cdf"]
         rules.setdefault("sf", lambda F, y, *own: 1 - cdf(F, y, *own))
@@ -61,16 +61,16 @@ def continuous(count: int, density: Rule, **rules: Rule) -> Row:
 
 
 def discrete(count: int, density: Rule, **rules: Rule) -> Row:
-    """A distribution of whole numbers."""
+    """Define a distribution of integers."""
     return Row(count, density, True, rules)
 
 
 def functions(name: str, F: Functions, row: Row | None = None) -> dict[str, Rule]:
-    """The functions of a distribution, by SciPy's names.
+    """Return the functions of a distribution, by SciPy's names.
 
     Parameters
     ----------
-    F: What they compute with.
+    F: The functions that they are computed with.
     row: The distribution; `TABLE` has it by its name.
     """
     row = TABLE[name] if row is None else row
@@ -115,7 +115,7 @@ def _function(name: str, row: Row, rule: Rule, F: Functions, kind: str) -> Rule:
 
 
 def inside(F: Any, within: Any, value: Any, other: Any = -math.inf) -> Any:
-    """`value` where it is `within` the support, and `other` elsewhere."""
+    """Return `value` where it is `within` the support, and `other` elsewhere."""
     return F.np.where(within, value, other)
 
 
@@ -152,8 +152,8 @@ def _log_truncated(F: Any, y: Any, a: Any, b: Any) -> Any:
 
 
 def _log_mass(F: Any, a: Any, b: Any) -> Any:
-    """The logarithm of the probability of [a, b] in the normal distribution."""
-    # in the tail that is above 0, from the other side
+    """Return the logarithm of the probability of [a, b] in the normal distribution."""
+    # an upper tail is mirrored to the lower one
     flip = a > 0
     low, high = F.np.where(flip, -b, a), F.np.where(flip, -a, b)
     top, bottom = F.sp.log_ndtr(high), F.sp.log_ndtr(low)
@@ -175,12 +175,12 @@ def _log_wrapcauchy(F: Any, y: Any, c: Any) -> Any:
 
 
 def counts(F: Any, k: Any) -> Any:
-    """`k` where it is a count, and 0 elsewhere."""
+    """Return `k` where it is a count, and 0 elsewhere."""
     return F.np.where(is_count(F, k), k, 0)
 
 
 def is_count(F: Any, k: Any) -> Any:
-    """Where `k` is a whole number from 0 on."""
+    """Return where `k` is an integer of at least 0."""
     return (k >= 0) & (F.np.floor(k) == k)
 
 
@@ -235,7 +235,7 @@ def _share(F: Any, part: Any, rest: Any) -> Any:
 
 
 def positive(F: Any, y: Any) -> Any:
-    """`y` where it is above 0, and 1 elsewhere."""
+    """Return `y` where it is above 0, and 1 elsewhere."""
     return F.np.where(y > 0, y, 1)
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · scipy: gradients and products with second derivatives, as the vectors SciPy takes."""
+"""Layer 8 · scipy: gradients and Hessian products, as vectors for SciPy."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ONE = np.float64(1)
 
 
 def is_recorded(tensor: Any) -> bool:
-    """Whether gradients flow from a tensor."""
+    """Return whether gradients flow from a tensor."""
     edge = tensor._edge
     return edge is not None and edge.__class__ is not Unrecorded
 
 
 def gradients(output: Any, leaves: Sequence[Any], seed: Any, keep: bool) -> list[Any]:
-    """The gradients of an output by leaves, raw arrays that may be shared; None without a path.
+    """Return an output's gradients by leaves as raw, possibly shared arrays; None without a path.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def gradients(output: Any, leaves: Sequence[Any], seed: Any, keep: bool) -> list
     if edge is LEAF or not is_plain():
         found = run_grad([output], leaves, [new_tensor(seed)], keep, False)
         return [None if g is None else g._payload for g in found]
-    # what `grad` does, without looking for the nodes that lead to the leaves: all do
+    # like `grad`, without looking for the nodes that lead to the leaves: all do
     arrived = plain_walk(edge, seed, keep)
     return [arrived.get(leaf) for leaf in leaves]
 
@@ -47,12 +47,12 @@ def gradients(output: Any, leaves: Sequence[Any], seed: Any, keep: bool) -> list
 def recorded_gradients(
     outputs: Sequence[Any], leaves: Sequence[Any], seeds: Sequence[Any]
 ) -> list[Any]:
-    """The gradients of outputs by leaves as tensors that can be differentiated again."""
+    """Return the gradients of outputs by leaves as tensors that can be differentiated again."""
     return run_grad(list(outputs), list(leaves), list(seeds), True, True)
 
 
 def flat(pieces: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Arrays by leaf as one new vector of float64; None stands for zeros."""
+    """Concatenate arrays of leaves to one new vector of float64; None stands for zeros."""
     if len(pieces) == 1:
         piece = pieces[0]
         size = leaves[0]._payload.size
@@ -67,9 +67,9 @@ def flat(pieces: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
 def second_product(
     slopes: Sequence[Any], leaves: Sequence[Any], vector: np.ndarray[Any, Any]
 ) -> np.ndarray[Any, Any]:
-    """The product of a Hessian with a vector, from recorded gradients by `leaves`.
+    """Return the product of a Hessian with a vector, from recorded gradients by `leaves`.
 
-    None among the gradients, and what has no path to the leaves, counts as constant.
+    Gradients that are None, or without a path to the leaves, count as constant.
     """
     outputs, seeds = [], []
     start = 0
@@ -87,14 +87,14 @@ def second_product(
 
 
 def unit(size: int, index: int) -> np.ndarray[Any, Any]:
-    """The vector with one at `index` and zero elsewhere."""
+    """Return the vector with one at `index` and zero elsewhere."""
     vector = np.zeros(size)
     vector[index] = 1
     return vector
 
 
 def square(slopes: Sequence[Any], leaves: Sequence[Any], size: int) -> np.ndarray[Any, Any]:
-    """The Hessian from recorded gradients by `leaves`, which have `size` elements together."""
+    """Return the Hessian from recorded gradients by `leaves`, of `size` elements in total."""
     hessian = np.empty((size, size))
     for i in range(size):
         hessian[i] = second_product(slopes, leaves, unit(size, i))
@@ -102,7 +102,7 @@ def square(slopes: Sequence[Any], leaves: Sequence[Any], size: int) -> np.ndarra
 
 
 def by_rows(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """The Jacobian of some outputs by `leaves`: one backward pass for each row."""
+    """Return the Jacobian of some outputs by `leaves`: one backward pass for each row."""
     rows = []
     for output in outputs:
         shape, dtype = output._payload.shape, output._payload.dtype
@@ -119,10 +119,10 @@ def by_rows(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, An
 
 
 def by_columns(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """The Jacobian of some outputs by `leaves`: one pass for each column.
+    """Return the Jacobian of some outputs by `leaves`: one pass for each column.
 
-    The gradient of ``sum(u * output)`` is linear in ``u``; its own product with a vector is that of
-    the Jacobian with the vector.
+    The gradient of ``sum(u * output)`` is linear in ``u``; the vjp of this linear map is the
+    product of the Jacobian with a vector.
     """
     sizes = [output._payload.size for output in outputs]
     width = sum(leaf._payload.size for leaf in leaves)
@@ -147,7 +147,7 @@ def by_columns(outputs: Sequence[Any], leaves: Sequence[Any]) -> np.ndarray[Any,
 
 
 def no_path(label: str, returned: str, names: Sequence[str]) -> RuntimeError:
-    """The error for a result that does not depend on any of the parameters by its graph."""
+    """Return the error for a result whose graph does not lead to any of the parameters."""
     lines = [
         f"{label} returned {returned}, which has no graph that leads to {', '.join(names)}.",
         f"  {label} is given tensors: compute with them by wengert's operations or NumPy's "
@@ -162,7 +162,7 @@ def no_path(label: str, returned: str, names: Sequence[str]) -> RuntimeError:
 
 
 def is_finite(vector: np.ndarray[Any, Any]) -> bool:
-    """Whether all elements are finite."""
+    """Return whether all elements are finite."""
     # one product instead of an array of bools; it may overflow, though every element is finite
     return math.isfinite(vector.dot(vector)) or bool(np.isfinite(vector).all())
 

@@ -28,13 +28,13 @@ def root(
 
     Parameters
     ----------
-    fun : callable. ``fun(x, *args)``, which gets tensors of float64 in the nesting of `x0`, and
-        returns as many elements: a tensor, or tensors in a list, tuple or dict.
+    fun : callable. ``fun(x, *args)`` gets float64 tensors in the nesting of `x0`, and returns as
+        many elements: a tensor, or tensors in a list, tuple or dict.
     %(start)s
     args : tuple. Further arguments of `fun`.
     method : str. As in SciPy; ``"hybr"`` and ``"lm"`` use the Jacobian.
-    jac : callable, {"rows", "columns"}, optional. A Jacobian of your own, called with `x` in NumPy
-        arrays, nested, and `args`; or how to compute ours: by default, rows.
+    jac : callable, {"rows", "columns"}, optional. Your own Jacobian, called with `x` as nested
+        NumPy arrays, and `args`; or how to compute ours: by default, rows.
     tol, options : optional. As in SciPy.
     callback : callable, optional. ``callback(x, f)``, for the methods that call it, with `x`
         nested.
@@ -90,18 +90,18 @@ def root_scalar(
 ) -> Any:
     """Find a root of a function of one number by `scipy.optimize.root_scalar`, with derivatives.
 
-    Newton's method gets the first derivative, Halley's the second as well; with nothing but `x0`
-    given it is Newton's. The other methods need values only.
+    Newton's method gets the first derivative, Halley's also the second; with only `x0` given,
+    Newton's is used. The other methods need only values.
 
     Parameters
     ----------
     f : callable. ``f(x, *args)`` of a 0-d float64 tensor, returning one number.
     args, method, bracket, x0, x1, xtol, rtol, maxiter, options: As in SciPy.
-    fprime, fprime2 : callable, optional. Derivatives of your own, as in SciPy.
+    fprime, fprime2 : callable, optional. Your own derivatives, as in SciPy.
 
     Returns
     -------
-    scipy.optimize.RootResults: SciPy's.
+    scipy.optimize.RootResults: SciPy's result.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def root_scalar(
 
 
 def _derivatives(function: Scalar, x: float, order: int) -> tuple[float, ...]:
-    """The value and the first or both derivatives at `x`."""
+    """Return the value and the first or both derivatives at `x`."""
     function.keep = order == 2
     value, gradient = function.value_and_gradient(np.array([x]))
     if order == 1:

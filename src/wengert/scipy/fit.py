@@ -33,17 +33,17 @@ def least_squares(
 
     Parameters
     ----------
-    fun : callable. ``fun(x, *args, **kwargs)``, the residuals: it gets tensors of float64 in the
-        nesting of `x0`, and returns a tensor of any shape, or tensors in a list, tuple or dict.
+    fun : callable. ``fun(x, *args, **kwargs)`` computes the residuals: it gets float64 tensors in
+        the nesting of `x0`, and returns a tensor of any shape, or tensors in a list, tuple or dict.
     %(start)s
-    jac : callable, {"rows", "columns", "sparse"}, optional. A Jacobian of your own, called with `x`
-        in NumPy arrays, nested, and the other arguments; or how to compute ours: by default, rows
-        or columns, whichever are fewer. ``"sparse"`` finds its pattern and colours it at `x0` (see
+    jac : callable, {"rows", "columns", "sparse"}, optional. Your own Jacobian, called with `x` as
+        nested NumPy arrays, and the other arguments; or how to compute ours: by default, rows or
+        columns, whichever are fewer. ``"sparse"`` finds its pattern and colours it at `x0` (see
         `wengert.sparse`), for problems with many parameters.
-    bounds : pair, or scipy.optimize.Bounds. Lower and upper bounds, each a number, or nested as
-        `x0`; a part that is None, and what a dict leaves out, has none.
+    bounds : pair, or scipy.optimize.Bounds. Lower and upper bounds, each a number, or nested like
+        `x0`; parts that are None, or missing in a dict, are unbounded.
     method, ftol, xtol, gtol, loss, f_scale, tr_solver, tr_options, max_nfev, verbose: As in SciPy.
-    x_scale : {"jac"}, number, or nested as `x0`. As in SciPy.
+    x_scale : {"jac"}, number, or nested like `x0`. As in SciPy.
     args, kwargs: Further arguments of `fun`.
     callback : callable, optional. ``callback(intermediate_result)`` or ``callback(x)``, in versions
         of SciPy that have it.
@@ -118,19 +118,19 @@ def curve_fit(
     Parameters
     ----------
     f : callable. ``f(xdata, a, b, ...)`` of 0-d float64 tensors; or with nested `p0` ``f(xdata,
-        p)``. What it returns has the shape of `ydata`.
-    p0 : sequence of numbers, or dict, list or tuple of arrays, nested, optional. Where to start; by
-        default ones, as many as `f` has parameters.
-    bounds : pair, or scipy.optimize.Bounds. Lower and upper bounds, each a number, or for each
-        parameter one, nested as `p0`.
-    jac : callable, {"rows", "columns"}, optional. A Jacobian of your own, as in SciPy; or how to
-        compute ours: by default, rows or columns, whichever are fewer.
+        p)``. Its result has the shape of `ydata`.
+    p0 : sequence of numbers, or dict, list or tuple of arrays, nested, optional. The initial guess;
+        by default a one for each parameter of `f`.
+    bounds : pair, or scipy.optimize.Bounds. Lower and upper bounds, each one number, or one for
+        each parameter, nested like `p0`.
+    jac : callable, {"rows", "columns"}, optional. Your own Jacobian, as in SciPy; or how to compute
+        ours: by default, rows or columns, whichever are fewer.
     xdata, ydata, sigma, absolute_sigma, check_finite, method, full_output, nan_policy, **kwargs: As
         in SciPy.
 
     Returns
     -------
-    popt : ndarray, or nested as p0. The parameters.
+    popt : ndarray, or nested like p0. The parameters.
     pcov : ndarray. Their covariance, in flat order.
     infodict, mesg, ier: With `full_output`, as in SciPy.
 
@@ -180,7 +180,7 @@ def curve_fit(
 
 
 def _first_of(p0: Any) -> Any:
-    """Something that has dimensions if `p0` is more than a sequence of numbers."""
+    """Return a value with dimensions if `p0` is more than a sequence of numbers."""
     if isinstance(p0, list | tuple):
         return next((item for item in p0 if isinstance(item, dict) or np.ndim(item)), 0.0)
     return np.zeros(()) if np.ndim(p0) < 2 else p0
@@ -196,7 +196,7 @@ class _Model:
         self._vector: Vector | None = None
 
     def wrapped(self) -> Callable[..., Any]:
-        """The function for SciPy, which counts the parameters of `f` by its signature."""
+        """Return the function for SciPy, which counts the parameters of `f` by its signature."""
 
         @functools.wraps(self.f)
         def value(x: Any, *params: Any) -> Any:
@@ -205,7 +205,7 @@ class _Model:
         return value
 
     def jacobian(self, x: Any, *params: Any) -> Any:
-        """The Jacobian of the values by the parameters."""
+        """Return the Jacobian of the values by the parameters."""
         return self._at(x, params).jacobian(np.array(params, np.float64))
 
     def _at(self, x: Any, params: tuple[Any, ...]) -> Vector:

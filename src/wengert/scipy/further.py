@@ -21,7 +21,7 @@ _HALF = math.sqrt(0.5)
 
 
 def _within(low: float, high: float, ends: bool, count: int, density: Rule, **rules: Rule) -> Row:
-    """A distribution on an interval, with its `ends` or without; rules see what lies in it."""
+    """Define a distribution on an interval, with or without its `ends`; rules see inner values."""
 
     def safe(F: Any, y: Any) -> tuple[Any, Any]:
         known = (y >= low) & (y <= high) if ends else (y > low) & (y < high)
@@ -50,22 +50,22 @@ def _from(count: int, density: Rule, **rules: Rule) -> Row:
 
 
 def _normal(y: Any) -> Any:
-    """The logarithm of the normal density."""
+    """Return the logarithm of the normal density."""
     return -(y * y + LOG_2_PI) / 2
 
 
 def _ratio(F: Any, c: Any, y: Any) -> Any:
-    """``log1p(c y) / c``, and `y` for a `c` of 0."""
+    """Compute ``log1p(c y) / c``, or `y` for `c` = 0."""
     return y / F.sp.exprel(F.np.log1p(c * y))
 
 
 def _powers(F: Any, c: Any, x: Any) -> Any:
-    """``expm1(c x) / c``, and `x` for a `c` of 0."""
+    """Compute ``expm1(c x) / c``, or `x` for `c` = 0."""
     return x * F.sp.exprel(c * x)
 
 
 def _bounded(F: Any, y: Any, c: Any) -> tuple[Any, Any]:
-    """Where ``1 + c y`` is positive, and `y` there."""
+    """Return where ``1 + c y`` is positive, and `y` there, 0 elsewhere."""
     known = 1 + c * y > 0
     return known, F.np.where(known, y, 0)
 
@@ -97,7 +97,7 @@ def _log_cosh(F: Any, y: Any) -> Any:
 
 
 def _exponnorm_tail(F: Any, y: Any, k: Any) -> Any:
-    """The part of a sum of normal and exponential numbers that the latter makes."""
+    """Return the exponential component's part of a sum of normal and exponential numbers."""
     return 1 / (2 * k * k) - y / k + F.sp.log_ndtr(y - 1 / k)
 
 
@@ -145,7 +145,7 @@ def _log_truncexpon(F: Any, y: Any, b: Any) -> Any:
 
 
 def _reflected(row: Row) -> Row:
-    """The distribution of the negative."""
+    """Return the distribution of the negated variable."""
     rules = row.rules
     return continuous(
         row.own,

@@ -1,8 +1,8 @@
 """Layer 8 · scipy: functions of `scipy.linalg` with derivatives.
 
 They take numbers, arrays and tensors, compute in double precision unless the arrays have another
-one, and give tensors. Parameters are SciPy's. Those that only save memory or time (``overwrite_a``,
-``check_finite``, ...) may be given by name and change nothing.
+one, and return tensors. Parameters are SciPy's. Those that only save memory or time
+(``overwrite_a``, ``check_finite``, ...) may be given by name and have no effect.
 
 >>> import wengert.scipy.linalg as linalg
 >>> a = wg.tensor([[4.0, 1.0], [0.0, 9.0]], requires_grad=True)
@@ -50,13 +50,13 @@ _IGNORED = {
     "lwork",
     "workers",
 }
-"""Options of SciPy's that say how to compute, not what."""
+"""Options of SciPy that affect only how results are computed."""
 _ANY = "biufc"
-"""Of matrices of a form, whole numbers stay what they are."""
+"""The kinds of structured matrices, whose integers stay integers."""
 
 
 def _of(count: int, kinds: str = "fc") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A function of SciPy's whose first `count` arguments are matrices or vectors."""
+    """Wrap a SciPy function whose first `count` arguments are matrices or vectors."""
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
@@ -75,12 +75,12 @@ def _of(count: int, kinds: str = "fc") -> Callable[[Callable[..., Any]], Callabl
 
 
 def _plain(x: Any) -> Any:
-    """A tensor whose methods are PyTorch's: an array of another idiom has its own."""
+    """Return a plain tensor with PyTorch's methods, if it is an array of another idiom."""
     return x if x.__class__ is PORTS.tensor else of_class(x, PORTS.tensor)
 
 
 def _kind_of(args: tuple[Any, ...]) -> Any:
-    """The class of arrays of another idiom among `args`; None if there are none."""
+    """Return the array class of another idiom among `args`; None if there is none."""
     for arg in args:
         if isinstance(arg, TensorBase) and arg.__class__ is not PORTS.tensor:
             return arg.__class__
@@ -90,7 +90,7 @@ def _kind_of(args: tuple[Any, ...]) -> Any:
 
 
 def _as(kind: Any, result: Any) -> Any:
-    """A result as arrays of the idiom that the arguments are of."""
+    """Return a result as arrays of the arguments' idiom."""
     if kind is None:
         return result
     if isinstance(result, tuple):
@@ -110,13 +110,13 @@ def _square(x: Tensor) -> Tensor:
 
 
 def _halves(a: Tensor, lower: bool, adjoint: bool) -> Tensor:
-    """The whole matrix of which one triangle is given."""
+    """Return the full matrix of which one triangle is given."""
     part = a.tril(-1) if lower else a.triu(1)
     return part + (part.mH if adjoint else part.mT) + a.diagonal(0, -2, -1).diag_embed()
 
 
 def _columns(b: Tensor, solve: Callable[[Tensor], Tensor]) -> Tensor:
-    """What `solve` gives for right-hand sides in columns, or for one vector."""
+    """Solve for right-hand sides in columns, or for one vector."""
     return solve(b.unsqueeze(-1)).squeeze(-1) if b.ndim == 1 else solve(b)
 
 
@@ -124,7 +124,7 @@ def _columns(b: Tensor, solve: Callable[[Tensor], Tensor]) -> Tensor:
 def solve(
     a: Any, b: Any, lower: bool = False, *, assume_a: str | None = None, transposed: bool = False
 ) -> Tensor:
-    """The x with ``a @ x = b`` (see `scipy.linalg.solve`)."""
+    """Solve ``a @ x = b`` (see `scipy.linalg.solve`)."""
     _square(a)
     if assume_a in ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"):
         a = _halves(a, lower, assume_a not in ("sym", "symmetric"))
@@ -139,7 +139,7 @@ def solve(
 def solve_triangular(
     a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
 ) -> Tensor:
-    """The x with ``a @ x = b`` of which `a` is one triangle (see `scipy.linalg.solve_triangular`).
+    """Solve ``a @ x = b`` for one triangle of `a` (see `scipy.linalg.solve_triangular`).
 
     The other triangle of `a` is not read.
     """
@@ -156,32 +156,32 @@ def solve_triangular(
 
 @_of(1)
 def inv(a: Any) -> Tensor:
-    """The inverse of a matrix (see `scipy.linalg.inv`)."""
+    """Compute the inverse of a matrix (see `scipy.linalg.inv`)."""
     return _linalg.inv(_square(a))
 
 
 @_of(1)
 def det(a: Any) -> Tensor:
-    """The determinant of a matrix (see `scipy.linalg.det`)."""
+    """Compute the determinant of a matrix (see `scipy.linalg.det`)."""
     return _linalg.det(_square(a))
 
 
 @_of(1)
 def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False) -> Any:
-    """The pseudoinverse (see `scipy.linalg.pinv`)."""
+    """Compute the pseudoinverse (see `scipy.linalg.pinv`)."""
     found = _linalg.pinv(a, atol=atol, rtol=rtol)
     return (found, int(_linalg.matrix_rank(a, atol=atol, rtol=rtol))) if return_rank else found
 
 
 @_of(1)
 def pinvh(a: Any, atol: Any = None, rtol: Any = None, lower: bool = True) -> Tensor:
-    """The pseudoinverse of a Hermitian matrix (see `scipy.linalg.pinvh`)."""
+    """Compute the pseudoinverse of a Hermitian matrix (see `scipy.linalg.pinvh`)."""
     return _linalg.pinv(_halves(_square(a), lower, True), atol=atol, rtol=rtol, hermitian=True)
 
 
 @_of(2)
 def lstsq(a: Any, b: Any, cond: float | None = None) -> tuple[Tensor, Tensor, int, Tensor]:
-    """The shortest x for which ``a @ x - b`` is smallest (see `scipy.linalg.lstsq`).
+    """Compute the minimum-norm least-squares solution of ``a @ x = b`` (see `scipy.linalg.lstsq`).
 
     Returns
     -------
@@ -198,19 +198,19 @@ def lstsq(a: Any, b: Any, cond: float | None = None) -> tuple[Tensor, Tensor, in
 
 @_of(3)
 def solve_sylvester(a: Any, b: Any, q: Any) -> Tensor:
-    """The x with ``a @ x + x @ b = q`` (see `scipy.linalg.solve_sylvester`)."""
+    """Solve ``a @ x + x @ b = q`` (see `scipy.linalg.solve_sylvester`)."""
     return sylvester(a, b, q)
 
 
 @_of(2)
 def solve_continuous_lyapunov(a: Any, q: Any) -> Tensor:
-    """The x with ``a @ x + x @ a.mH = q`` (see `scipy.linalg.solve_continuous_lyapunov`)."""
+    """Solve ``a @ x + x @ a.mH = q`` (see `scipy.linalg.solve_continuous_lyapunov`)."""
     return sylvester(a, a.mH, q)
 
 
 @_of(2)
 def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Tensor:
-    """The x with ``a @ x @ a.mH - x + q = 0`` (see `scipy.linalg.solve_discrete_lyapunov`)."""
+    """Solve ``a @ x @ a.mH - x + q = 0`` (see `scipy.linalg.solve_discrete_lyapunov`)."""
     n = _square(a).shape[0]
     if method not in (None, "direct", "bilinear"):
         raise ValueError(f"Unknown solver {method}: method is 'direct' or 'bilinear'")
@@ -262,12 +262,12 @@ solve_discrete_are = _riccati("solve_discrete_are", _discrete)
 
 @_of(0)
 def solve_banded(l_and_u: Any, ab: Any, b: Any) -> Tensor:
-    """The solution of a system with a banded matrix (see `scipy.linalg.solve_banded`).
+    """Solve a system with a banded matrix (see `scipy.linalg.solve_banded`).
 
     Parameters
     ----------
-    l_and_u : tuple of int. How many diagonals are below and above the main one.
-    ab : array_like. Of shape (l + u + 1, n): the diagonals in its rows, the uppermost first.
+    l_and_u : tuple of int. The number of diagonals below and above the main one.
+    ab : array_like. Of shape (l + u + 1, n): the diagonals as rows, the uppermost first.
     b : array_like. Of shape (n,) or (n, k).
     """
     lower, upper = l_and_u
@@ -277,7 +277,7 @@ def solve_banded(l_and_u: Any, ab: Any, b: Any) -> Tensor:
 
 @_of(2)
 def solveh_banded(ab: Any, b: Any, *, lower: bool = False) -> Tensor:
-    """The solution of a Hermitian banded system (see `scipy.linalg.solveh_banded`)."""
+    """Solve a Hermitian banded system (see `scipy.linalg.solveh_banded`)."""
     width, n = ab.shape[0] - 1, ab.shape[1]
     if lower:
         below = [ab[k][: n - k] for k in range(1, width + 1)]
@@ -291,14 +291,14 @@ def solveh_banded(ab: Any, b: Any, *, lower: bool = False) -> Tensor:
 
 @_of(0)
 def solve_toeplitz(c_or_cr: Any, b: Any) -> Tensor:
-    """The solution of a system with a Toeplitz matrix (see `scipy.linalg.solve_toeplitz`)."""
+    """Solve a system with a Toeplitz matrix (see `scipy.linalg.solve_toeplitz`)."""
     matrix, b = map(_plain, operands("solve_toeplitz", _toeplitz_of(c_or_cr), b, kinds="fc"))
     return _columns(b, lambda b: _linalg.solve(matrix, b))
 
 
 @_of(0)
 def matmul_toeplitz(c_or_cr: Any, x: Any) -> Tensor:
-    """The product of a Toeplitz matrix with `x` (see `scipy.linalg.matmul_toeplitz`)."""
+    """Multiply a Toeplitz matrix with `x` (see `scipy.linalg.matmul_toeplitz`)."""
     matrix, x = map(_plain, operands("matmul_toeplitz", _toeplitz_of(c_or_cr), x, kinds="fc"))
     return matrix @ x
 
@@ -309,7 +309,7 @@ def _toeplitz_of(c_or_cr: Any) -> Tensor:
 
 @_of(2)
 def solve_circulant(c: Any, b: Any) -> Tensor:
-    """The x with ``circulant(c) @ x = b`` (see `scipy.linalg.solve_circulant`)."""
+    """Solve ``circulant(c) @ x = b`` (see `scipy.linalg.solve_circulant`)."""
     return _columns(b, lambda b: _linalg.solve(circulant(c), b))
 
 
@@ -318,19 +318,19 @@ def solve_circulant(c: Any, b: Any) -> Tensor:
 
 @_of(1)
 def cholesky(a: Any, lower: bool = False) -> Tensor:
-    """The triangular factor of a positive definite matrix (see `scipy.linalg.cholesky`)."""
+    """Compute the Cholesky factor of a positive definite matrix (see `scipy.linalg.cholesky`)."""
     return _linalg.cholesky(_square(a), upper=not lower)
 
 
 @_of(1)
 def cho_factor(a: Any, lower: bool = False) -> tuple[Tensor, bool]:
-    """``(factor, lower)`` for `cho_solve`; the other triangle is 0 (see `scipy.linalg`)."""
+    """Return ``(factor, lower)`` for `cho_solve`; the other triangle is 0 (see `scipy.linalg`)."""
     return cholesky(a, lower), lower
 
 
 @_of(0)
 def cho_solve(c_and_lower: Any, b: Any) -> Tensor:
-    """The solution of a system by what `cho_factor` gave (see `scipy.linalg.cho_solve`)."""
+    """Solve a system with the result of `cho_factor` (see `scipy.linalg.cho_solve`)."""
     factor, lower = c_and_lower
     first = solve_triangular(factor, b, 0 if lower else 2, lower)
     return solve_triangular(factor, first, 2 if lower else 0, lower)
@@ -338,7 +338,7 @@ def cho_solve(c_and_lower: Any, b: Any) -> Tensor:
 
 @_of(1)
 def lu(a: Any, permute_l: bool = False, *, p_indices: bool = False) -> Any:
-    """The factors of ``a = p @ l @ u`` (see `scipy.linalg.lu`)."""
+    """Compute the factors of ``a = p @ l @ u`` (see `scipy.linalg.lu`)."""
     p, lower, upper = _linalg.lu(a)
     if permute_l:
         return p @ lower, upper
@@ -347,14 +347,14 @@ def lu(a: Any, permute_l: bool = False, *, p_indices: bool = False) -> Any:
 
 @_of(1)
 def lu_factor(a: Any) -> tuple[Tensor, Any]:
-    """Both triangular factors in one matrix, and pivots from 0 on (see `lu_solve`)."""
+    """Return both triangular factors in one matrix, and pivots from 0 on (see `lu_solve`)."""
     both, pivots = _linalg.lu_factor(a)
     return both, pivots - 1
 
 
 @_of(0)
 def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0) -> Tensor:
-    """The solution of a system by what `lu_factor` gave (see `scipy.linalg.lu_solve`)."""
+    """Solve a system with the result of `lu_factor` (see `scipy.linalg.lu_solve`)."""
     both, pivots = lu_and_piv
     both, b = map(_plain, operands("lu_solve", both, b, kinds="fc"))
     if not isinstance(pivots, TensorBase):
@@ -366,7 +366,7 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0) -> Tensor:
 
 @_of(1)
 def qr(a: Any, *, mode: str = "full", pivoting: bool = False) -> Any:
-    """Orthogonal and triangular factors (see `scipy.linalg.qr`).
+    """Compute orthogonal and triangular factors (see `scipy.linalg.qr`).
 
     Parameters
     ----------
@@ -383,26 +383,26 @@ def qr(a: Any, *, mode: str = "full", pivoting: bool = False) -> Any:
 
 @_of(1)
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """Singular values, with vectors unless `compute_uv` is False (see `scipy.linalg.svd`)."""
+    """Compute singular values, and vectors if `compute_uv` (see `scipy.linalg.svd`)."""
     return tuple(_linalg.svd(a, full_matrices)) if compute_uv else _linalg.svdvals(a)
 
 
 @_of(1)
 def svdvals(a: Any) -> Tensor:
-    """The singular values of a matrix (see `scipy.linalg.svdvals`)."""
+    """Compute the singular values of a matrix (see `scipy.linalg.svdvals`)."""
     return _linalg.svdvals(a)
 
 
 @_of(1)
 def eig(a: Any) -> tuple[Tensor, Tensor]:
-    """Eigenvalues and right eigenvectors, complex (see `scipy.linalg.eig`)."""
+    """Compute complex eigenvalues and right eigenvectors (see `scipy.linalg.eig`)."""
     values, vectors = _linalg.eig(_square(a))
     return values, vectors
 
 
 @_of(1)
 def eigvals(a: Any) -> Tensor:
-    """The eigenvalues of a matrix, complex (see `scipy.linalg.eigvals`)."""
+    """Compute the complex eigenvalues of a matrix (see `scipy.linalg.eigvals`)."""
     return _linalg.eigvals(_square(a))
 
 
@@ -416,13 +416,13 @@ def eigh(
     type: int = 1,
     subset_by_index: Any = None,
 ) -> Any:
-    """Eigenvalues and eigenvectors of ``a @ v = w * b @ v`` (see `scipy.linalg.eigh`).
+    """Compute eigenvalues and eigenvectors of ``a @ v = w * b @ v`` (see `scipy.linalg.eigh`).
 
     Parameters
     ----------
-    a, b : array_like. Hermitian; `b` positive definite, by default the unit matrix. Their
-        `lower` or upper triangles are read.
-    subset_by_index : (int, int), optional. The first and the last eigenvalue that is wanted.
+    a, b : array_like. Hermitian; `b` positive definite, by default the identity. Their `lower` or
+        upper triangles are read.
+    subset_by_index : (int, int), optional. The first and the last eigenvalue to return.
     """
     a = _halves(_square(a), lower, True)
     if type != 1:
@@ -443,24 +443,24 @@ def eigh(
 
 @_of(1)
 def eigvalsh(a: Any, b: Any = None, **options: Any) -> Tensor:
-    """The eigenvalues of a Hermitian matrix (see `eigh`)."""
+    """Compute the eigenvalues of a Hermitian matrix (see `eigh`)."""
     return eigh(a, b, eigvals_only=True, **options)
 
 
 @_of(2)
 def eigh_tridiagonal(d: Any, e: Any, eigvals_only: bool = False) -> Any:
-    """`eigh` of a symmetric tridiagonal matrix (see `scipy.linalg.eigh_tridiagonal`).
+    """Compute `eigh` of a symmetric tridiagonal matrix (see `scipy.linalg.eigh_tridiagonal`).
 
     Parameters
     ----------
-    d, e : array_like. The diagonal, of shape (n,), and the one beside it, of shape (n - 1,).
+    d, e : array_like. The diagonal, of shape (n,), and the off-diagonal, of shape (n - 1,).
     """
     return eigh(d.diag() + e.diag(-1), eigvals_only=eigvals_only)
 
 
 @_of(1)
 def polar(a: Any, side: str = "right") -> tuple[Tensor, Tensor]:
-    """A unitary factor and a positive one, on the `side` named (see `scipy.linalg.polar`)."""
+    """Compute a unitary and a positive factor, on the given `side` (see `scipy.linalg.polar`)."""
     if side not in ("right", "left"):
         raise ValueError(f"`side` must be either 'right' or 'left', not {side!r}")
     u, s, vh = _linalg.svd(a, False)
@@ -472,14 +472,14 @@ def polar(a: Any, side: str = "right") -> tuple[Tensor, Tensor]:
 
 @_of(2)
 def orthogonal_procrustes(A: Any, B: Any) -> tuple[Tensor, Tensor]:
-    """The orthogonal R for which ``A @ R`` is nearest to `B` (see `scipy.linalg`), and a scale."""
+    """Return the orthogonal R with ``A @ R`` nearest to `B`, and a scale (see `scipy.linalg`)."""
     u, s, vh = _linalg.svd(A.mH @ B)
     return u @ vh, s.sum()
 
 
 @_of(1)
 def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """A norm of a matrix or a vector (see `scipy.linalg.norm`)."""
+    """Compute a norm of a matrix or a vector (see `scipy.linalg.norm`)."""
     return np.linalg.norm(a, ord, axis, keepdims)
 
 
@@ -488,19 +488,19 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> T
 
 @_of(1)
 def expm(A: Any) -> Tensor:
-    """The exponential of a matrix (see `scipy.linalg.expm`)."""
+    """Compute the exponential of a matrix (see `scipy.linalg.expm`)."""
     return _linalg.matrix_exp(_square(A))
 
 
 @_of(2)
 def expm_frechet(A: Any, E: Any, method: Any = None, compute_expm: bool = True) -> Any:
-    """The exponential of `A`, and its derivative in direction `E` (see `scipy.linalg`)."""
+    """Compute the exponential of `A`, and its derivative in direction `E` (see `scipy.linalg`)."""
     whole, slope = frechet(_linalg.matrix_exp, _square(A), E)
     return (whole, slope) if compute_expm else slope
 
 
 def _waves(A: Tensor) -> tuple[Tensor, Tensor]:
-    """The cosine and the sine of a matrix."""
+    """Return the cosine and the sine of a matrix."""
     turned = _linalg.matrix_exp(1j * _square(A))
     if not A.is_complex():
         return turned.real, turned.imag
@@ -509,44 +509,44 @@ def _waves(A: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _growths(A: Tensor) -> tuple[Tensor, Tensor]:
-    """The hyperbolic cosine and sine of a matrix."""
+    """Return the hyperbolic cosine and sine of a matrix."""
     up, down = _linalg.matrix_exp(_square(A)), _linalg.matrix_exp(-A)
     return (up + down) / 2, (up - down) / 2
 
 
 @_of(1)
 def cosm(A: Any) -> Tensor:
-    """The cosine of a matrix (see `scipy.linalg.cosm`)."""
+    """Compute the cosine of a matrix (see `scipy.linalg.cosm`)."""
     return _waves(A)[0]
 
 
 @_of(1)
 def sinm(A: Any) -> Tensor:
-    """The sine of a matrix (see `scipy.linalg.sinm`)."""
+    """Compute the sine of a matrix (see `scipy.linalg.sinm`)."""
     return _waves(A)[1]
 
 
 @_of(1)
 def tanm(A: Any) -> Tensor:
-    """The tangent of a matrix (see `scipy.linalg.tanm`)."""
+    """Compute the tangent of a matrix (see `scipy.linalg.tanm`)."""
     return _linalg.solve(*_waves(A))
 
 
 @_of(1)
 def coshm(A: Any) -> Tensor:
-    """The hyperbolic cosine of a matrix (see `scipy.linalg.coshm`)."""
+    """Compute the hyperbolic cosine of a matrix (see `scipy.linalg.coshm`)."""
     return _growths(A)[0]
 
 
 @_of(1)
 def sinhm(A: Any) -> Tensor:
-    """The hyperbolic sine of a matrix (see `scipy.linalg.sinhm`)."""
+    """Compute the hyperbolic sine of a matrix (see `scipy.linalg.sinhm`)."""
     return _growths(A)[1]
 
 
 @_of(1)
 def tanhm(A: Any) -> Tensor:
-    """The hyperbolic tangent of a matrix (see `scipy.linalg.tanhm`)."""
+    """Compute the hyperbolic tangent of a matrix (see `scipy.linalg.tanhm`)."""
     return _linalg.solve(*_growths(A))
 
 
@@ -556,19 +556,19 @@ def _scipys(name: str, *more: Any) -> Callable[[Any], Any]:
 
 @_of(1)
 def sqrtm(A: Any) -> Tensor:
-    """The square root of a matrix; where it is real, a real one (see `scipy.linalg.sqrtm`)."""
+    """Compute the square root of a matrix, real if possible (see `scipy.linalg.sqrtm`)."""
     return matrix_function(_scipys("sqrtm"), _square(A))
 
 
 @_of(1)
 def logm(A: Any) -> Tensor:
-    """The logarithm of a matrix (see `scipy.linalg.logm`)."""
+    """Compute the logarithm of a matrix (see `scipy.linalg.logm`)."""
     return matrix_function(_scipys("logm"), _square(A))
 
 
 @_of(1)
 def fractional_matrix_power(A: Any, t: float) -> Tensor:
-    """A power of a matrix, differentiable by the matrix (see `scipy.linalg`)."""
+    """Compute a power of a matrix, differentiable by the matrix (see `scipy.linalg`)."""
     return matrix_function(_scipys("fractional_matrix_power", float(t)), _square(A))
 
 
@@ -577,12 +577,12 @@ def fractional_matrix_power(A: Any, t: float) -> Tensor:
 
 @_of(0)
 def block_diag(*arrs: Any) -> Tensor:
-    """Matrices along the diagonal of a large one (see `scipy.linalg.block_diag`)."""
+    """Put matrices along the diagonal of a large one (see `scipy.linalg.block_diag`)."""
     return _block_diag(*map(_plain, operands("block_diag", *arrs, kinds=_ANY)))
 
 
 def _lines(name: str, c: Any, r: Any) -> list[Tensor]:
-    """Vectors, or one for each matrix of a batch, of one dtype and with the same batch."""
+    """Return vectors, or batches of them, with one dtype and batch shape."""
     given = [_plain(x) for x in operands(name, c, c if r is None else r, kinds=_ANY)]
     given = [x if x.ndim else x.reshape(1) for x in given]
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in given))
@@ -591,7 +591,7 @@ def _lines(name: str, c: Any, r: Any) -> list[Tensor]:
 
 @_of(0)
 def toeplitz(c: Any, r: Any = None) -> Tensor:
-    """The matrix of constant diagonals, by first column and row (see `scipy.linalg.toeplitz`)."""
+    """Make the Toeplitz matrix of a first column and row (see `scipy.linalg.toeplitz`)."""
     column, row = _lines("toeplitz", c, r)
     if r is None:
         row = row.conj()
@@ -602,7 +602,7 @@ def toeplitz(c: Any, r: Any = None) -> Tensor:
 
 @_of(0)
 def hankel(c: Any, r: Any = None) -> Tensor:
-    """The matrix of constant antidiagonals, by first column and last row (see `scipy.linalg`)."""
+    """Make the Hankel matrix of a first column and last row (see `scipy.linalg.hankel`)."""
     column, row = _lines("hankel", c, r)
     if r is None:
         row = row.new_zeros(row.shape)
@@ -613,14 +613,14 @@ def hankel(c: Any, r: Any = None) -> Tensor:
 
 @_of(1, _ANY)
 def circulant(c: Any) -> Tensor:
-    """The matrix whose columns are `c`, rotated (see `scipy.linalg.circulant`)."""
+    """Make the matrix whose columns are rotations of `c` (see `scipy.linalg.circulant`)."""
     n = c.shape[-1]
     return c[..., (np.arange(n)[:, None] - np.arange(n)) % n]
 
 
 @_of(1)
 def companion(a: Any) -> Tensor:
-    """The companion matrix of a polynomial (see `scipy.linalg.companion`)."""
+    """Make the companion matrix of a polynomial (see `scipy.linalg.companion`)."""
     n = a.shape[0] - 1
     if a.ndim != 1 or n < 1:
         raise ValueError("The length of `a` along the last axis must be at least 2.")
@@ -629,7 +629,7 @@ def companion(a: Any) -> Tensor:
 
 @_of(2, _ANY)
 def leslie(f: Any, s: Any) -> Tensor:
-    """The Leslie matrix of fertilities and survival rates (see `scipy.linalg.leslie`)."""
+    """Make the Leslie matrix of fertilities and survival rates (see `scipy.linalg.leslie`)."""
     if f.shape[0] != s.shape[0] + 1:
         raise ValueError("Incorrect lengths for f and s: f has one element more than s")
     below = cat([s.diag(), s.new_zeros((len(s), 1))], 1)
@@ -638,13 +638,13 @@ def leslie(f: Any, s: Any) -> Tensor:
 
 @_of(1, _ANY)
 def fiedler(a: Any) -> Tensor:
-    """The matrix of distances ``|a[i] - a[j]|`` (see `scipy.linalg.fiedler`)."""
+    """Make the matrix of distances ``|a[i] - a[j]|`` (see `scipy.linalg.fiedler`)."""
     return (a.unsqueeze(-1) - a.unsqueeze(-2)).abs()
 
 
 @_of(1, _ANY)
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Tensor:
-    """The matrix that convolves with `a` (see `scipy.linalg.convolution_matrix`)."""
+    """Make the matrix that convolves with `a` (see `scipy.linalg.convolution_matrix`)."""
     if mode not in ("full", "valid", "same"):
         raise ValueError("'mode' argument must be one of ('full', 'valid', 'same')")
     m = a.shape[0]
@@ -658,7 +658,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Tensor:
 
 @_of(2, _ANY)
 def khatri_rao(a: Any, b: Any) -> Tensor:
-    """The products of the columns by Kronecker (see `scipy.linalg.khatri_rao`)."""
+    """Compute the columnwise Kronecker product (see `scipy.linalg.khatri_rao`)."""
     return (a.unsqueeze(-2) * b.unsqueeze(-3)).flatten(-3, -2)
 
 

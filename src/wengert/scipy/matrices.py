@@ -1,4 +1,4 @@
-"""Layer 8 · scipy: what LAPACK and SciPy compute of matrices, as operations on the tape.
+"""Layer 8 · scipy: LAPACK's and SciPy's matrix computations as operations on the tape.
 
 NOTE [derivatives of functions of matrices]
 For an analytic f, ``f([[A, E], [0, A]]) = [[f(A), L(A, E)], [0, f(A)]]``, in which L is the
@@ -25,7 +25,7 @@ __all__ = ["banded", "frechet", "matrix_function", "sylvester"]
 
 
 def frechet(function: Callable[[Any], Any], A: Any, E: Any) -> tuple[Any, Any]:
-    """``function(A)``, and its derivative in direction `E`."""
+    """Return ``function(A)``, and its derivative in direction `E`."""
     n = A.shape[-1]
     upper, under = cat([A, E.expand(A.shape)], -1), cat([A.new_zeros(A.shape), A], -1)
     found = function(cat([upper, under], -2))
@@ -33,22 +33,22 @@ def frechet(function: Callable[[Any], Any], A: Any, E: Any) -> tuple[Any, Any]:
 
 
 def _value(tensor: Any) -> Any:
-    """What SciPy is given: an array without tangents, of which the rules know."""
+    """Return the array for SciPy, without tangents, which the rules handle."""
     return without_tangent(tensor)._payload
 
 
 def _matrixwise(function: Callable[[Any], Any], array: Any) -> Any:
-    """`function` of each matrix."""
+    """Apply `function` to each matrix."""
     rows = [np.asarray(function(m)) for m in array.reshape(-1, *array.shape[-2:])]
     return np.stack(rows).reshape(array.shape) if rows else array.copy()
 
 
 class _MatrixFunction(Function):
-    """A function of square matrices that SciPy computes: see NOTE [derivatives of functions]."""
+    """A function of square matrices computed by SciPy: see NOTE [derivatives of functions]."""
 
     @staticmethod
     def forward(ctx: Any, function: Callable[[Any], Any], A: Any) -> Any:
-        """``function(A)``, in the precision of `A`."""
+        """Compute ``function(A)``, in the precision of `A`."""
         ctx.scipys = function
         ctx.save_for_backward(A)
         ctx.save_for_forward(A)
@@ -60,12 +60,12 @@ class _MatrixFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        """The adjoint of the derivative: that at the adjoint matrix."""
+        """Apply the adjoint of the derivative: the derivative at the adjoint matrix."""
         return None, _MatrixFunction._slope(ctx, ctx.saved_tensors[0].mH, grad)
 
     @staticmethod
     def jvp(ctx: Any, _: Any, tangent: Any) -> Any:
-        """The derivative in the direction of the tangent."""
+        """Return the derivative in the direction of the tangent."""
         return _MatrixFunction._slope(ctx, ctx.saved_tensors[0], tangent)
 
     @staticmethod
@@ -74,12 +74,12 @@ class _MatrixFunction(Function):
 
 
 def matrix_function(function: Callable[[Any], Any], A: Any) -> Any:
-    """``function(A)`` of square matrices, by a `function` of one array."""
+    """Compute ``function(A)`` of square matrices, by a `function` of one array."""
     return each(lambda given: [_MatrixFunction.apply(function, *given)], [A])[0]
 
 
 class _Sylvester(Function):
-    """The x with ``a @ x + x @ b = q``."""
+    """The solution x of ``a @ x + x @ b = q``."""
 
     @staticmethod
     def forward(ctx: Any, a: Any, b: Any, q: Any) -> Any:
@@ -102,7 +102,7 @@ class _Sylvester(Function):
 
 
 def sylvester(a: Any, b: Any, q: Any) -> Any:
-    """The x with ``a @ x + x @ b = q``; under `vmap` one for each element of the batch."""
+    """Solve ``a @ x + x @ b = q``; under `vmap`, once for each element of the batch."""
     for name, x in (("a", a), ("b", b), ("q", q)):
         if x.ndim != 2:
             raise ValueError(f"solve_sylvester takes matrices, `{name}` has the shape {x.shape}")
@@ -144,14 +144,14 @@ class _Banded(Function):
 
 
 def _row(values: Any, start: int, width: int) -> Any:
-    """`values` from `start` on, with zeros before and after."""
+    """Return `values` from `start` on, padded with zeros."""
     after = width - start - len(values)
     zeros = [values.new_zeros((count, *values.shape[1:])) for count in (start, after)]
     return cat([zeros[0], values, zeros[1]])
 
 
 def _diagonals(lower: int, upper: int, n: int) -> list[tuple[int, int, int]]:
-    """For each diagonal: how far it is above the main one, its columns from and to."""
+    """Return, for each diagonal, its offset above the main one, and its first and last column."""
     return [(k, min(max(k, 0), n), max(n + min(k, 0), 0)) for k in range(upper, -lower - 1, -1)]
 
 
@@ -165,7 +165,7 @@ def _adjoint(lower: int, upper: int, ab: Any) -> Any:
 
 
 def banded(lower: int, upper: int, ab: Any, b: Any) -> Any:
-    """The solution of a system with `lower` and `upper` diagonals beside the main one."""
+    """Solve a system with `lower` and `upper` diagonals beside the main one."""
     return each(lambda given: [_Banded.apply(lower, upper, *given)], [ab, b])[0]
 
 

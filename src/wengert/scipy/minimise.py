@@ -1,4 +1,4 @@
-"""Layer 8 · scipy: `minimize` and `minimize_scalar`, with the derivatives that a method wants."""
+"""Layer 8 · scipy: `minimize` and `minimize_scalar`, with the derivatives that a method uses."""
 
 from __future__ import annotations
 
@@ -39,28 +39,28 @@ def minimize(
 ) -> Any:
     """Minimise a function of nested parameters by `scipy.optimize.minimize`, with derivatives.
 
-    Each method gets what it works with: BFGS, CG, L-BFGS-B, TNC and SLSQP the gradient; Newton-CG,
-    trust-ncg, trust-krylov and trust-constr the gradient and products with the Hessian; trust-exact
-    and dogleg the Hessian; Nelder-Mead, Powell, COBYLA and COBYQA values only. `fun` is called
-    once for each point, and nothing is differentiated numerically.
+    Each method gets the derivatives that it uses: BFGS, CG, L-BFGS-B, TNC and SLSQP the gradient;
+    Newton-CG, trust-ncg, trust-krylov and trust-constr the gradient and products with the Hessian;
+    trust-exact and dogleg the Hessian; Nelder-Mead, Powell, COBYLA and COBYQA values only. `fun` is
+    called once for each point, and nothing is differentiated numerically.
 
     Parameters
     ----------
-    fun : callable. ``fun(x, *args)``, the function to minimise, of one number. It gets tensors of
-        float64, in the nesting of `x0`, and computes with operations of wengert or of NumPy.
+    fun : callable. ``fun(x, *args)``, the function to minimise, returns one number. It gets float64
+        tensors in the nesting of `x0`, and computes with operations of wengert or NumPy.
     %(start)s
     args : tuple. Further arguments of `fun`.
     method : str or callable, optional. As in SciPy.
-    jac, hess, hessp : callable, optional. Derivatives of your own, in place of ours: called with
-        `x` in NumPy arrays, nested, and `args` (and for `hessp` a vector before them). `hess` may
-        also be a `scipy.optimize.HessianUpdateStrategy`, or ``"sparse"``: then ours, in few passes
-        and as a sparse array (see `wengert.sparse`), which trust-constr takes.
-    bounds : optional. As in SciPy, for all elements in order; or nested as `x0`, with a pair
-        ``(low, high)`` for each array, of numbers, arrays or None; what a dict leaves out has no
-        bounds.
-    constraints : dict, constraint, or list of these. As in SciPy; the functions get what `fun`
-        gets, may return arrays of any shape, and their derivatives follow, too. A LinearConstraint
-        is one on the flat vector.
+    jac, hess, hessp : callable, optional. Your own derivatives instead of ours, called with `x` as
+        nested NumPy arrays, and `args` (`hessp` gets a vector before them). `hess` may also be a
+        `scipy.optimize.HessianUpdateStrategy`, or ``"sparse"``: ours, computed in few passes as a
+        sparse array (see `wengert.sparse`), which trust-constr accepts.
+    bounds : optional. As in SciPy, for all elements in order; or nested like `x0`, with a pair
+        ``(low, high)`` for each array, of numbers, arrays or None; keys missing in a dict are
+        unbounded.
+    constraints : dict, constraint, or list of these. As in SciPy; the functions get the arguments
+        of `fun`, may return arrays of any shape, and are differentiated, too. A LinearConstraint
+        applies to the flat vector.
     tol, options : optional. As in SciPy.
     callback : callable, optional. ``callback(intermediate_result)``, or ``callback(x)``, as in
         SciPy, with `x` nested; StopIteration ends the search.
@@ -68,14 +68,14 @@ def minimize(
     Returns
     -------
     scipy.optimize.OptimizeResult: With ``x`` in the nesting and the kinds of `x0`, and ``x_flat``,
-        the vector of SciPy; the other attributes are SciPy's, and flat.
+        SciPy's vector; the other attributes are SciPy's, and flat.
 
     Raises
     ------
     RuntimeError: If the result of `fun` has no graph that leads to the parameters.
-    FloatingPointError: If `fun` is not finite at `x0`, or its gradient anywhere where `fun` is; the
-        message names the parameter.
-    ValueError: If `fun` does not return one number, and for what SciPy refuses.
+    FloatingPointError: If `fun` is not finite at `x0`, or its gradient is not finite where `fun`
+        is; the message names the parameter.
+    ValueError: If `fun` does not return one number, or SciPy refuses an argument.
     ImportError: If SciPy is not installed.
 
     Examples
@@ -153,7 +153,7 @@ def _wire_hessian(
 
 
 def refused_derivative(name: str, value: Any, function: str) -> str:
-    """The message for a derivative that is neither ours nor a function."""
+    """Return the message for a derivative that is neither ours nor a function."""
     why = (
         "finite differences are SciPy's own: call scipy.optimize." + function
         if value is False or value in _NUMERIC
@@ -171,19 +171,19 @@ def _is_empty(constraints: Any) -> bool:
 
 
 def nested_result(result: Any, nesting: Nesting) -> Any:
-    """SciPy's result with the parameters nested."""
+    """Return SciPy's result with the parameters nested."""
     result.x_flat = np.array(result.x, np.float64)
     result.x = nesting.values(result.x_flat)
     return result
 
 
 def nested_callback(callback: Callable[..., Any], nesting: Nesting) -> Callable[..., Any]:
-    """`callback` for SciPy, which decides by the names of the parameters what to give."""
+    """Wrap `callback` for SciPy, which chooses its argument by the parameter's name."""
     if set(inspect.signature(callback).parameters) == {"intermediate_result"}:
 
         def nested(intermediate_result: Any) -> Any:
             if not hasattr(intermediate_result, "x"):
-                # some methods have no more than the vector
+                # some methods have only the vector
                 return callback(nesting.values(intermediate_result))
             shown = type(intermediate_result)(intermediate_result)
             return callback(intermediate_result=nested_result(shown, nesting))
@@ -197,7 +197,7 @@ def nested_callback(callback: Callable[..., Any], nesting: Nesting) -> Callable[
 
 
 class Callables(NamedTuple):
-    """A function and its derivatives, for solvers that are not SciPy's: see `callables`."""
+    """A function and its derivatives, for solvers other than SciPy's: see `callables`."""
 
     fun: Callable[[Any], float]
     jac: Callable[[Any], Any]
@@ -209,14 +209,14 @@ class Callables(NamedTuple):
 
 
 def callables(fun: Callable[..., Any], x0: Any, args: Any = ()) -> Callables:
-    """A function of nested parameters as functions of a vector: value, gradient, Hessian.
+    """Turn a function of nested parameters into functions of a vector: value, gradient, Hessian.
 
-    For solvers that take such functions apart from each other (cyipopt, iminuit, NLopt, ...).
-    `fun` is still called only once for each point.
+    For solvers that take separate functions (cyipopt, iminuit, NLopt, ...). `fun` is still called
+    only once for each point.
 
     Parameters
     ----------
-    fun, x0, args: As of `minimize`.
+    fun, x0, args: As for `minimize`.
 
     Returns
     -------
@@ -237,7 +237,7 @@ def callables(fun: Callable[..., Any], x0: Any, args: Any = ()) -> Callables:
     nesting = Nesting(x0)
     args = args if isinstance(args, tuple) else (args,)
     first, objective = Scalar(fun, nesting, args), Scalar(fun, nesting, args)
-    # for separate calls the points are kept, with what was recorded there
+    # for separate calls the points are kept, with their recorded values
     objective.keep = True
     return Callables(
         fun=lambda x: objective.value_and_gradient(x)[0],
@@ -261,8 +261,8 @@ def minimize_scalar(
 ) -> Any:
     """Minimise a function of one number by `scipy.optimize.minimize_scalar`.
 
-    Its methods need no derivatives. `fun` gets a tensor without dimensions, so that one function
-    serves here and where derivatives are taken.
+    Its methods need no derivatives. `fun` gets a 0-d tensor, so the same function can be used where
+    derivatives are taken.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def minimize_scalar(
 
     Returns
     -------
-    scipy.optimize.OptimizeResult: SciPy's.
+    scipy.optimize.OptimizeResult: SciPy's result.
 
     Examples
     --------

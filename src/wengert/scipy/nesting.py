@@ -1,8 +1,8 @@
-"""Layer 8 · scipy: nested parameters as the one vector that SciPy works on, and back.
+"""Layer 8 · scipy: nested parameters as one vector for SciPy, and back.
 
 A value is a container (a dict, a list, a tuple, a named tuple, None) or an array: a NumPy array, a
-tensor, a number, or a list of nothing but numbers, which is an array as it is to NumPy. All arrays
-together, each in row-major order, one after another, are the vector.
+tensor, a number, or a list that contains only numbers. The vector is the concatenation of all
+arrays, each in row-major order.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from wengert.tape.base import LEAF, TensorBase, new_tensor
 
 
 class Place:
-    """Where one array lies in the vector.
+    """The place of one array in the vector.
 
     Attributes
     ----------
-    name: What the user would write for it: ``x0['weights'][0]``.
+    name: The expression for it: ``x0['weights'][0]``.
     kind: ``"array"``, ``"tensor"`` or ``"number"``.
     shape, start, stop: Its shape, and its part of the vector.
     """
@@ -40,7 +40,7 @@ class Place:
 
 
 class _Container:
-    """A dict, list or tuple: how it is made from its parts."""
+    """A dict, list or tuple, with the function that rebuilds it from its parts."""
 
     __slots__ = ("keys", "make", "parts")
 
@@ -51,7 +51,7 @@ class _Container:
 
 
 def _is_numbers(value: Any) -> bool:
-    """Whether a list holds numbers and lists of numbers only: an array, to NumPy."""
+    """Return whether a list holds only numbers and lists of numbers: an array, to NumPy."""
     return all(
         _is_numbers(item)
         if isinstance(item, list | tuple)
@@ -61,7 +61,7 @@ def _is_numbers(value: Any) -> bool:
 
 
 def _opened(value: Any) -> tuple[Callable[[list[Any]], Any], list[Any], list[Any]] | None:
-    """How a container is made, its keys and its items; None for an array."""
+    """Return a container's rebuilding function, keys and items; None for an array."""
     kind = type(value)
     if value is None:
         return (lambda items: None), [], []
@@ -69,7 +69,7 @@ def _opened(value: Any) -> tuple[Callable[[list[Any]], Any], list[Any], list[Any
         keys = list(value)
 
         def make(items: list[Any]) -> Any:
-            made = copy(value)  # which may have more to it than its keys, as a defaultdict has
+            made = copy(value)  # which may have more state than its keys, like a defaultdict
             made.update(zip(keys, items, strict=True))
             return made
 
@@ -93,7 +93,7 @@ def _opened(value: Any) -> tuple[Callable[[list[Any]], Any], list[Any], list[Any
 
 
 def leaves_of(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """The arrays of a nested value, in order, each with its name."""
+    """Return the arrays of a nested value, in order, each with its name."""
     opened = _opened(value)
     if opened is None:
         yield name, value
@@ -103,7 +103,7 @@ def leaves_of(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def array_of(value: Any, name: str) -> np.ndarray[Any, Any]:
-    """One array of real numbers, in float64, cut from any graph."""
+    """Return one array of real numbers as float64, detached from any graph."""
     array = value._payload if isinstance(value, TensorBase) else value
     try:
         array = np.asarray(array)
@@ -123,14 +123,13 @@ def array_of(value: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 class Nesting:
-    """The nesting of some parameters, taken from a first value of them.
+    """The nesting of some parameters, taken from their first value.
 
     Parameters
     ----------
     value: The parameters.
-    name: What messages call them.
-    at_least_1d: Whether a number stands for an array of one element, as it does for ``x0`` in
-        SciPy.
+    name: Their name in messages.
+    at_least_1d: Whether a number counts as an array of one element, as for ``x0`` in SciPy.
 
     Attributes
     ----------
@@ -174,7 +173,7 @@ class Nesting:
         return place
 
     def tensors(self, vector: Any) -> tuple[Any, list[Any]]:
-        """The parameters as leaves that require a gradient, nested, and in a list."""
+        """Return the parameters as leaves that require a gradient, nested, and as a list."""
         single = self._single
         if single is not None:
             array = np.array(vector, np.float64)
@@ -191,7 +190,7 @@ class Nesting:
         return self._built(make), leaves
 
     def values(self, vector: Any) -> Any:
-        """The parameters as values of the kinds that they were given in, copied."""
+        """Return copies of the parameters in the kinds in which they were given."""
 
         def make(place: Place) -> Any:
             piece = np.array(vector[place.start : place.stop], np.float64).reshape(place.shape)
@@ -210,11 +209,11 @@ class Nesting:
         return build(self._root)
 
     def flatten(self, value: Any, what: str) -> np.ndarray[Any, Any]:
-        """A vector from a value with this nesting, or from a flat one.
+        """Flatten a value with this nesting, or an already flat one, to a vector.
 
         Raises
         ------
-        ValueError: If some array of it has another shape.
+        ValueError: If an array has another shape.
         """
         if self._single is None and not isinstance(value, np.ndarray):
             found = list(leaves_of(value, what))
@@ -235,10 +234,10 @@ class Nesting:
         return vector
 
     def spread(self, value: Any, fill: float, what: str) -> np.ndarray[Any, Any]:
-        """A vector from a value that is nested as the parameters are, with parts left out.
+        """Expand a value nested like the parameters, with parts left out, to a vector.
 
-        Each array of `value` broadcasts to the array of parameters in its place; None, and a key
-        that a dict has not, stand for `fill`.
+        Each array of `value` broadcasts to the parameters' array in its place; None, and keys
+        missing in a dict, stand for `fill`.
         """
         vector = np.full(self.size, fill)
 
@@ -267,7 +266,7 @@ class Nesting:
 
     @staticmethod
     def beside(part: Any, given: Any, name: str) -> Iterable[tuple[Any, Any, Any]]:
-        """Each key of a container, with the part there and what `given` has for it."""
+        """Yield each key of a container, with its part and the value that `given` has for it."""
         if isinstance(given, dict):
             unknown = [key for key in given if key not in part.keys]
             if unknown:
@@ -284,11 +283,11 @@ class Nesting:
 
     @property
     def root(self) -> Any:
-        """The outermost container, or the one place."""
+        """The outermost container, or the only array's place."""
         return self._root
 
     def holding(self, index: int) -> str:
-        """The name of one element of the vector: ``x0['b'][2, 0]``."""
+        """Return the name of one element of the vector: ``x0['b'][2, 0]``."""
         for place in self.places:
             if index < place.stop:
                 inside = np.unravel_index(index - place.start, place.shape or (1,))

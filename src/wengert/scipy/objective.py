@@ -1,7 +1,7 @@
 """Layer 8 · scipy: a function of nested parameters with its derivatives, as SciPy calls it.
 
-SciPy asks for the value, the gradient and second derivatives at a point by separate calls. `fun` is
-called once for each point: what it recorded serves all that is asked for there.
+SciPy requests the value, the gradient and second derivatives at a point by separate calls. `fun` is
+called once for each point: its recorded graph serves all of them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Array = np.ndarray[Any, Any]
 
 
 class _Recorded:
-    """What a scalar and a vector function have in common."""
+    """The common base of scalar and vector functions."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class _Recorded:
             )
 
     def _missing(self, found: list[Any]) -> None:
-        """Say once which parameters the result does not depend on."""
+        """Warn once about parameters that the result does not depend on."""
         names = [
             place.name
             for place, g in zip(self.nesting.places, found, strict=True)
@@ -99,7 +99,7 @@ class _Recorded:
 
 
 class _Point:
-    """What is known of a scalar function at one point."""
+    """The recorded values of a scalar function at one point."""
 
     __slots__ = ("gradient", "leaves", "output", "slopes", "value")
 
@@ -114,15 +114,15 @@ class _Point:
 class Scalar(_Recorded):
     """A function that returns one number.
 
-    Where second derivatives may be asked for (`keep`), the last two points are kept with what was
-    recorded there: methods go back to the last but one after a step that they reject.
+    If second derivatives may be requested (`keep`), the last two points are kept with their graphs:
+    methods go back to the previous point after a rejected step.
     """
 
     keep = False
     coloring: Coloring | None = None
 
     def value(self, x: Any) -> float:
-        """The value alone, without recording: for methods without derivatives."""
+        """Return the value alone, without recording: for methods without derivatives."""
         nested, _ = self.nesting.tensors(x)
         with no_grad():
             result = self.fun(nested, *self.args, **self.kwargs)
@@ -132,7 +132,7 @@ class Scalar(_Recorded):
         return float(value.item())
 
     def value_and_gradient(self, x: Any) -> tuple[float, Array]:
-        """The value as a number and the gradient as a new vector."""
+        """Return the value as a number and the gradient as a new vector."""
         if self.keep:
             point = self._point(x)
             return point.value, point.gradient.copy()
@@ -168,17 +168,17 @@ class Scalar(_Recorded):
         return point
 
     def hessp(self, x: Any, p: Any) -> Array:
-        """The product of the Hessian with a vector."""
+        """Return the product of the Hessian with a vector."""
         point = self._second(x)
         return second_product(point.slopes or (), point.leaves, np.asarray(p).reshape(-1))
 
     def hessian(self, x: Any) -> Array:
-        """The Hessian."""
+        """Return the Hessian."""
         point = self._second(x)
         return square(point.slopes or (), point.leaves, self.nesting.size)
 
     def sparse_hessian(self, x: Any) -> Any:
-        """The Hessian as a sparse array, of the pattern that it has at the first point."""
+        """Return the Hessian as a sparse array with its pattern at the first point."""
         point = self._second(x)
         slopes = point.slopes or ()
         if self.coloring is None:
@@ -223,11 +223,11 @@ class Scalar(_Recorded):
 
 
 class Vector(_Recorded):
-    """A function that returns an array, or nested arrays, of any shapes: one vector to SciPy.
+    """A function that returns arrays of any shapes, which SciPy sees as one vector.
 
     Parameters
     ----------
-    mode: ``"rows"`` or ``"columns"``, the way that Jacobians are computed; None: the cheaper one.
+    mode: ``"rows"`` or ``"columns"``, how to compute Jacobians; None chooses the cheaper way.
     """
 
     outputs: list[Any]
@@ -237,7 +237,7 @@ class Vector(_Recorded):
     coloring: Coloring | None = None
 
     def value(self, x: Any) -> Array:
-        """The value as a new vector; what was recorded is kept for `jacobian`."""
+        """Return the value as a new vector, and keep its graph for `jacobian`."""
         self.at = None
         result = self._call(x)
         outputs: list[Any] = []
@@ -268,11 +268,11 @@ class Vector(_Recorded):
         return value
 
     def jacobian(self, x: Any) -> Array:
-        """The Jacobian, dense."""
+        """Return the Jacobian, dense."""
         self._open(x)
         rows = self.mode == "rows"
         if self.mode is None:
-            # columns need a pass that is recorded, which costs about as much as two more
+            # columns need a recorded backward pass, which costs about as much as two more
             rows = self.size <= self.nesting.size + 2
         jacobian = (by_rows if rows else by_columns)(self.outputs, self.leaves)
         if not np.isfinite(jacobian).all():
@@ -285,14 +285,14 @@ class Vector(_Recorded):
         return jacobian
 
     def sparse_jacobian(self, x: Any) -> Any:
-        """The Jacobian as a sparse array, of the pattern that it has at the first point."""
+        """Return the Jacobian as a sparse array with its pattern at the first point."""
         self._open(x)
         if self.coloring is None:
             self.coloring = color(pattern_of(self.outputs, self.leaves))
         return compressed(self.outputs, self.leaves, self.coloring)
 
     def hessian(self, x: Any, v: Any) -> Array:
-        """The Hessian of the sum of the elements weighted by `v`."""
+        """Return the Hessian of the sum of the elements weighted by `v`."""
         self._open(x)
         outputs, seeds = [], []
         start = 0

@@ -1,4 +1,4 @@
-"""Layer 8 · scipy: arguments of SciPy's functions as tensors."""
+"""Layer 8 · scipy: conversion of arguments of SciPy's functions to tensors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["operands"]
 
 
 def operands(name: str, *values: Any, kinds: str = "f") -> list[Any]:
-    """Numbers, arrays and tensors as tensors of one inexact dtype: doubles, unless arrays have one.
+    """Convert numbers, arrays and tensors to tensors of one inexact dtype, by default float64.
 
     Parameters
     ----------
     name: The function, for errors.
-    kinds: NumPy's characters of the kinds that count: ``"f"``, or ``"fc"`` with complex ones. With
-        ``"i"`` among them all dtypes do, and whole numbers stay what they are.
+    kinds: NumPy's characters of accepted kinds: ``"f"``, or ``"fc"`` with complex ones. With
+        ``"i"`` among them, all dtypes are accepted, and integers stay integers.
     """
     tensors = []
     for value in values:

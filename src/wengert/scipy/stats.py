@@ -3,9 +3,9 @@
 Each has those of ``logpdf``, ``pdf``, ``cdf``, ``logcdf``, ``sf``, ``logsf``, ``ppf`` and ``isf``
 (``logpmf``, ``pmf`` for whole numbers) that there is a formula for: the tables of
 `wengert.scipy.densities` and `wengert.scipy.further`. They take numbers, arrays and tensors, in
-double precision unless all arrays have another, and differentiate by the value, ``loc``, ``scale``
-and the parameters of the density; distribution functions by those arguments by which SciPy's
-special functions do.
+double precision unless all arrays have another, and are differentiable by the value, ``loc``,
+``scale`` and the parameters of the density; distribution functions by the arguments by which
+SciPy's special functions are.
 
 >>> import wengert.scipy.stats as stats
 >>> x = wg.tensor([0.5, 1.5], dtype=wg.float64, requires_grad=True)
@@ -45,7 +45,7 @@ class Distribution(SimpleNamespace):
 
 
 class _Special:
-    """SciPy's special functions, which come to tensors by NumPy's protocol."""
+    """SciPy's special functions, which handle tensors by NumPy's protocol."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(scipy_module("special", f"scipy.special.{name}"), name)
@@ -55,13 +55,13 @@ _F = Functions(np, _Special(), operands)
 
 
 def __getattr__(name: str) -> Any:
-    """Distributions are made when they are first named."""
+    """Make a distribution when it is first used."""
     if name not in ROWS:
         raise AttributeError(
             f"module 'wengert.scipy.stats' has no attribute {name!r}: it has {', '.join(__all__)}; "
             "wengert.distributions has more, under PyTorch's names"
         )
-    # the logarithm of a density of 0 is no accident
+    # the logarithm of a density of 0 is intended
     quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")
     made = {key: quiet(function) for key, function in functions(name, _F, ROWS[name]).items()}
     for key, function in made.items():

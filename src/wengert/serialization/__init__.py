@@ -1,4 +1,4 @@
-"""Layer 9 · serialization: `save` and `load`, and what files may name, under torch's names."""
+"""Layer 9 · serialization: `save`, `load` and the globals that files may name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wengert.serialization.allowed import (
 from wengert.serialization.files import get_unsafe_globals_in_checkpoint, load, save
 
 MAP_LOCATION: TypeAlias = Any
-"""What `load` takes as ``map_location``."""
+"""The type of `load`'s argument ``map_location``."""
 
 __all__ = [
     "MAP_LOCATION",
@@ -29,4 +29,4 @@ __all__ = [
 
 
 class SourceChangeWarning(Warning):
-    """That the source of a pickled module has changed; source is not stored, so it never comes."""
+    """A warning that a pickled module's source changed; never issued, as source is not stored."""

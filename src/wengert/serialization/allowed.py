@@ -1,11 +1,11 @@
-"""Layer 9 · serialization: which classes and functions of the user a file may name.
+"""Layer 9 · serialization: the user's classes and functions that a file may name.
 
 NOTE [what a checkpoint may name]
 A checkpoint of PyTorch is a pickle, whose instructions name classes and functions and call them.
-Here they are looked up in a closed list: the containers, what rebuilds tensors, element types and
-storages (`wengert.serialization.rebuilt`), and what the user has allowed with `add_safe_globals`.
-No module is imported, whatever a file names, and attributes are set on objects of allowed classes
-alone.
+Here they are looked up in a closed list: the containers, the functions that rebuild tensors,
+element types and storages (`wengert.serialization.rebuilt`), and the globals that the user has
+allowed with `add_safe_globals`. No module is ever imported for a name in a file, and attributes are
+set only on objects of allowed classes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _marked: dict[Any, None] = {}
 def add_safe_globals(safe_globals: list[Any]) -> None:
     """Allow classes and functions in the checkpoints that `load` reads and `save` writes.
 
-    Whoever writes a file can then call them with any arguments, so allow what is harmless alone.
+    The author of a file can then call them with any arguments, so allow only harmless ones.
 
     Parameters
     ----------
     safe_globals : list. Classes and functions; or pairs of one and the path under which files name
-        it, where that is not ``module.qualname``.
+        it, if that is not ``module.qualname``.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
 
 
 def get_safe_globals() -> list[Any]:
-    """What the user has allowed, in the order in which it was.
+    """Return the allowed classes and functions, in the order in which they were added.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def get_safe_globals() -> list[Any]:
 
 
 def clear_safe_globals() -> None:
-    """Allow nothing any more of what `add_safe_globals` allowed.
+    """Remove everything that `add_safe_globals` allowed.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class safe_globals:
 
     Parameters
     ----------
-    safe_globals : list. As there.
+    safe_globals : list. As in `add_safe_globals`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class safe_globals:
 
 
 def path_of(marked: Any) -> str:
-    """The path under which files name a class or function that is allowed."""
+    """Return the path under which files name an allowed class or function."""
     if not isinstance(marked, tuple):
         return f"{marked.__module__}.{marked.__qualname__}"
     if len(marked) != 2:
@@ -109,7 +109,7 @@ def path_of(marked: Any) -> str:
 
 
 def allowed() -> dict[str, Any]:
-    """What the user has allowed, by its path."""
+    """Return the allowed classes and functions by their paths."""
     pairs: Iterable[Any] = ((path_of(one), one) for one in _marked)
     return {path: one[0] if isinstance(one, tuple) else one for path, one in pairs}
 

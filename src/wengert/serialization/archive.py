@@ -1,9 +1,9 @@
 """Layer 9 · serialization: the zip archives of `torch.save`, as records by name.
 
 NOTE [zip archives]
-Records are looked up by name and read where they lie; nothing is unpacked to a path. They must not
-be compressed, as PyTorch never compresses them, and together they are no larger than the file: so
-nothing asks for more memory than the file has bytes.
+Records are looked up by name and read in place; nothing is unpacked to a path. They must not be
+compressed, as PyTorch never compresses them, and together they are not larger than the file: so a
+file never allocates more memory than its own size.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _ALIGNMENT = 64
 
 
 class Archive:
-    """The records of an archive that is open.
+    """The records of an open archive.
 
     Parameters
     ----------
     file: Open for reading, and seekable.
-    name: What errors call it.
+    name: Its name in errors.
     memory: All bytes of the file, to lay records over; None reads them.
 
     Raises
     ------
-    RuntimeError: If it is no such archive.
+    RuntimeError: If it is not such an archive.
     """
 
     def __init__(self, file: BinaryIO, name: str, memory: Any = None) -> None:
@@ -66,15 +66,15 @@ class Archive:
             )
 
     def damaged(self, what: str) -> RuntimeError:
-        """The error for an archive of which `what` is wrong."""
+        """Return the error for an archive in which `what` is wrong."""
         return RuntimeError(f"PytorchStreamReader failed reading {self.name}: {what}")
 
     def has(self, record: str) -> bool:
-        """Whether there is such a record."""
+        """Return whether a record exists."""
         return self._prefix + record in self._records
 
     def read(self, record: str) -> Any:
-        """The bytes of a record as an array of uint8 of its own, or over the memory of the file."""
+        """Return the bytes of a record as a new uint8 array, or as one over the file's memory."""
         info = self._records.get(self._prefix + record)
         if info is None:
             raise self.damaged(f"there is no record {record!r}")
@@ -88,20 +88,20 @@ class Archive:
         if self._memory is not None:
             if start + size > len(self._memory):
                 raise self.damaged(f"record {record!r} ends too early")
-            # through a memoryview, so that this record alone is the memory of its tensors
+            # through a memoryview, so that tensors share only the memory of this record
             return np.frombuffer(memoryview(self._memory)[start : start + size], np.uint8)
         made: Any = np.empty(size, np.uint8)
         self._file.seek(start)
         if fill(self._file, made) < size:
             raise self.damaged(f"record {record!r} ends too early")
-        # PyTorch writes 0 where it was told not to compute it
+        # PyTorch writes 0 if it does not compute the checksum
         if info.CRC and zlib.crc32(made) != info.CRC:
             raise self.damaged(f"record {record!r} is not as it was written: its checksum differs")
         return made
 
 
 def fill(file: BinaryIO, array: Any) -> int:
-    """Read into `array` until it is full, or the file ends; returns how many bytes came."""
+    """Read into `array` until it is full or the file ends; return the number of bytes read."""
     view, done = memoryview(array), 0
     into: Callable[[Any], int | None] | None = getattr(file, "readinto", None)
     while done < len(view):
@@ -134,9 +134,9 @@ def write_archive(file: BinaryIO, pickled: bytes, storages: list[Any]) -> None:
 
 
 def _write(target: zipfile.ZipFile, name: str, content: memoryview) -> None:
-    info = zipfile.ZipInfo(name)  # of a fixed date: the same state gives the same records
+    info = zipfile.ZipInfo(name)  # with a fixed date: the same state gives the same records
     info.file_size = len(content)
-    # as in PyTorch, data begin at multiples of 64 bytes, behind a field that other readers ignore
+    # as in PyTorch, data are aligned to 64 bytes, by a field that other readers ignore
     large = len(content) * 1.05 > zipfile.ZIP64_LIMIT
     start = target.start_dir + _HEADER + len(name) + 4 + 20 * large
     padding = -start % _ALIGNMENT

@@ -1,11 +1,11 @@
-"""Layer 9 · serialization: the files of `torch.save`, read and written.
+"""Layer 9 · serialization: reading and writing of `torch.save`'s files.
 
 NOTE [files of PyTorch]
 There are two forms. A zip archive holds a pickle, ``data.pkl``, and the bytes of each storage as a
-record. The older form is a row of pickles (a magic number, a version, facts of the machine, the
-object, the keys of its storages), behind which the bytes of the storages follow, each behind its
-length. What is written has the new form; of memory it holds what tensors show of it, so that a
-small view of a large tensor stays small.
+record. The older form is a sequence of pickles (a magic number, a version, machine data, the
+object, the keys of its storages), followed by the bytes of the storages, each after its length.
+Files are written in the new form; they hold only the memory that tensors show, so a small view of a
+large tensor stays small.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ def read(
     encoding: str = "utf-8",
     trusted: bool = False,
 ) -> Any:
-    """The object in a file of `torch.save`.
+    """Read the object in a file of `torch.save`.
 
     Parameters
     ----------
     file: Open for reading, and seekable; at its beginning.
-    name: What it is called by errors.
-    mapped: Whether tensors lie over the file itself; what is written to them does not reach it.
-    trusted: Whether it may name, and call, anything.
+    name: Its name in errors.
+    mapped: Whether tensors are memory-mapped from the file; writes to them do not reach it.
+    trusted: Whether it may name and call anything.
 
     Raises
     ------
-    UnpicklingError: If it names what is not allowed.
+    UnpicklingError: If it names something that is not allowed.
     RuntimeError: If it is damaged.
     """
     start = file.tell()
@@ -75,7 +75,7 @@ def read(
         raise UnpicklingError(f"{error} (in {name})") from error
     except _DAMAGE as error:
         if trusted:
-            # it may be anybody's
+            # it may come from anywhere
             raise
         if isinstance(error, TypeError) and str(error).startswith("cannot load"):
             raise
@@ -113,7 +113,7 @@ def _read_legacy(file: BinaryIO, encoding: str, trusted: bool) -> Any:
 
     if trusted:
         return _read_trusted(file, plain, swapped, encoding)
-    # the bytes follow behind the object, so it is read twice: for the sizes, then with the bytes
+    # the bytes follow the object, so it is read twice: for the sizes, then with the bytes
     run(file, Checkpoint(placeholder, dry=True), encoding)
     storages: dict[str, Any] = {}
     for key in run(file, plain):
@@ -127,7 +127,7 @@ def _read_legacy(file: BinaryIO, encoding: str, trusted: bool) -> Any:
 
 
 def _read_trusted(file: BinaryIO, plain: Checkpoint, swapped: bool, encoding: str) -> Any:
-    """An object, which is made once only, and then the bytes of its storages."""
+    """Read an object, which is built only once, and then the bytes of its storages."""
     if swapped:
         raise ValueError("the order of its bytes is that of another machine")
     storages: dict[str, Any] = {}
@@ -148,7 +148,7 @@ def _nothing(key: str) -> Any:
 
 
 def unsafe_names(file: BinaryIO, name: str) -> list[str]:
-    """The paths in an archive that are not allowed."""
+    """Return the paths in an archive that are not allowed."""
     archive = Archive(file, name)
     names = Checkpoint(lambda key, _: _nothing(key))
     unsafe = []

@@ -1,6 +1,6 @@
-"""Layer 9 · serialization: `save` and `load`, of safetensors files and of PyTorch's.
+"""Layer 9 · serialization: `save` and `load` for safetensors files and PyTorch's files.
 
-Which of the two a file is says its beginning, and when it is written its name or the caller.
+The format follows from a file's first bytes, or in writing from its name or the caller.
 """
 
 from __future__ import annotations
@@ -33,28 +33,27 @@ def save(
     *,
     format: str | None = None,
 ) -> None:
-    """Write tensors, and the state that they are part of, to a file.
+    """Save tensors, and the state that contains them, to a file.
 
-    A file whose name ends in ``.safetensors`` is a safetensors file, which is what to prefer: any
-    program that reads safetensors finds the tensors of a dictionary under their keys. Any other is
-    a file as `torch.save` writes it, which PyTorch's `torch.load` reads, and holds of classes only
-    what that allows.
+    A file whose name ends in ``.safetensors`` is a safetensors file, the preferred format: any
+    program that reads safetensors finds the tensors of a dictionary under their keys. Any other
+    name gives a file in the format of `torch.save`, which PyTorch's `torch.load` can read.
 
-    Whether a gradient is required, parameters, the order of memory and which tensors share it are
-    kept, for `load`. Gradients, graphs, hooks and attributes are not: what is part of a graph comes
-    back as a leaf that requires a gradient, as in PyTorch.
+    `load` restores ``requires_grad``, parameters, memory order and shared memory. Gradients,
+    graphs, hooks and attributes are not saved: a tensor with history comes back as a leaf that
+    requires a gradient, as in PyTorch.
 
     Parameters
     ----------
     obj : object. A tensor, or a state: dictionaries, lists and tuples, nested, of tensors, numbers,
         strings, None, dtypes and sizes; in PyTorch's format also sets, bytes, storages, and any
-        object that `pickle` takes, such as a module, which `load` reads where the classes are
-        allowed (`serialization.add_safe_globals`) or the file is trusted. A tensor that occurs
-        twice is one tensor again when it is loaded.
-    f : str, path or binary file. Where to. A file of that name is replaced once the new one is
-        complete: if saving fails, it is as it was.
-    pickle_module, pickle_protocol : Accepted for PyTorch's sake; the protocol is 2.
-    format : str, optional. ``"safetensors"`` or ``"torch"``; by default what the name says.
+        object that `pickle` takes, such as a module, which `load` reads if its classes are allowed
+        (`serialization.add_safe_globals`) or the file is trusted. A tensor that occurs twice is
+        loaded as one tensor.
+    f : str, path or binary file. The file to write. An existing file is replaced once the new one
+        is complete: if saving fails, it is unchanged.
+    pickle_module, pickle_protocol : Accepted for compatibility with PyTorch; the protocol is 2.
+    format : str, optional. ``"safetensors"`` or ``"torch"``; by default it follows from the name.
 
     Raises
     ------
@@ -102,41 +101,41 @@ def load(
     mmap: bool | None = None,
     encoding: str = "utf-8",
 ) -> Any:
-    """What `save` or PyTorch's `torch.save` wrote, or the tensors of any safetensors file.
+    """Load a file written by `save` or PyTorch's `torch.save`, or any safetensors file.
 
-    A checkpoint of PyTorch is a file of `torch.save`, or one of ``safetensors.torch.save_file`` or
-    ``save_model``, which is a dictionary that `Module.load_state_dict` takes. Tied parameters come
-    under all of their names.
+    PyTorch's checkpoints are files of `torch.save`, or of ``safetensors.torch.save_file`` or
+    ``save_model``, which hold a dictionary for `Module.load_state_dict`. Tied parameters are loaded
+    under all their names.
 
-    Loading builds tensors, numbers, strings and containers and nothing else; it runs no code from
-    the file, unless the caller says ``weights_only=False``. What else a file of `torch.save` names
-    is refused, unless the user has allowed it by `serialization.add_safe_globals`.
+    Loading builds only tensors, numbers, strings and containers; it runs no code from the file,
+    unless the caller passes ``weights_only=False``. Any other name in a file of `torch.save` is
+    refused, unless the user has allowed it by `serialization.add_safe_globals`.
 
     Parameters
     ----------
-    f : str, path or binary file. Where from. Its beginning says what it is.
-    map_location : device, dict or callable, optional. Accepted for PyTorch's sake: tensors are on
-        the CPU, wherever they were, and nothing else is possible.
+    f : str, path or binary file. The file to read. Its first bytes determine the format.
+    map_location : device, dict or callable, optional. Accepted for compatibility with PyTorch:
+        tensors are always loaded to the CPU.
     pickle_module : Must be None, or `pickle` with ``weights_only=False``.
-    weights_only : bool, optional. Whether nothing but such states is loaded, as by default. False
-        loads whole objects, such as modules, from a file of `torch.save`: only do so with files
-        that you trust, since a pickle can run any code.
-    mmap : bool, optional. Whether the tensors of a file of `torch.save` lie over the file itself,
-        which must be given by its path: then what is not looked at is not read. What is written to
-        them does not reach the file.
-    encoding : str. Of text that Python 2 wrote.
+    weights_only : bool, optional. Whether to load only such states, the default. False loads whole
+        objects, such as modules, from a file of `torch.save`: only do so with files that you trust,
+        since a pickle can run any code.
+    mmap : bool, optional. Whether to memory-map the tensors of a file of `torch.save`, which must
+        be given by its path: then only the parts that are used are read. Writes to the tensors do
+        not reach the file.
+    encoding : str. The encoding of text that Python 2 wrote.
 
     Returns
     -------
-    object: The state that was saved. Its tensors are leaves with memory of their own; those that
-        shared memory when they were saved share it again.
+    object: The saved state. Its tensors are leaves with new memory; those that shared memory when
+        they were saved share it again.
 
     Raises
     ------
     pickle.UnpicklingError: If a file of `torch.save` names a class or function that is not allowed.
-    RuntimeError: If it is neither kind of file, or a damaged one.
-    TypeError: If a tensor is of a type that does not exist here. bfloat16, if the package for it is
-        missing, becomes float32.
+    RuntimeError: If it is neither kind of file, or is damaged.
+    TypeError: If a tensor has a dtype that does not exist here. bfloat16 becomes float32 if its
+        package is missing.
     ImportError: For a safetensors file, if the package of that name is not installed.
 
     See Also
@@ -177,7 +176,7 @@ def load(
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
-    """The classes and functions that a file of `torch.save` names and that are not allowed.
+    """Return the disallowed classes and functions that a file of `torch.save` names.
 
     Parameters
     ----------
@@ -185,7 +184,7 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
 
     Raises
     ------
-    RuntimeError: If it is of another form.
+    RuntimeError: If it has another format.
     """
     if isinstance(f, str | os.PathLike):
         with open(f, "rb") as file:
@@ -195,13 +194,13 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
 
 
 def _is_checkpoint(file: Any, name: str) -> bool:
-    """Whether a file, which is left where it is, begins as one of `torch.save`."""
+    """Return whether a file starts as one of `torch.save`; keep its position."""
     place = file.tell()
     start = file.read(len(checkpoints.LEGACY_START))
     file.seek(place)
     if start.startswith((checkpoints.ARCHIVE_START, checkpoints.LEGACY_START)):
         return True
-    # a safetensors file begins with the eight bytes of a length, and then JSON
+    # a safetensors file starts with a length in eight bytes, followed by JSON
     if start[:1] == b"\x80" and start[1:2] <= b"\x05" and start[8:9] not in (b"{", b""):
         raise UnpicklingError(
             f"Weights only load failed. {name} is a pickle, which may hold code, and no file of "
@@ -222,7 +221,7 @@ def _check_binary(file: Any, method: str) -> None:
 
 
 def _replace(path: str, write: Callable[[Any, Any], None], obj: Any) -> None:
-    """Write a file beside `path` and, once it is complete, put it in its place."""
+    """Write a file next to `path` and, once it is complete, move it there."""
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         raise RuntimeError(f"Parent directory {folder} does not exist.")

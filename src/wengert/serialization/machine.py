@@ -1,11 +1,11 @@
-"""Layer 9 · serialization: the machine that reads pickles, with a closed list of what it calls.
+"""Layer 9 · serialization: the machine that reads pickles, with a closed list of callables.
 
 NOTE [pickles without code]
 The standard library describes the instructions of pickles and reads their arguments
 (`pickletools`). This machine knows those of the protocol that PyTorch writes, as in its
 ``weights_only=True``: numbers, text, containers, a memo, and calls of what `find` returns (see NOTE
-[what a checkpoint may name]). Nothing is asked for memory that the file does not fill, and keys are
-flat, since hashing a tuple of shared tuples could take for ever.
+[what a checkpoint may name]). No more memory is allocated than the file fills, and keys are flat,
+since hashing a tuple of shared tuples could take forever.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ _CODES = {described.code.encode("latin-1"): described for described in pickletoo
 
 
 class Names(Protocol):
-    """What a pickle may name, and what may be done with it."""
+    """The objects that a pickle may name, and the operations allowed on them."""
 
     def find(self, path: str) -> Any:
-        """The object at a path; raises if the path is not in the list."""
+        """Return the object at a path; raise if the path is not in the list."""
 
     def call(self, value: Any) -> Callable[..., Any] | None:
-        """What is called for `value`, if it may be called."""
+        """Return the function to call for `value`, or None if it must not be called."""
 
     def new(self, kind: Any) -> Callable[..., Any] | None:
-        """What makes an object of a class from its arguments, if that is allowed."""
+        """Return the constructor of a class, or None if it is not allowed."""
 
     def build(self, kind: type) -> Callable[[Any, Any], Any] | None:
-        """What gives an object of a class its state, if that is allowed."""
+        """Return the function that sets the state of objects, or None if not allowed."""
 
     def storage(self, key: Any) -> Any:
-        """What a persistent id stands for."""
+        """Return the object for a persistent id."""
 
 
 def checked_key(key: Any) -> Any:
-    """`key`, unless hashing it might be more than looking at it once."""
+    """Return `key` if it is flat, so that hashing is cheap; raise otherwise."""
     if isinstance(key, _SCALARS):
         return key
     if isinstance(key, tuple) and all(isinstance(part, _SCALARS) for part in key):
@@ -54,23 +54,23 @@ def checked_key(key: Any) -> Any:
 
 
 def names_in(file: BinaryIO) -> list[str]:
-    """The paths of all classes and functions that the next pickle of `file` names."""
+    """Return the paths of all classes and functions that the next pickle of `file` names."""
     instructions = _instructions(file)
     return [_path(argument) for name, argument in instructions if name == "GLOBAL"]
 
 
 def run(file: BinaryIO, names: Names, encoding: str = "utf-8") -> Any:
-    """The object that the next pickle of `file` stands for.
+    """Build the object in the next pickle of `file`.
 
     Parameters
     ----------
-    file: Is left behind the pickle.
-    names: What it may name.
-    encoding: Of text that Python 2 wrote; ``"bytes"`` leaves it as it is.
+    file: The open file, which is left at the end of the pickle.
+    names: The objects that it may name.
+    encoding: The encoding of text that Python 2 wrote; ``"bytes"`` does not decode it.
 
     Raises
     ------
-    UnpicklingError: If there is something else in it.
+    UnpicklingError: If it contains anything else.
     EOFError: If it ends before its end.
     """
     machine = _Machine(names, encoding)
@@ -80,7 +80,7 @@ def run(file: BinaryIO, names: Names, encoding: str = "utf-8") -> Any:
 
 
 def _instructions(file: BinaryIO) -> Iterator[tuple[str, Any]]:
-    """The instructions of the next pickle, and their arguments."""
+    """Yield the instructions of the next pickle, and their arguments."""
     while True:
         code = file.read(1)
         if not code:
@@ -98,18 +98,18 @@ def _instructions(file: BinaryIO) -> Iterator[tuple[str, Any]]:
 
 
 def _path(argument: str) -> str:
-    """Of a module and a name; Python 2 had another name for the module of builtins."""
+    """Join a module and a name to a path; Python 2 had another name for the builtins module."""
     module, _, name = argument.partition(" ")
     return f"{'builtins' if module == '__builtin__' else module}.{name}"
 
 
 class _Machine:
-    """The stack of a pickle that is being read.
+    """The stack machine of a pickle that is being read.
 
     Attributes
     ----------
-    stack: The values; `marked` are the stacks below marks.
-    memo: What has been put aside, by its number.
+    stack: The values; `marked` has the stacks below marks.
+    memo: The memoized objects, by number.
     """
 
     def __init__(self, names: Names, encoding: str) -> None:
@@ -142,7 +142,7 @@ def _empty(kind: Callable[[], Any]) -> Callable[[_Machine, Any], None]:
 
 
 def _ignored(machine: _Machine, _: Any) -> None:
-    """Says nothing of the object."""
+    """Ignore an instruction that does not affect the object."""
 
 
 def _text(machine: _Machine, value: str) -> None:
@@ -277,4 +277,4 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "BUILD": _build,
     "BINPERSID": _persistent,
 }
-"""What the instructions do, by the names that the standard library gives them."""
+"""The handlers of the instructions, by their names in the standard library."""

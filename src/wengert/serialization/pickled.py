@@ -3,8 +3,8 @@
 NOTE [written pickles]
 The pickle names PyTorch's functions and classes, which the standard library's pickler cannot do
 where PyTorch is not installed. So the instructions are written here; they are those that the
-machine of `wengert.serialization.machine` reads. Tensors are written twice: first to see which of
-them share memory, then with the storages that follow from that.
+machine of `wengert.serialization.machine` reads. There are two passes: one to find out which
+tensors share memory, and one that writes them with the resulting storages.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Pickler:
         self._looking = True
 
     def dumped(self, obj: Any) -> bytes:
-        """The pickle of `obj`."""
+        """Return the pickle of `obj`."""
         self._value(obj, "state")
         self._looking = False
         self._place()
@@ -85,13 +85,13 @@ class Pickler:
         write(self, value, place)
 
     def _remember(self, value: Any) -> None:
-        """Put what is on the stack aside under `value`."""
+        """Memoize the top of the stack under `value`."""
         number = self._memo[id(value)] = len(self._memo)
         self._kept.append(value)  # so that no other object gets its id
         self._out += b"r" + struct.pack("<I", number)
 
     def _name(self, path: str) -> None:
-        """Put a class or function on the stack."""
+        """Push a class or function on the stack."""
         known = self._memo.get(path)
         if known is not None:
             self._out += b"j" + struct.pack("<I", known)
@@ -135,7 +135,7 @@ class Pickler:
             self._value(part, f"{place}[{key!r}]")
         self._out += b"u"
         if type(value) is OrderedDict and vars(value):
-            # what state_dict() notes of the versions of modules
+            # the module versions in a state_dict()
             self._value(vars(value), f"vars({place})")
             self._out += b"b"
 
@@ -198,7 +198,7 @@ class Pickler:
             self._persistent(len(self.storages) - 1, kind)
 
     def _persistent(self, key: int, kind: Any) -> None:
-        """Name a storage of elements of `kind`; of bytes if that is None."""
+        """Write the persistent id of a storage of elements of `kind`; of bytes if that is None."""
         itemsize = 1 if kind is None else kind.itemsize
         name = _storage_name(kind)
         self._out += b"(" + _text("storage")
@@ -207,7 +207,7 @@ class Pickler:
         self._out += _text(str(key)) + _text("cpu") + _integer(length) + b"tQ"
 
     def _place(self) -> None:
-        """Lay the tensors that were met out in storages."""
+        """Arrange the tensors of the first pass in storages."""
         arrays = {key: _forward(tensor._array()) for key, tensor in self._met.items()}
         for start, end, keys in sharing(arrays):
             kinds = {arrays[key].dtype for key in keys}
@@ -216,7 +216,7 @@ class Pickler:
                 kind = None
             owner = owner_of(arrays[keys[0]])
             if len(kinds) > 1:
-                # where an element of one type begins, one of another need not begin
+                # an offset that is aligned for one type need not be for another
                 low = np.lib.array_utils.byte_bounds(owner)[0]
                 start -= (start - low) % max(one.itemsize for one in kinds)
             self.storages.append(_bytes_between(owner, start, end))
@@ -241,9 +241,9 @@ class Pickler:
     # -- other objects -----------------------------------------------------------------------------
 
     def _object(self, value: Any, place: str) -> None:
-        """An object of any class, as `pickle` would write it.
+        """Write an object of any class, as `pickle` would.
 
-        Only what the user has allowed, or a reader that trusts the file, reads it again.
+        It can be read only if the user allows its class, or by a reader that trusts the file.
         """
         path = self._users.get(id(value))
         if path is None and isinstance(value, (type, types.BuiltinFunctionType, *FUNCTIONS)):
@@ -285,7 +285,7 @@ class Pickler:
 
 
 def _path_of(value: Any, place: str) -> str:
-    """Where a class or function is found again."""
+    """Return the path under which a class or function is found again."""
     module, name = getattr(value, "__module__", None) or "builtins", value.__qualname__
     try:
         found: Any = importlib.import_module(module)
@@ -299,7 +299,7 @@ def _path_of(value: Any, place: str) -> str:
 
 
 def _reduced(value: Any, place: str) -> Any:
-    """What makes an object again: the parts that `pickle` asks for, or the name of a global."""
+    """Return the parts from which `pickle` would rebuild an object, or the name of a global."""
     reduce = copyreg.dispatch_table.get(type(value))
     try:
         found = value.__reduce_ex__(2) if reduce is None else reduce(value)
@@ -323,7 +323,7 @@ def _storage_name(kind: Any) -> str | None:
 
 
 def _forward(array: Any) -> Any:
-    """`array`, or a copy of it: files know steps forward only, of whole elements."""
+    """Return `array`, or a copy: files have only positive strides of whole elements."""
     if any(step < 0 or step % array.itemsize for step in array.strides):
         return array.copy()
     return array

@@ -1,9 +1,9 @@
 """Layer 9 · serialization: the arrays and the metadata of safetensors files.
 
 NOTE [bfloat16 in files]
-NumPy has no bfloat16, and the reader for NumPy knows it by chance only. So its 16 bits are read as
-they are: they become that type where the package for it is installed, else float32, whose upper
-half they are, which has all their values.
+NumPy has no bfloat16, and the reader for NumPy does not reliably support it. So its 16 bits are
+read as integers: they become bfloat16 where its package is installed, else float32, of which they
+are the upper half, without loss.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TYPES = {
 
 
 def read_path(path: str, name: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """The arrays of a file by their keys, and its metadata; `name` is what errors call it."""
+    """Read the arrays of a file by their keys, and its metadata; `name` is its name in errors."""
     with open(path, "rb") as file:
         start = file.read(8)
         try:
@@ -60,7 +60,7 @@ def read_path(path: str, name: str) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def read_bytes(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """As `read_path`, of a file's content."""
+    """Like `read_path`, but for a file's content."""
     try:
         parts = safetensors.deserialize(data)
     except safetensors.SafetensorError as error:
@@ -87,7 +87,7 @@ def _check_kind(kind: str, name: str, key: str) -> None:
 
 
 def _bits_of(file: BinaryIO, start: bytes, keys: Iterable[str]) -> dict[str, Any]:
-    """The elements of tensors as unsigned integers; what the header says has been checked."""
+    """Return the elements of tensors as unsigned integers; the header has been checked."""
     length = int.from_bytes(start, "little")
     file.seek(len(start))
     header = json.loads(file.read(length))

@@ -1,9 +1,9 @@
-"""Layer 9 · serialization: what a checkpoint may name, and how its tensors are made.
+"""Layer 9 · serialization: the globals that a checkpoint may name, and how its tensors are built.
 
 NOTE [tensors of checkpoints]
 A file names ``torch._utils._rebuild_tensor_v2`` and its like, with a storage, an offset, sizes and
-strides. Here they lay arrays over the memory of the storage, which NumPy checks; tensors of one
-storage share a version cell. What does not exist here is refused by its name.
+strides. Here they make arrays over the memory of the storage, which NumPy checks; tensors of one
+storage share a version cell. Names that do not exist here are refused.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _FOREIGN = {
 
 
 class _Foreign:
-    """Stands for a name that PyTorch has and that does not exist here, until it is used."""
+    """Stands for a PyTorch name that does not exist here, until it is used."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name = name
@@ -69,7 +69,7 @@ def _laid(storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any,
         raise ValueError("a tensor is made over a storage")
     size, (start, *_) = _checked_size(size), _checked_size((offset,))
     steps = tuple(step * kind.itemsize for step in _checked_size(stride))
-    # NumPy checks that all of it lies inside
+    # NumPy checks that the whole array lies inside
     memory = storage._values.view(np.uint8)
     array: Any = (
         np.ndarray(size, kind)
@@ -114,12 +114,12 @@ def _rebuild_tensor_v3(
 
 
 def _with_bits(tensor: Any, metadata: Any) -> Any:
-    """PyTorch notes that a tensor is to be conjugated or negated; here that is done."""
+    """Apply the conjugate and negative bits that PyTorch stores with a tensor."""
     for name, done in (metadata or {}).items():
         if name not in ("conj", "neg") or done is not True:
             raise ValueError(f"tensors do not have a bit {name!r}")
         array = tensor._payload
-        # what is changed has memory of its own
+        # a modified tensor has its own memory
         changed = np.conjugate(array) if name == "conj" else np.negative(array)
         tensor = make(Tensor, np.asarray(changed), tensor._edge)
     return tensor
@@ -136,7 +136,7 @@ def _rebuild_parameter_with_state(data: Any, requires_grad: Any, hooks: Any, sta
 
 
 def _rebuild_from_type(function: Any, kind: Any, arguments: Any, state: Any) -> Any:
-    """A tensor with attributes; of a subclass if that is allowed."""
+    """Rebuild a tensor with attributes; of a subclass if that is allowed."""
     if not any(function is one for one in FUNCTIONS.values()) or type(arguments) is not tuple:
         raise UnpicklingError("Weights only load failed. Only tensors are rebuilt with attributes")
     made = function(*arguments)
@@ -155,7 +155,7 @@ def _with_attributes(tensor: Any, state: Any) -> Any:
 
 
 def _check_attribute(target: Any, name: Any) -> None:
-    """No attribute of a class is hidden, so what a file holds changes no behaviour."""
+    """Refuse attributes that would hide those of the class, so a file cannot change behaviour."""
     if type(name) is not str or hasattr(type(target), name):
         raise UnpicklingError(
             f"Weights only load failed. {name!r} cannot be set on a {type(target).__qualname__}"
@@ -172,7 +172,7 @@ def _layout(name: Any) -> Any:
 
 
 def _rebuild_sparse(layout: Any, data: Any) -> Any:
-    """A sparse tensor of the tensors that it is made of; its maker checks them."""
+    """Rebuild a sparse tensor from its components, which its constructor checks."""
     count = {id(sparse_coo): 2, id(sparse_csr): 3}.get(id(layout))
     if count is None:
         raise ValueError("a sparse tensor has a sparse layout")
@@ -196,7 +196,7 @@ def _encoded(text: Any, encoding: Any) -> bytes:
 
 def _bytearray(content: Any = b"") -> bytearray:
     if type(content) is not bytes:
-        raise ValueError("a bytearray is made of bytes")  # a number would ask for memory
+        raise ValueError("a bytearray is made of bytes")  # a number would allocate memory
     return bytearray(content)
 
 
@@ -217,7 +217,7 @@ def _size(sizes: Any = ()) -> Size:
 
 
 def _device(kind: Any, index: Any = None) -> device:
-    """Wherever it was, it is on the CPU now."""
+    """Return the CPU for any device."""
     if type(kind) is not str or type(index) not in (int, type(None)):
         raise ValueError("a device is named by text and a number")
     return device("cpu") if kind != "cpu" else device(kind, index)
@@ -272,18 +272,18 @@ _OF_TENSORS = (*FUNCTIONS.values(), _rebuild_from_type)
 
 
 def _skipped(*arguments: Any) -> None:
-    """Stands for what is not made."""
+    """Stands for an object that is not built."""
 
 
 def _ordered_state(target: Any, state: Any) -> None:
-    """What `state_dict` notes of the versions of modules."""
+    """Store the module versions of a `state_dict`."""
     for name, value in dict(state).items():
         _check_attribute(target, name)
         setattr(target, name, value)
 
 
 def _user_state(target: Any, state: Any) -> None:
-    """As the standard library sets the state of an object."""
+    """Set the state of an object as the standard library does."""
     if hasattr(target, "__setstate__"):
         target.__setstate__(state)
         return
@@ -299,10 +299,10 @@ class Checkpoint:
 
     Parameters
     ----------
-    read: The bytes of a storage by its key, as an array of uint8; the second argument is how many
-        there should be.
-    swapped: Whether the bytes of elements are in the other order.
-    dry: Whether to make no tensors, nor what the user has allowed: only storages are read.
+    read: Returns the bytes of a storage by its key, as an array of uint8; the second argument is
+        their expected number.
+    swapped: Whether elements have the opposite byte order.
+    dry: Whether to only read storages, without building tensors or the user's objects.
     """
 
     def __init__(
@@ -316,7 +316,7 @@ class Checkpoint:
         self._own = {id(one): one for one in self._users.values()}
 
     def find(self, path: str) -> Any:
-        """The object at a path."""
+        """Return the object at a path."""
         found = _VALUES.get(path)
         if found is not None:
             return found
@@ -343,7 +343,7 @@ class Checkpoint:
         )
 
     def call(self, value: Any) -> Callable[..., Any] | None:
-        """What is called for `value`."""
+        """Return the function to call for `value`."""
         own = self._own.get(id(value))
         if self._dry and (own is not None or any(value is one for one in _OF_TENSORS)):
             return _skipped
@@ -353,7 +353,7 @@ class Checkpoint:
         return _CALLS.get(value) if callable(value) else None
 
     def new(self, kind: Any) -> Callable[..., Any] | None:
-        """What makes an object of a class."""
+        """Return the constructor of a class."""
         own = self._own.get(id(kind))
         if self._dry and own is not None:
             return _skipped
@@ -362,7 +362,7 @@ class Checkpoint:
         return _CALLS[kind] if kind is OrderedDict or kind is set else None
 
     def build(self, kind: type) -> Callable[[Any, Any], Any] | None:
-        """What gives an object its state."""
+        """Return the function that sets an object's state."""
         if kind is OrderedDict:
             return _ordered_state
         if self._dry and kind is type(None):
@@ -370,7 +370,7 @@ class Checkpoint:
         return _user_state if id(kind) in self._own else None
 
     def storage(self, key: Any) -> Any:
-        """The storage that a persistent id names."""
+        """Return the storage that a persistent id names."""
         if type(key) is not tuple or len(key) < 5 or _text(key[0]) != "storage":
             raise UnpicklingError(
                 "Weights only load failed. Only persistent_load of storage is allowed"
@@ -387,7 +387,7 @@ class Checkpoint:
         return storage if not views or views[0] is None else self._part(storage, *views[0])
 
     def _part(self, storage: Any, name: Any, offset: int, size: int) -> Any:
-        """The storage that is a part of another one, in files of old."""
+        """Return a storage that is part of another one, in files of the older form."""
         name = _text(name)
         if (name, "part") not in self._storages:
             start, count = _checked_size((offset, size))
@@ -427,13 +427,13 @@ class Checkpoint:
 
 
 def is_known(path: str) -> bool:
-    """Whether a path of PyTorch's is an element type, a storage, or what rebuilds tensors."""
+    """Return whether a PyTorch path is an element type, a storage, or rebuilds tensors."""
     module, _, name = path.rpartition(".")
     return path in _VALUES or (module in ("torch", "torch.cuda") and _of_torch(name) is not None)
 
 
 def _of_torch(name: str) -> Any:
-    """An element type, or a class of storages, by its name in PyTorch."""
+    """Return an element type, or a class of storages, by its name in PyTorch."""
     if name in STORAGES:
         return storage_class(name)
     if name in DTYPES:
@@ -453,7 +453,7 @@ def _of_torch(name: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Text, which Python 2 wrote as bytes."""
+    """Decode text that Python 2 wrote as bytes."""
     text = value.decode("ascii") if type(value) is bytes else value
     if type(text) is not str:
         raise ValueError("a storage is named by text")

@@ -1,11 +1,11 @@
-"""Layer 9 · serialization: safetensors files.
+"""Layer 9 · serialization: reading and writing of safetensors files.
 
 NOTE [the form of a file]
 A file is a safetensors file. The entry ``wengert`` of its metadata is JSON: the form of the state
-(see NOTE [the form of a state]), what the format cannot say of each tensor (that it requires a
-gradient, is a parameter, is complex128), and where tensors lie that share memory or that are not in
-C order: ``"at": [memory, offset, strides]``, in bytes. Of each tensor the file holds its own
-elements in C order, so that other readers find them, and small views of large tensors stay small.
+(see NOTE [the form of a state]), the properties of each tensor that the format cannot express
+(requiring a gradient, being a parameter, complex128), and the memory of tensors that share it or
+are not in C order: ``"at": [memory, offset, strides]``, in bytes. The file holds each tensor's own
+elements in C order, so other readers find them, and small views of large tensors stay small.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def write(obj: Any, f: Any) -> None:
 
 
 def read(f: Any, name: str) -> Any:
-    """The state in a safetensors file, given by its path or open; `name` is what errors call it."""
+    """Read the state in a safetensors file, given by its path or open; `name` is for errors."""
     _need_safetensors()
     arrays, metadata = read_path(f, name) if isinstance(f, str) else read_bytes(f.read(), name)
     if _ENTRY not in metadata:
         tensors = {key: make(Tensor, array) for key, array in arrays.items()}
-        # safetensors.torch.save_model writes tied tensors once, and the names left out here
+        # safetensors.torch.save_model writes tied tensors once, and lists the omitted names here
         tied = {key: kept for key, kept in metadata.items() if kept in tensors}
         return {**{key: tensors[kept] for key, kept in tied.items()}, **tensors}
     try:
@@ -67,7 +67,7 @@ def read(f: Any, name: str) -> Any:
         AttributeError,
         ArithmeticError,
         RecursionError,
-        MemoryError,  # an extent that no memory has; pages of what has one are not touched
+        MemoryError,  # an extent that no memory has; untouched pages cost nothing
     ) as error:
         raise RuntimeError(f"{name} is damaged: its entry {_ENTRY!r} makes no sense") from error
 
@@ -83,7 +83,7 @@ def _need_safetensors() -> None:
 
 
 def check_savable(tensor: Any, place: str) -> None:
-    """Raise for a tensor at `place` that is of a subclass; warn of hooks, which are left out."""
+    """Raise for a tensor of a subclass at `place`; warn about hooks, which are not saved."""
     if type(tensor) not in (Tensor, Parameter):
         raise TypeError(
             f"cannot save {place}, which is a {type(tensor).__qualname__}: loading never runs the "
@@ -99,7 +99,7 @@ def check_savable(tensor: Any, place: str) -> None:
 
 
 def _laid_out(encoder: Encoder) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arrays to write by name, and what else is to be known of each."""
+    """Return the arrays to write by name, and the additional data of each."""
     places = _places(
         {name: t._array() for name, t in encoder.tensors.items() if name not in encoder.same}
     )
@@ -131,7 +131,7 @@ def _pair(number: Any) -> Any:
 
 
 def _places(arrays: dict[str, Any]) -> dict[str, list[Any]]:
-    """Where those arrays lie that overlap another one, or that are not in C order."""
+    """Return the memory places of arrays that overlap another one, or are not in C order."""
     places: dict[str, list[Any]] = {}
     memory = 0
     for start, _, names in sharing(arrays):
@@ -152,7 +152,7 @@ def _places(arrays: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def _tensors(arrays: dict[str, Any], infos: dict[str, Any]) -> dict[str, Any]:
-    """The tensors of a file by name."""
+    """Return the tensors of a file by name."""
     for name, info in infos.items():
         if "complex" in info:
             array = arrays[name]
@@ -172,7 +172,7 @@ def _tensors(arrays: dict[str, Any], infos: dict[str, Any]) -> dict[str, Any]:
 
 
 def _place(arrays: dict[str, Any], infos: dict[str, Any]) -> dict[str, list[Any]]:
-    """Lay arrays that shared memory over one; returns their common version cells."""
+    """Place arrays that shared memory over one buffer; return their shared version cells."""
     members: dict[int, list[str]] = {}
     for name, info in infos.items():
         if "at" in info:
@@ -185,7 +185,7 @@ def _place(arrays: dict[str, Any], infos: dict[str, Any]) -> dict[str, list[Any]
         for name in names:
             array = arrays[name]
             _, offset, strides = infos[name]["at"]
-            # NumPy checks that all of it lies inside
+            # NumPy checks that the whole array lies inside
             placed: Any = np.ndarray(array.shape, array.dtype, memory.data, offset, tuple(strides))
             placed[...] = array
             arrays[name] = placed

@@ -1,4 +1,4 @@
-"""Layer 9 · serialization: which arrays lie in the same memory."""
+"""Layer 9 · serialization: groups of arrays that share memory."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ K = TypeVar("K")
 
 
 def sharing(arrays: dict[K, Any]) -> Iterator[tuple[int, int, list[K]]]:
-    """Arrays that overlap, directly or by others in between: where they begin and end, and which.
+    """Group arrays that overlap, directly or through others: yield the extent and members of each.
 
-    Empty arrays lie nowhere.
+    Empty arrays have no extent.
     """
     by_owner: dict[int, list[tuple[int, int, int, K]]] = {}
     for i, (name, array) in enumerate(arrays.items()):

@@ -3,8 +3,8 @@
 NOTE [the form of a state]
 Strings, integers, finite floats, booleans, None and lists stand for themselves. Anything else is an
 object with one entry, whose key says what it is: ``{"tensor": name}``, ``{"tuple": [...]}``,
-``{"dict": [[key, value], ...]}``. Nothing in it names code: what can be loaded is what is listed in
-`_MAKERS`.
+``{"dict": [[key, value], ...]}``. It never names code: only the kinds listed in `_MAKERS` can be
+loaded.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _ITSELF = frozenset({str, int, bool, type(None)})
 _SEQUENCES: dict[type, str] = {tuple: "tuple", Size: "size"}
 _MAPPINGS: dict[type, str] = {dict: "dict", OrderedDict: "ordered"}
 _RESERVED = "__metadata__"
-"""The one name that a tensor in a safetensors file cannot have."""
+"""The name that no tensor in a safetensors file can have."""
 
 
 class Encoder:
-    """Turns a state into JSON, and gives the tensors in it names.
+    """Encodes a state as JSON, and names its tensors.
 
     Attributes
     ----------
-    tensors: The tensors by name, in the order in which they were met.
-    same: Names of tensors that are another one's again, with the name of that one.
+    tensors: The tensors by name, in order of traversal.
+    same: Names of repeated tensors, with the name of the first occurrence.
     """
 
     def __init__(self, accept: Callable[[Any, str], None]) -> None:
-        """`accept` raises for a tensor that cannot be saved; its second argument is the place."""
+        """Set `accept`, which gets a tensor and its place, and raises if it cannot be saved."""
         self.tensors: dict[str, Any] = {}
         self.same: dict[str, str] = {}
         self._accept = accept
@@ -45,8 +45,8 @@ class Encoder:
         self._open: set[int] = set()
 
     def encode(self, state: Any) -> Any:
-        """The form of `state`."""
-        # other readers are to find every tensor of a dictionary under its key
+        """Encode `state`."""
+        # other readers should find every tensor of a dictionary under its key
         every = type(state) in _MAPPINGS and all(
             type(key) is str and isinstance(value, TensorBase) for key, value in state.items()
         )
@@ -106,7 +106,7 @@ class Encoder:
         if known is not None and not again:
             return known
         self._accept(tensor, place)
-        # half of a surrogate pair is not a text that a file can hold
+        # an unpaired surrogate cannot be written to a file
         name = ".".join(map(str, keys)).encode("utf-8", "replace").decode() if keys else "tensor"
         stem, number = name, 1
         while name in self.tensors or name == _RESERVED:
@@ -131,7 +131,7 @@ _MAKERS: dict[str, Callable[[Any], Any]] = {
 
 
 def decoded(form: Any, tensors: dict[str, Any]) -> Any:
-    """The state that `form` stands for; any error means that `form` is none."""
+    """Decode the state in `form`; any error means that `form` is invalid."""
     if isinstance(form, list):
         return [decoded(part, tensors) for part in form]
     if not isinstance(form, dict):

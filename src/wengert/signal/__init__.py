@@ -1,4 +1,4 @@
-"""Layer 8 · signal: what signals are weighted with, under PyTorch's names."""
+"""Layer 8 · signal: window functions, under PyTorch's names."""
 
 from wengert.base.names import shows
 from wengert.signal import windows as windows

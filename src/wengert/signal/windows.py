@@ -1,4 +1,4 @@
-"""Layer 8 · signal: windows of signals; symmetric ones by default, unlike `wengert.hann_window`."""
+"""Layer 8 · signal: window functions; symmetric by default, unlike `wengert.hann_window`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _window(
     requires_grad: bool = False,
     name: str = "general_cosine",
 ) -> Any:
-    """The values of `shape` at 0 to M - 1, of a window that ends with the second argument."""
+    """Evaluate the function `shape` at 0 to M - 1; its second argument is the end of the window."""
     kind = float_type(dtype)
     if M < 0:
         raise ValueError(f"{name} requires non-negative window length, got M={M}")
@@ -64,13 +64,13 @@ def _positive(what: str, value: float) -> None:
 
 
 def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: Any) -> Any:
-    """A sum of cosines with weights of alternating signs.
+    """Return a sum of cosines with weights of alternating signs.
 
     Parameters
     ----------
-    M : int. How many elements.
+    M : int. The number of elements.
     a : iterable of float. The weights.
-    sym : bool. Whether the last element is the first again; else the window is one period.
+    sym : bool. Whether the window is symmetric; else it is one period of a periodic one.
     options : ``dtype``, ``layout``, ``device`` and ``requires_grad``, as for `wengert.ones`.
 
     Raises
@@ -92,33 +92,33 @@ def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: A
 
 
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: Any) -> Any:
-    """``alpha - (1 - alpha) * cos(2 * pi * x)``; see `general_cosine`."""
+    """Return ``alpha - (1 - alpha) * cos(2 * pi * x)``; see `general_cosine`."""
     return general_cosine(M, a=[alpha, 1 - alpha], sym=sym, **options)
 
 
 def hamming(M: int, *, sym: bool = True, **options: Any) -> Any:
-    """The Hamming window; see `general_cosine`."""
+    """Return the Hamming window; see `general_cosine`."""
     return general_hamming(M, sym=sym, **options)
 
 
 def hann(M: int, *, sym: bool = True, **options: Any) -> Any:
-    """The Hann window; see `general_cosine`."""
+    """Return the Hann window; see `general_cosine`."""
     return general_hamming(M, alpha=0.5, sym=sym, **options)
 
 
 def blackman(M: int, *, sym: bool = True, **options: Any) -> Any:
-    """The Blackman window; see `general_cosine`."""
+    """Return the Blackman window; see `general_cosine`."""
     return _window(_cosines([0.42, 0.5, 0.08]), M, sym, **options, name="blackman")
 
 
 def nuttall(M: int, *, sym: bool = True, **options: Any) -> Any:
-    """Nuttall's window of least sidelobes; see `general_cosine`."""
+    """Return Nuttall's window with minimum sidelobes; see `general_cosine`."""
     weights = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
     return general_cosine(M, a=weights, sym=sym, **options)
 
 
 def cosine(M: int, *, sym: bool = True, **options: Any) -> Any:
-    """Half a period of the sine; see `general_cosine`."""
+    """Return half a period of the sine; see `general_cosine`."""
 
     def shape(k: Any, end: int) -> Any:
         return np.sin(np.pi * (k + 0.5) / (end + 1))
@@ -127,7 +127,7 @@ def cosine(M: int, *, sym: bool = True, **options: Any) -> Any:
 
 
 def bartlett(M: int, *, sym: bool = True, **options: Any) -> Any:
-    """A triangle from 0 to 1 to 0; see `general_cosine`."""
+    """Return a triangle from 0 to 1 to 0; see `general_cosine`."""
 
     def shape(k: Any, end: int) -> Any:
         return 1 - np.abs(2 * k / end - 1)
@@ -143,7 +143,7 @@ def exponential(
     sym: bool = True,
     **options: Any,
 ) -> Any:
-    """``exp(-abs(k - center) / tau)``; see `general_cosine`.
+    """Return ``exp(-abs(k - center) / tau)``; see `general_cosine`.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def exponential(
 
 
 def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> Any:
-    """The bell of a standard deviation in elements; see `general_cosine`.
+    """Return a Gaussian whose standard deviation is given in elements; see `general_cosine`.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> A
 
 
 def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> Any:
-    """The Kaiser window of a shape parameter; see `general_cosine`.
+    """Return the Kaiser window with shape parameter `beta`; see `general_cosine`.
 
     Raises
     ------

@@ -1,9 +1,10 @@
-"""Layer 8 · sparse: sparse tensors; Jacobians and Hessians in as many passes as they need.
+"""Layer 8 · sparse: sparse tensors; sparse Jacobians and Hessians in few passes.
 
 `pattern` finds where a Jacobian may be nonzero, from the graph that a function records; `color`
-says what can be computed together; `jacobian` and `hessian` compute it, as matrices of
-`scipy.sparse`. `matmul` and `solve` differentiate through constant sparse matrices of that library.
-Sparse tensors, with PyTorch's functions of them, have values that are differentiated.
+groups rows or columns that can be computed together; `jacobian` and `hessian` compute it, as
+matrices of `scipy.sparse`. `matmul` and `solve` differentiate through constant sparse matrices of
+that library. Sparse tensors, with PyTorch's functions of them, are differentiable with respect to
+their values.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Layer 8 · sparse: colourings: which rows or columns may be computed in one pass.
+"""Layer 8 · sparse: colourings: the rows or columns that can be computed in one pass.
 
-Rows of one colour have no column in common, so one backward pass gives them all: each entry of its
-result belongs to one of them. The colours are given greedily, to the rows with most neighbours
-first [1]_. For a symmetric matrix a star colouring does with fewer: neighbours differ, and no path
-of four has two colours, so that each entry can be read off one of the two places where it is [2]_.
+Rows of one colour have no column in common, so one backward pass computes them all: each entry of
+its result belongs to one of them. Colours are assigned greedily, to the rows with most neighbours
+first [1]_. For a symmetric matrix a star colouring needs fewer: neighbours differ, and no path of
+four has only two colours, so each entry can be read from one of its two places [2]_.
 
 References
 ----------
@@ -27,14 +27,14 @@ _MODES = ("auto", "columns", "rows", "star")
 
 
 class Coloring:
-    """Which rows or columns are computed together; made by `color`, and good for any point.
+    """The rows or columns that are computed together; made by `color`, and valid at any point.
 
     Attributes
     ----------
     mode : {"columns", "rows", "star"}. What is coloured: columns (by products with vectors from the
-        right), rows (from the left), or columns and rows alike of a symmetric matrix.
+        right), rows (from the left), or both alike for a symmetric matrix.
     colors : ndarray of int. The colour of each column or row.
-    passes : int. The number of colours, which is that of passes that a Jacobian or Hessian takes.
+    passes : int. The number of colours, and of passes for a Jacobian or Hessian.
     pattern : scipy.sparse.csr_array of bool. The pattern.
     """
 
@@ -48,11 +48,11 @@ class Coloring:
         self._plan: Any = None
 
     def seed(self, number: int) -> Any:
-        """The vector of a pass: the sum of the unit vectors of its colour."""
+        """Return the vector of a pass: the sum of the unit vectors of its colour."""
         return (self.colors == number).astype(np.float64)
 
     def assembled(self, products: Iterable[Any]) -> Any:
-        """The matrix from the results of the passes, in order: a CSR array."""
+        """Assemble the matrix from the results of the passes, in order, as a CSR array."""
         sparse = scipy_module("sparse", "wengert.sparse")
         pattern = self.pattern
         if self._plan is None:
@@ -71,7 +71,7 @@ class Coloring:
         )
 
     def _places(self) -> tuple[Any, Any]:
-        """For each entry of the pattern the pass, and the place in its result."""
+        """Return, for each entry of the pattern, its pass and its position in the result."""
         pattern = self.pattern
         row = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
         column = pattern.indices
@@ -97,7 +97,7 @@ class Coloring:
 
 
 def as_pattern(matrix: Any) -> Any:
-    """A pattern as a CSR array of bools in order, from any matrix; explicit zeros count."""
+    """Convert any matrix to a pattern: a sorted CSR array of bools; explicit zeros count."""
     sparse = scipy_module("sparse", "wengert.sparse")
     found = sparse.csr_array(matrix)
     pattern = sparse.csr_array(
@@ -109,19 +109,19 @@ def as_pattern(matrix: Any) -> Any:
 
 
 def color(pattern: Any, mode: str = "auto") -> Coloring:
-    """Colour a pattern, so that few passes give the matrix.
+    """Colour a pattern, so that the matrix can be computed in few passes.
 
     Parameters
     ----------
-    pattern : sparse or dense matrix. What `pattern` or `hessian_pattern` gave, or any matrix with
-        nonzeros (in a sparse one, entries) where the derivative may be nonzero.
-    mode : {"auto", "rows", "columns", "star"}. What to colour: rows of the Jacobian, columns of it,
-        or columns and rows alike of a symmetric matrix, which `hessian` takes. ``"auto"``: rows or
-        columns, whichever take fewer passes.
+    pattern : sparse or dense matrix. The result of `pattern` or `hessian_pattern`, or any matrix
+        with nonzeros (in a sparse one, entries) where the derivative may be nonzero.
+    mode : {"auto", "rows", "columns", "star"}. What to colour: rows of the Jacobian, its columns,
+        or both alike for a symmetric matrix, as `hessian` needs. ``"auto"``: rows or columns,
+        whichever need fewer passes.
 
     Returns
     -------
-    Coloring: For `jacobian` or `hessian`, at any point; ``passes`` says how many they take.
+    Coloring: For `jacobian` or `hessian`, at any point; ``passes`` is the number of passes.
 
     Raises
     ------
@@ -147,12 +147,12 @@ def color(pattern: Any, mode: str = "auto") -> Coloring:
 
 
 def _lowest_free(taken: int) -> int:
-    """The first bit that is not set."""
+    """Return the lowest bit that is not set."""
     return (~taken & (taken + 1)).bit_length() - 1
 
 
 def _distance_one(pattern: Any, mode: str) -> Any:
-    """Colours of rows or columns such that none of one colour have an entry side by side.
+    """Colour rows or columns so that no two of one colour have an entry in the same line.
 
     Sets of colours are the bits of integers, here and below.
     """
@@ -161,9 +161,9 @@ def _distance_one(pattern: Any, mode: str) -> Any:
     start, members = lines.indptr.tolist(), lines.indices.tolist()
     crowds = np.bincount(lines.indices, minlength=width)
     if height and width and crowds.max() == height:
-        # an entry in every line: all differ
+        # an entry in every line: all colours differ
         return np.arange(height)
-    # how many neighbours a line has at most
+    # the maximum number of neighbours of a line
     sums = np.concatenate([[0], np.cumsum(crowds[lines.indices])])
     degree = sums[lines.indptr[1:]] - sums[lines.indptr[:-1]]
     seen = [0] * width
@@ -182,11 +182,11 @@ def _distance_one(pattern: Any, mode: str) -> Any:
 
 
 def _star(pattern: Any) -> Any:
-    """Colours of the lines of a symmetric pattern, none of whose paths of four has only two.
+    """Colour the lines of a symmetric pattern so that no path of four has only two colours.
 
-    Such a path would be ``v - w - x - y`` or ``w' - v - w - x`` with the colours of `v` and `x`
-    the same, and those of the others. So where `x` (or `v`) has two neighbours of the colour of
-    `w`, what is beyond them must differ from it.
+    Such a path would be ``v - w - x - y`` or ``w' - v - w - x`` with equal colours of `v` and `x`,
+    and of the other two. So where `x` (or `v`) has two neighbours of the colour of `w`, lines
+    beyond them must have another colour.
     """
     flipped = pattern.T.tocsr()
     flipped.sort_indices()
@@ -203,7 +203,7 @@ def _star(pattern: Any) -> Any:
     around = [[j for j in members[start[i] : start[i + 1]] if j != i] for i in range(count)]
     colors = [-1] * count
     near = [0] * count  # the colours of a line's neighbours
-    beyond = [0] * count  # those of its neighbours that have several of the line's own colour
+    beyond = [0] * count  # those of neighbours with several neighbours of the line's colour
     having: list[dict[int, list[int]]] = [{} for _ in range(count)]  # neighbours, by colour
     for v in sorted(range(count), key=lambda i: -len(around[i])):
         taken = near[v]

@@ -30,7 +30,7 @@ install()
 
 
 def _whole(value: Any, name: str, kinds: str = "iu") -> Any:
-    """Indices as an array of integers."""
+    """Return indices as an array of integers."""
     array = array_of(value) if isinstance(value, TensorBase) else np.asarray(value)
     if not array.size and not isinstance(value, TensorBase | np.ndarray):
         array = array.astype(np.int64)  # of an empty list
@@ -43,7 +43,7 @@ def _values(values: Any, dtype: Any, device: Any, requires_grad: bool) -> Any:
     check_device(device)
     held = as_tensor(values)
     held = held if dtype is None else to(held, dtype)
-    # as in PyTorch, what is to be a leaf begins again
+    # as in PyTorch, a requested leaf has no history
     return held.detach().requires_grad_() if requires_grad else held
 
 
@@ -59,28 +59,28 @@ def sparse_coo_tensor(
     check_invariants: bool | None = None,
     is_coalesced: bool | None = None,
 ) -> Any:
-    """A sparse tensor from the indices of its elements and their values.
+    """Make a sparse tensor from the indices of its elements and their values.
 
     Parameters
     ----------
     indices : Tensor or sequence of int. Of shape ``(sparse dimensions, n)``.
-    values : Tensor or sequence. Of shape ``(n, and the sizes of dense dimensions)``.
-    size : sequence of int, optional. The shape; default: the smallest that fits. Given alone, it is
-        that of a tensor without elements.
+    values : Tensor or sequence. Of shape ``(n, *sizes of dense dimensions)``.
+    size : sequence of int, optional. The shape; default: the smallest that fits. Given alone, it
+        makes a tensor without elements.
     dtype : dtype, optional. The element type; default: that of `values`.
     device : device, optional. Only the CPU.
     requires_grad : bool. Whether the values are a leaf that requires a gradient.
-    check_invariants : bool, optional. Accepted for PyTorch's sake; indices are always checked.
-    is_coalesced : bool, optional. Whether each element occurs once, in order; it is looked at.
+    check_invariants : bool, optional. Accepted for compatibility with PyTorch; indices are always
+        checked.
+    is_coalesced : bool, optional. Whether each element occurs once, in order; this is verified.
 
     Returns
     -------
-    SparseTensor: Elements that occur several times count as their sum. Its derivatives are those of
-        the values.
+    SparseTensor: Duplicate elements are summed. Differentiable with respect to the values.
 
     Raises
     ------
-    RuntimeError: If the shapes do not go together, or an index lies outside.
+    RuntimeError: If the shapes do not match, or an index is out of range.
 
     Examples
     --------
@@ -137,12 +137,12 @@ def sparse_coo_tensor(
 
 
 class _Typed(type):
-    """The class of the constructors of old, such as ``torch.sparse.FloatTensor``."""
+    """The class of legacy constructors, such as ``torch.sparse.FloatTensor``."""
 
     dtype: Any
 
     def __call__(cls, *data: Any, device: Any = None) -> Any:
-        """From indices, values and, optionally, the size; or a tensor of zeros from the size."""
+        """Make a tensor from indices, values and an optional size; or zeros from a size."""
         if all(isinstance(one, int) for one in data):
             data = (data or (0,),)
         return sparse_coo_tensor(*data, dtype=cls.dtype, device=device)
@@ -153,7 +153,7 @@ class _Typed(type):
 
 @cache
 def typed(name: str) -> Any:
-    """The constructor of that name, one of `wengert.ops.typed.TYPED`."""
+    """Return the constructor of that name, one of `wengert.ops.typed.TYPED`."""
     return _Typed(name, (), {"dtype": dense_typed(name).dtype, "__module__": "wengert.sparse"})
 
 
@@ -169,7 +169,7 @@ def sparse_csr_tensor(
     requires_grad: bool = False,
     check_invariants: bool | None = None,
 ) -> Any:
-    """A sparse matrix by rows: where each begins, and the columns and values of its elements.
+    """Make a sparse matrix in CSR form: row offsets, column indices and values.
 
     Parameters
     ----------
@@ -181,11 +181,11 @@ def sparse_csr_tensor(
 
     Returns
     -------
-    SparseRows: Its derivatives are those of the values.
+    SparseRows: Differentiable with respect to the values.
 
     Raises
     ------
-    RuntimeError: If these describe no matrix.
+    RuntimeError: If these do not describe a matrix.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def sparse_csr_tensor(
 
 @provides("sparse")
 def from_dense(x: Any, layout: Any, sparse_dim: int | None = None) -> Any:
-    """The elements of a dense tensor that are not zero, recorded, in a layout."""
+    """Return the nonzero elements of a dense tensor, recorded, in a sparse layout."""
     if layout not in (sparse_coo, sparse_csr):
         raise NotImplementedError(f"to_sparse(): layout {layout!r} is not supported")
     count = x.ndim if sparse_dim is None else sparse_dim
@@ -247,13 +247,13 @@ def from_dense(x: Any, layout: Any, sparse_dim: int | None = None) -> Any:
 
 @provides("sparse_gradient")
 def of_places(index: Any, values: Any, shape: tuple[int, ...]) -> Any:
-    """A sparse tensor of places, an array, and values, a tensor."""
+    """Make a sparse tensor from an index array and a tensor of values."""
     return SparseTensor(coordinates(index), values, shape, False)
 
 
 @provides("masked")
 def masked_by(x: Any, mask: Any) -> Any:
-    """The elements of a dense tensor where a sparse one has some."""
+    """Return the elements of a dense tensor at the positions of a sparse one's elements."""
     if not isinstance(mask, SparseBase):
         raise TypeError("sparse_mask(): the mask is a sparse tensor")
     if tuple(mask.shape) != tuple(x.shape):

@@ -18,7 +18,7 @@ from wengert.tape.modes import enable_grad
 
 
 def _called(f: Callable[..., Any], x: Any, args: Any, name: str) -> tuple[Any, Any]:
-    """A leaf with the value of `x`, and what `f` makes of it."""
+    """Return a leaf with the value of `x`, and the result of `f` on it."""
     array = x._payload if isinstance(x, TensorBase) else np.asarray(x)
     if array.dtype.kind in "iub":
         array = array.astype(np.float64)
@@ -44,7 +44,7 @@ def _called(f: Callable[..., Any], x: Any, args: Any, name: str) -> tuple[Any, A
 
 
 def _slope(f: Callable[..., Any], x: Any, args: Any, name: str) -> tuple[Any, Any]:
-    """A leaf with the value of `x`, and the gradient of `f` there, recorded."""
+    """Return a leaf with the value of `x`, and the recorded gradient of `f` there."""
     leaf, output = _called(f, x, args, name)
     if output._payload.size != 1:
         raise ValueError(
@@ -58,19 +58,19 @@ def _slope(f: Callable[..., Any], x: Any, args: Any, name: str) -> tuple[Any, An
 
 
 def pattern(f: Callable[..., Any], x: Any, args: Any = ()) -> Any:
-    """Where the Jacobian of a function may be nonzero, from what the function records at `x`.
+    """Find the sparsity pattern of a function's Jacobian from the operations recorded at `x`.
 
-    The pattern holds for all values: operations are taken for what they may do, not for what they
-    do at `x`, so that maxima, comparisons and ``where`` count for all their branches. It changes
-    only if `f` runs otherwise, by Python's ``if`` or by indices that it computes. What is known of
-    an operation: element-wise ones, sums and the like along dimensions, all kinds of indexing,
-    views and rearrangement, writes in place, matrix products, convolutions, pooling. Others count
-    as dense: the pattern may be too large there, never too small.
+    The pattern holds for all values: operations count with all their possible dependences, not only
+    those at `x`, so maxima, comparisons and ``where`` count with all their branches. It changes
+    only if `f` takes another path, by Python's ``if`` or by computed indices. The structure is
+    known for element-wise operations, reductions along dimensions, all kinds of indexing, views and
+    rearrangements, in-place writes, matrix products, convolutions and pooling. Other operations
+    count as dense: there the pattern may be too large, but never too small.
 
     Parameters
     ----------
     f : callable. ``f(x, *args)``, which gets a tensor and returns one.
-    x : array or tensor. Where to record; any shape.
+    x : array or tensor. The point at which to record, of any shape.
     args : tuple. Further arguments of `f`.
 
     Returns
@@ -80,7 +80,7 @@ def pattern(f: Callable[..., Any], x: Any, args: Any = ()) -> Any:
 
     Raises
     ------
-    TypeError: If `x` is not one array of real numbers or `f` does not return one tensor of such.
+    TypeError: If `x` is not one real array or `f` does not return one real tensor.
     ImportError: If SciPy is not installed.
 
     Examples
@@ -95,12 +95,12 @@ def pattern(f: Callable[..., Any], x: Any, args: Any = ()) -> Any:
 
 
 def hessian_pattern(f: Callable[..., Any], x: Any, args: Any = ()) -> Any:
-    """Where the Hessian of a function may be nonzero; symmetric. See `pattern`.
+    """Find the sparsity pattern of a function's Hessian, which is symmetric. See `pattern`.
 
     Parameters
     ----------
     f : callable. ``f(x, *args)``, which gets a tensor and returns one number.
-    x, args: As of `pattern`.
+    x, args: As for `pattern`.
 
     Returns
     -------
@@ -124,17 +124,17 @@ def jacobian(
     args: Any = (),
     check: bool = False,
 ) -> Any:
-    """The Jacobian of a function as a sparse matrix, in as many passes as its colouring has.
+    """Compute the Jacobian of a function as a sparse matrix, in one pass per colour.
 
     Parameters
     ----------
     f : callable. ``f(x, *args)``, which gets a tensor and returns one.
     x : array or tensor. Where to differentiate; any shape.
-    coloring : Coloring, optional. From `color`, to be used at many points; by default made here,
-        from the pattern at `x`.
+    coloring : Coloring, optional. The result of `color`, for use at many points; by default it is
+        computed from the pattern at `x`.
     args : tuple. Further arguments of `f`.
-    check : bool. Compare with one more pass, which finds out (but for rounding) if the pattern is
-        too small: for functions whose operations depend on values.
+    check : bool. Whether to verify the result with one more pass, which detects (up to rounding) a
+        pattern that is too small: for functions whose operations depend on values.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def jacobian(
     ------
     ValueError: If the colouring is for another shape, or for Hessians; if `check` finds a
         difference.
-    TypeError: If `x` is not one array of real numbers or `f` does not return one tensor of such.
+    TypeError: If `x` is not one real array or `f` does not return one real tensor.
     ImportError: If SciPy is not installed.
 
     Examples
@@ -175,15 +175,15 @@ def hessian(
     args: Any = (),
     check: bool = False,
 ) -> Any:
-    """The Hessian of a function as a sparse matrix, in as many passes as its colouring has.
+    """Compute the Hessian of a function as a sparse matrix, in one pass per colour.
 
     Parameters
     ----------
     f : callable. ``f(x, *args)``, which gets a tensor and returns one number.
     x : array or tensor. Where to differentiate; any shape.
-    coloring : Coloring, optional. From ``color(hessian_pattern(f, x), mode="star")``, to be used at
-        many points; by default made here.
-    args, check: As of `jacobian`.
+    coloring : Coloring, optional. The result of ``color(hessian_pattern(f, x), mode="star")``, for
+        use at many points; computed by default.
+    args, check: As for `jacobian`.
 
     Returns
     -------
@@ -226,11 +226,11 @@ def _check_coloring(coloring: Coloring, shape: tuple[int, int], square: bool) ->
 
 
 def _check(matrix: Any, product: Callable[[Any], Any], name: str) -> None:
-    """Compare the matrix with a product that the pattern has no part in."""
+    """Compare the matrix with a product that does not depend on the pattern."""
     vector = np.random.default_rng(0).uniform(0.5, 1.0, matrix.shape[0])
     true = np.asarray(product(vector), np.float64)
     error = np.abs(matrix.T @ vector - true)
-    # rounding errors are those of what cancelled on the way, of which nothing is known here
+    # rounding errors come from cancellation in between, about which nothing is known here
     size = 1 + np.abs(true).max(initial=0)
     bad = np.flatnonzero(error > 1e4 * np.finfo(matrix.dtype).eps * size)
     if bad.size:

@@ -19,14 +19,14 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Link:
-    """How the elements of a result lead to those of an argument.
+    """The links from the elements of a result to those of an argument.
 
     Parameters
     ----------
-    first: For each element of the result a number, that of an element of the argument or of a group
-        of them, or -1 where there is none; None: its own.
-    start, members: For each group where its members, elements of the argument, begin in `members`;
-        None: the numbers are elements themselves.
+    first: For each element of the result, the number of an element of the argument or of a group of
+        them, or -1 for none; None stands for its own number.
+    start, members: For each group, where its members, elements of the argument, start in `members`;
+        None if the numbers are elements themselves.
     """
 
     __slots__ = ("first", "members", "partial", "start")
@@ -40,7 +40,7 @@ class Link:
         self.partial = first is not None and first.size > 0 and bool(first.min() < 0)
 
     def carry(self, elements: Ints, rows: Ints, height: int) -> tuple[Ints, Ints]:
-        """The pairs of the argument from those of the result; some may come twice."""
+        """Return the pairs of the argument from those of the result; there may be duplicates."""
         if self.first is not None:
             elements = self.first[elements]
             if self.partial:
@@ -49,7 +49,7 @@ class Link:
         if self.start is None or self.members is None:
             return elements, rows
         if self.first is not None:
-            # what meets in a group goes on once
+            # pairs that meet in a group continue as one
             elements, rows = merged(elements, rows, height)
         begin = self.start[elements]
         counts = self.start[elements + 1] - begin
@@ -60,7 +60,7 @@ class Link:
 
 
 def merged(elements: Ints, rows: Ints, height: int) -> tuple[Ints, Ints]:
-    """The pairs without repetitions, by element and row."""
+    """Return the pairs without duplicates, sorted by element and row."""
     if elements.size < 2:
         return elements, rows
     keys = np.unique(elements * np.int64(height) + rows)
@@ -69,7 +69,7 @@ def merged(elements: Ints, rows: Ints, height: int) -> tuple[Ints, Ints]:
 
 
 def moved(source: Ints) -> Link | None:
-    """Each element of the result is one of the argument, given by number, or none (-1)."""
+    """Link each element of the result to the argument's element of that number, or none (-1)."""
     if source.size == 0 or source.max() < 0:
         return None
     same = source[-1] == source.size - 1 and np.array_equal(source, np.arange(source.size))
@@ -78,7 +78,7 @@ def moved(source: Ints) -> Link | None:
 
 
 def collected(target: Ints, size: int) -> Link | None:
-    """Each element of the argument leads to one of the result, given by number, or none (-1).
+    """Link each element of the argument to the result's element of that number, or none (-1).
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def collected(target: Ints, size: int) -> Link | None:
 
 
 def broadcast(shape: tuple[int, ...], result: tuple[int, ...]) -> Link | None:
-    """Element by element, where an argument of a `shape` is broadcast to that of the result."""
+    """Link elements one by one, for an argument of a `shape` that is broadcast to the result's."""
     if shape == result:
         return Link(None)
     elements = np.arange(math.prod(shape)).reshape(shape)
@@ -106,7 +106,7 @@ def broadcast(shape: tuple[int, ...], result: tuple[int, ...]) -> Link | None:
 
 
 def dense(shape: tuple[int, ...], result: tuple[int, ...]) -> Link | None:
-    """Each element of the result depends on all of the argument."""
+    """Link each element of the result to all elements of the argument."""
     size = math.prod(shape)
     if not size:
         return None
@@ -116,12 +116,12 @@ def dense(shape: tuple[int, ...], result: tuple[int, ...]) -> Link | None:
 def along(
     shape: tuple[int, ...], result: tuple[int, ...], dims: Sequence[int], like: Sequence[int] = ()
 ) -> Link | None:
-    """Elements depend on those of the argument that differ from them in some dimensions only.
+    """Link elements to those of the argument that differ only in some dimensions.
 
     Parameters
     ----------
-    dims: These dimensions of the argument, among which are those that the result has not.
-    like: Where the result has each of the other dimensions; by default in their order, with the
+    dims: These dimensions of the argument, including those that the result does not have.
+    like: The position of each other dimension in the result; by default their order, with the
         `dims` left out or of any size.
     """
     dims = [dim % len(shape) for dim in dims] if shape else []
@@ -150,7 +150,7 @@ def along(
 
 
 def listed(sources: Ints) -> Link | None:
-    """Each element of the result depends on a list of elements, a row of `sources`; -1 for none."""
+    """Link each element of the result to a list of elements, a row of `sources`; -1 for none."""
     there = sources >= 0
     if not there.any():
         return None
@@ -158,7 +158,7 @@ def listed(sources: Ints) -> Link | None:
 
 
 def listed_back(targets: Ints, size: int) -> Link | None:
-    """Each element of the argument leads to a list of elements of the result, which has `size`."""
+    """Link each element of the argument to a list of elements of the result, which has `size`."""
     there = targets >= 0
     if not there.any():
         return None

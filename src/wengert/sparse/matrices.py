@@ -1,4 +1,4 @@
-"""Layer 8 · sparse: products with sparse matrices, and systems of equations of them."""
+"""Layer 8 · sparse: products with sparse matrices, and solutions of sparse linear systems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wengert.sparse.products import rows_times
 
 
 class _Linear(Function):
-    """A linear function of one tensor, by a map of arrays and its transpose."""
+    """A linear function of one tensor, as a map of arrays and its transpose."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, map: Any) -> Any:
@@ -40,7 +40,7 @@ class _Linear(Function):
 
     @staticmethod
     def links(node: Any, result: tuple[int, ...]) -> list[Any]:
-        """What depends on what, for patterns."""
+        """Return the links of a node, for patterns."""
         shape = node.shape
         return [(shape, [node.map.link(1 if len(shape) == 1 else shape[1])])]
 
@@ -52,15 +52,15 @@ class _Product:
         self.matrix = matrix
 
     def of(self, x: Any) -> Any:
-        """The product with an array."""
+        """Return the product with an array."""
         return np.asarray(self.matrix @ x)
 
     def transposed(self) -> _Product:
-        """The product with the transpose, which for complex values is conjugated."""
+        """Return the product with the transpose, conjugated for complex values."""
         return _Product(self.matrix.conj().T)
 
     def link(self, columns: int) -> Link | None:
-        """What depends on what."""
+        """Return the link for a number of columns."""
         entries = self.matrix.tocoo()
         return rows_times(entries.row, entries.col, entries.shape, columns)
 
@@ -73,15 +73,15 @@ class _Inverse:
         self.trans = trans
 
     def of(self, b: Any) -> Any:
-        """The solution for an array."""
+        """Return the solution for an array."""
         return self.factors.solve(np.asarray(b, np.float64), trans=self.trans)
 
     def transposed(self) -> _Inverse:
-        """The inverse of the transpose."""
+        """Return the inverse of the transpose."""
         return _Inverse(self.factors, "N" if self.trans == "T" else "T")
 
     def link(self, columns: int) -> Link | None:
-        """What depends on what: everything in a column."""
+        """Return the link for a number of columns: each column is dense."""
         size = self.factors.shape[0]
         row, column = np.divmod(np.arange(size * size), size)
         return rows_times(row, column, (size, size), columns)
@@ -103,7 +103,7 @@ def _checked(matrix: Any, x: Any, name: str) -> Any:
 
 
 def matmul(matrix: Any, x: Any) -> Any:
-    """The product of a constant sparse matrix with a tensor, which differentiates.
+    """Multiply a constant sparse matrix with a tensor, differentiably.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def matmul(matrix: Any, x: Any) -> Any:
 
     Returns
     -------
-    Tensor: Of shape ``(m,)`` or ``(m, k)``; differentiable by `x`, to any order. `pattern` knows
-        the matrix's.
+    Tensor: Of shape ``(m,)`` or ``(m, k)``; differentiable with respect to `x`, to any order.
+        `pattern` uses the matrix's entries.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def matmul(matrix: Any, x: Any) -> Any:
 
 
 def solve(matrix: Any, b: Any) -> Any:
-    """Solve ``matrix @ x = b`` for a constant sparse matrix; the solution differentiates.
+    """Solve ``matrix @ x = b`` for a constant sparse matrix, differentiably.
 
     The matrix is factorised once, for the solution and for all its derivatives.
 
@@ -147,7 +147,7 @@ def solve(matrix: Any, b: Any) -> Any:
 
     Returns
     -------
-    Tensor: Of the shape of `b` and float64; differentiable by `b`, to any order.
+    Tensor: Of the shape of `b` and float64; differentiable with respect to `b`, to any order.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Layer 8 · sparse: what is computed with sparse tensors, by dense operations on their values."""
+"""Layer 8 · sparse: operations on sparse tensors, computed by dense operations on their values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _coo(value: Any, name: str) -> SparseTensor:
 
 
 def _like(made: SparseTensor, given: Any) -> Any:
-    """`made` in the layout of `given`."""
+    """Return `made` in the layout of `given`."""
     return made.to_sparse_csr() if isinstance(given, SparseRows) else made
 
 
@@ -70,7 +70,7 @@ def _check_inner(left: Any, right: Any) -> None:
 
 
 def _times_dense(x: SparseTensor, other: Any) -> Any:
-    """A sparse matrix times a dense matrix or vector."""
+    """Multiply a sparse matrix with a dense matrix or vector."""
     row, column = x._indices_
     _check_inner(x.shape, other.shape)
     values = x._values_ if other.ndim == 1 else x._values_[:, None]
@@ -80,7 +80,7 @@ def _times_dense(x: SparseTensor, other: Any) -> Any:
 
 
 def _times_sparse(x: SparseTensor, y: SparseTensor) -> SparseTensor:
-    """A sparse matrix times another one: each entry of the one with a row of the other."""
+    """Multiply two sparse matrices: each entry of the first with a row of the second."""
     _check_inner(x.shape, y.shape)
     x, y = x.coalesce(), y.coalesce()
     (row, inner), (other, column) = array_of(x._indices_), array_of(y._indices_)
@@ -121,7 +121,7 @@ def _matmul(left: Any, right: Any) -> Any:
 
 
 def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
-    """The product of a sparse matrix with a dense or a sparse one; also of a dense with a sparse.
+    """Multiply a sparse matrix with a dense or a sparse one, or a dense one with a sparse one.
 
     Parameters
     ----------
@@ -131,12 +131,12 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
 
     Returns
     -------
-    Tensor or sparse tensor: Of shape ``(n, k)``; sparse if both factors are. Differentiable by
-        both: by the values of what is sparse. There is an intermediate of as many rows as values.
+    Tensor or sparse tensor: Of shape ``(n, k)``; sparse if both factors are. Differentiable with
+    respect to both: sparse ones by their values. An intermediate has one row per stored value.
 
     Raises
     ------
-    RuntimeError: If the shapes do not go together.
+    RuntimeError: If the shapes do not match.
     NotImplementedError: For another `reduce`.
 
     Examples
@@ -156,13 +156,13 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
 
 
 spmm = mm
-"""The name of `mm` of old."""
+"""Old name of `mm`."""
 
 
 def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: float = 1.0, alpha: float = 1.0) -> Any:
-    """``beta * mat + alpha * (mat1 @ mat2)`` with a sparse `mat1`, to a dense or a sparse `mat`.
+    """Compute ``beta * mat + alpha * (mat1 @ mat2)`` with a sparse `mat1`; `mat` may be dense.
 
-    Differentiable by all three.
+    Differentiable with respect to all three.
 
     Examples
     --------
@@ -210,9 +210,9 @@ def _added(x: Any, other: Any, sign: int = 1) -> Any:
 
 
 def _added_to(x: Any, dense: Any, sign: int = 1) -> Any:
-    """``dense ± x``, which is dense."""
+    """Compute ``dense ± x``, which is dense."""
     if isinstance(dense, np.ndarray):
-        # a cotangent of a walk on arrays
+        # the cotangent of a walk on arrays
         return _added_to(x, new_tensor(dense), sign)._payload
     if not isinstance(dense, TensorBase):
         return _added(x, dense)
@@ -225,7 +225,7 @@ def _added_to(x: Any, dense: Any, sign: int = 1) -> Any:
 
 
 def _scaled(x: Any, other: Any, apply: Callable[[Any, Any], Any]) -> Any:
-    """A product or quotient with a number, or with a tensor element by element."""
+    """Return the product or quotient with a number, or with a tensor element by element."""
     if isinstance(other, SparseBase):
         if apply is not operator.mul:
             raise RuntimeError("div: a sparse tensor is divided by numbers alone")
@@ -263,13 +263,13 @@ def _multiplied(a: SparseTensor, b: SparseTensor) -> SparseTensor:
 
 
 def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
-    """The sum of a sparse tensor's elements, along some dimensions or all.
+    """Sum the elements of a sparse tensor, along some dimensions or all.
 
     Parameters
     ----------
     input : sparse tensor.
     dim : int or tuple of int, optional. The dimensions to sum over; default: all.
-    dtype : dtype, optional. That of the result.
+    dtype : dtype, optional. The dtype of the result.
 
     Returns
     -------
@@ -313,7 +313,7 @@ def _softmax(input: Any, dim: int, dtype: Any, name: str, logarithm: bool) -> An
     groups, which, _ = distinct(index, tuple(x.shape[i] for i in others))
     group = coordinates(which)
     none = zeros((groups.shape[1], *values.shape[1:]), dtype=values.dtype)
-    # what is shifted is the same for all of a group, so that it does not matter to derivatives
+    # the shift is the same within a group, so it does not affect derivatives
     top = index_reduce(none - math.inf, 0, group, values.detach(), "amax")
     shifted = values - getitem(top, group)
     powers = shifted.exp()
@@ -323,7 +323,7 @@ def _softmax(input: Any, dim: int, dtype: Any, name: str, logarithm: bool) -> An
 
 
 def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """`softmax` along a dimension over the elements that are stored; the others count as -inf.
+    """Compute `softmax` along a dimension over the stored elements; others count as -inf.
 
     Differentiable by the values.
 
@@ -337,7 +337,7 @@ def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
 
 
 def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
-    """The logarithm of `softmax`, over the elements that are stored.
+    """Compute the logarithm of `softmax` over the stored elements.
 
     Examples
     --------
@@ -352,7 +352,7 @@ def log_softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
 
 
 def transposed(self: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
-    """The tensor with two of its sparse dimensions exchanged."""
+    """Swap two sparse dimensions."""
     self = self.to_sparse_coo()
     first, second = normal_dim(dim0, self.ndim), normal_dim(dim1, self.ndim)
     if max(first, second) >= self.sparse_dim():
@@ -365,7 +365,7 @@ def transposed(self: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
 
 
 def _permuted(self: SparseTensor, *dims: Any) -> SparseTensor:
-    """The tensor with its sparse dimensions in another order."""
+    """Permute the sparse dimensions."""
     self = self.to_sparse_coo()
     given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
     order = [normal_dim(dim, self.ndim) for dim in given]
@@ -378,7 +378,7 @@ def _permuted(self: SparseTensor, *dims: Any) -> SparseTensor:
 
 
 def _power(self: Any, exponent: Any) -> Any:
-    """The elements to a positive power, which leaves zeros what they are."""
+    """Raise the elements to a positive power, which keeps zeros."""
     if not isinstance(exponent, Number) or not exponent > 0:  # type: ignore[operator]
         raise RuntimeError("pow(): a sparse tensor to a positive number alone: use to_dense()")
     held = self.coalesce() if isinstance(self, SparseTensor) else self
@@ -386,7 +386,7 @@ def _power(self: Any, exponent: Any) -> Any:
 
 
 def _nothing_like(self: Any) -> Any:
-    """A tensor of the shape and dtype without elements."""
+    """Return a tensor of the same shape and dtype without elements."""
     return _emptied(self.clone().detach())
 
 
@@ -428,7 +428,7 @@ def _selected(self: SparseTensor, dim: int, index: Any) -> SparseTensor:
 
 
 def cat(tensors: Any, dim: int = 0) -> SparseTensor:
-    """Sparse tensors one behind the other along a sparse dimension.
+    """Concatenate sparse tensors along a sparse dimension.
 
     Examples
     --------
@@ -459,7 +459,7 @@ def cat(tensors: Any, dim: int = 0) -> SparseTensor:
 
 
 def stack(tensors: Any, dim: int = 0) -> SparseTensor:
-    """Sparse tensors along a new sparse dimension.
+    """Stack sparse tensors along a new sparse dimension.
 
     Examples
     --------
@@ -474,7 +474,7 @@ def stack(tensors: Any, dim: int = 0) -> SparseTensor:
 
 
 def _set(self: Any, made: Any) -> Any:
-    """`self`, which is now what `made` is."""
+    """Give `self` the contents of `made`."""
     if self._values_.requires_grad:
         raise RuntimeError(
             "a sparse tensor whose values are recorded cannot be written to in place: use the "
@@ -485,33 +485,33 @@ def _set(self: Any, made: Any) -> Any:
 
 
 def _emptied(self: Any) -> Any:
-    """The tensor without elements."""
+    """Remove all elements."""
     coo = self.to_sparse_coo()
     none = coordinates(np.zeros((coo.sparse_dim(), 0), np.int64))
     return _set(self, _like(SparseTensor(none, coo._values_[:0].detach(), coo.shape, True), self))
 
 
 def _negated(self: Any) -> Any:
-    """Minus the tensor."""
+    """Negate the tensor."""
     return self._with(-self._values_)
 
 
 def _total(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """As `sparse.sum`."""
+    """Sum the elements, like `sparse.sum`."""
     if keepdim:
         raise NotImplementedError("sum(): keepdim is not supported of sparse tensors")
     return sum(self, dim, dtype)
 
 
 def _norm(self: Any, p: Any = "fro", dim: Any = None) -> Any:
-    """The norm of all elements."""
+    """Return the norm of all elements."""
     if dim is not None:
         raise NotImplementedError("norm(): of all elements of a sparse tensor alone")
     return self.to_sparse_coo().coalesce()._values_.flatten().norm(2 if p == "fro" else p)
 
 
 def _of_values(self: Any, name: str) -> Any:
-    """The method that computes a function of each element, which must be zero at zero."""
+    """Make the method that computes a function of each element that maps zero to zero."""
     method = getattr(Tensor, name, None)  # registers the primitive of that name
     prim = TABLE.get(name)
     single = prim is not None and len(prim.args) == 1 and prim.family == "elementwise"
@@ -525,7 +525,7 @@ def _of_values(self: Any, name: str) -> Any:
 
 
 class _Methods:
-    """The methods of sparse tensors that compute."""
+    """The methods that compute on sparse tensors."""
 
     __getattr__ = _of_values
     __add__ = _added
@@ -547,21 +547,21 @@ class _Methods:
     zeros_like = _nothing_like
 
     def square(self) -> Any:
-        """The squares of all elements."""
+        """Return the squares of all elements."""
         return self * self
 
     def select(self: Any, dim: int, index: int) -> Any:
-        """The part at one place of a sparse dimension."""
+        """Return the slice at one index of a sparse dimension."""
         place = normal_dim(dim, self.ndim)
         others = [other for other in range(self.ndim) if other != place]
         return _permuted(self, place, *others)[index]
 
     def sparse_mask(self: Any, mask: Any) -> Any:
-        """The elements where `mask` has any, 0 where there are none."""
+        """Return the elements at the positions of those of `mask`; 0 where there are none."""
         return self.to_dense().sparse_mask(mask)
 
     def new_zeros(self: Any, *size: Any, **options: Any) -> Any:
-        """A sparse tensor of zeros, of this one's dtype."""
+        """Return a sparse tensor of zeros with this one's dtype."""
         return self._values_.new_zeros(*size, **options).to_sparse()
 
     def __sub__(self, other: Any) -> Any:
@@ -582,19 +582,19 @@ class _Methods:
     zero_ = _emptied
 
     def add_(self, other: Any, *, alpha: float = 1) -> Any:
-        """`add`, in place."""
+        """Do `add` in place."""
         return _set(self, self.add(other, alpha=alpha))
 
     def sub_(self, other: Any, *, alpha: float = 1) -> Any:
-        """`sub`, in place."""
+        """Do `sub` in place."""
         return _set(self, self.sub(other, alpha=alpha))
 
     def mul_(self, other: Any) -> Any:
-        """`mul`, in place."""
+        """Do `mul` in place."""
         return _set(self, self * other)
 
     def div_(self, other: Any) -> Any:
-        """`div`, in place."""
+        """Do `div` in place."""
         return _set(self, self / other)
 
     __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
@@ -603,11 +603,11 @@ class _Methods:
         return _matmul(other, self)
 
     def add(self, other: Any, *, alpha: float = 1) -> Any:
-        """The sum with another sparse tensor, times `alpha`."""
+        """Add another sparse tensor, times `alpha`."""
         return _added(self, other if alpha == 1 else other * alpha)
 
     def sub(self, other: Any, *, alpha: float = 1) -> Any:
-        """The difference from another sparse tensor, times `alpha`."""
+        """Subtract another sparse tensor, times `alpha`."""
         return _added(self, other if alpha == 1 else other * alpha, -1)
 
 
@@ -615,7 +615,7 @@ _OF_SEVERAL = {function.__name__: function for function in (addmm, cat, stack)}
 
 
 def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
-    """`dense`, which leaves sparse tensors to their own methods and functions."""
+    """Return `dense` with dispatch of sparse tensors to their own methods and functions."""
 
     @functools.wraps(dense)
     def either(*args: Any, **kwargs: Any) -> Any:
@@ -632,7 +632,7 @@ def _either(name: str, dense: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def install() -> None:
-    """Give the classes these methods, and the package's functions of their names."""
+    """Give the classes these methods, and make the package's functions dispatch to them."""
     package: Any = sys.modules["wengert"]
     single = {prim.name for prim in TABLE.values() if prim.family == "elementwise"}
     made: dict[Any, Any] = {}

@@ -1,4 +1,4 @@
-"""Layer 8 · sparse: compressed Jacobians and Hessians: one pass for each colour."""
+"""Layer 8 · sparse: compressed Jacobians and Hessians, one pass per colour."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from wengert.tape.node import Unrecorded
 
 
 def is_recorded(tensor: Any) -> bool:
-    """Whether gradients flow from a tensor."""
+    """Return whether gradients flow from a tensor."""
     return tensor._edge is not None and tensor._edge.__class__ is not Unrecorded
 
 
 def _parts(vector: Any, tensors: Sequence[Any]) -> list[Any]:
-    """A vector as tensors of the shapes and dtypes of others."""
+    """Split a vector into tensors of the shapes and dtypes of others."""
     parts = []
     start = 0
     for tensor in tensors:
@@ -31,7 +31,7 @@ def _parts(vector: Any, tensors: Sequence[Any]) -> list[Any]:
 
 
 def _joined(grads: Sequence[Any], like: Sequence[Any]) -> Any:
-    """Gradients as one vector; None stands for zeros."""
+    """Concatenate gradients into one vector; None stands for zeros."""
     pieces = [
         np.zeros(tensor._payload.size, tensor._payload.dtype)
         if g is None
@@ -44,7 +44,7 @@ def _joined(grads: Sequence[Any], like: Sequence[Any]) -> Any:
 def rows_of(
     outputs: Sequence[Any], leaves: Sequence[Any], retain: bool = True
 ) -> Callable[[Any], Any]:
-    """The function that multiplies the Jacobian of `outputs` by a vector from the left."""
+    """Return the function that multiplies the Jacobian of `outputs` by a vector from the left."""
     chosen = [i for i, output in enumerate(outputs) if is_recorded(output)]
 
     def product(vector: Any) -> Any:
@@ -60,10 +60,10 @@ def rows_of(
 
 
 def _columns_of(outputs: Sequence[Any], leaves: Sequence[Any]) -> Callable[[Any], Any]:
-    """The function that multiplies the Jacobian of `outputs` by a vector from the right.
+    """Return the function that multiplies the Jacobian of `outputs` by a vector from the right.
 
-    The product of a vector with the Jacobian is linear in the vector; its own product with another
-    one is that of the Jacobian with that.
+    The product of a vector with the Jacobian is linear in the vector; the vjp of this linear map is
+    the Jacobian's product with a vector from the right.
     """
     chosen = [i for i, output in enumerate(outputs) if is_recorded(output)]
     u = [new_tensor(np.zeros_like(output._payload), LEAF) for output in outputs]
@@ -85,14 +85,14 @@ def _columns_of(outputs: Sequence[Any], leaves: Sequence[Any]) -> Callable[[Any]
 
 
 def compressed(outputs: Sequence[Any], leaves: Sequence[Any], coloring: Coloring) -> Any:
-    """The Jacobian of outputs by leaves, each one vector: a CSR array of a colouring's pattern."""
+    """Return the Jacobian of outputs with respect to leaves as a CSR array."""
     rows = coloring.mode == "rows"
     product = (rows_of if rows else _columns_of)(outputs, leaves)
     return coloring.assembled(_products(product, coloring))
 
 
 def square_of(slopes: Sequence[Any], leaves: Sequence[Any], coloring: Coloring) -> Any:
-    """The Hessian from recorded gradients by leaves: a CSR array of a colouring's pattern."""
+    """Return the Hessian from recorded gradients of leaves as a CSR array."""
     slopes = [
         new_tensor(np.zeros_like(leaf._payload)) if slope is None else slope
         for slope, leaf in zip(slopes, leaves, strict=True)

@@ -1,4 +1,4 @@
-"""Layer 8 · sparse: the pattern of a Jacobian, carried along the tape from rows to elements."""
+"""Layer 8 · sparse: the pattern of a Jacobian, propagated along the tape from rows to elements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Shape = tuple[int, ...]
 
 
 def pattern_of(outputs: Sequence[Any], leaves: Sequence[Any]) -> Any:
-    """The pattern of the Jacobian of outputs by leaves, each one vector: a CSR array of bools."""
+    """Return the pattern of the Jacobian of outputs by leaves: a CSR array of bools."""
     sparse = scipy_module("sparse", "wengert.sparse.pattern")
     sizes = [math.prod(output._payload.shape) for output in outputs]
     height = sum(sizes)
@@ -54,7 +54,7 @@ def pattern_of(outputs: Sequence[Any], leaves: Sequence[Any]) -> Any:
 
 
 def hessian_pattern_of(slopes: Sequence[Any], leaves: Sequence[Any]) -> Any:
-    """The pattern of a Hessian from recorded gradients by leaves, None for zeros: symmetric."""
+    """Return the symmetric pattern of a Hessian from recorded gradients of leaves; None is zero."""
     given = [
         new_tensor(np.zeros_like(leaf._payload)) if slope is None else slope
         for slope, leaf in zip(slopes, leaves, strict=True)
@@ -73,7 +73,7 @@ class _Walk:
         self.pending: dict[Any, dict[int, list[Pairs]]] = {}
 
     def deliver(self, edge: Any, shape: Shape, pairs: Pairs) -> None:
-        """Add pairs to what waits for the target of an edge, a value of a `shape`."""
+        """Add pairs to those waiting at the target of an edge, a value of a `shape`."""
         if edge is None or edge.__class__ is Unrecorded or not pairs[0].size:
             return
         node, index = (edge.node, edge.index) if isinstance(edge, OutputEdge) else (edge, 0)
@@ -87,7 +87,7 @@ class _Walk:
         self.shapes[node][index] = shape
 
     def arrived(self, leaf: Any) -> list[Pairs]:
-        """The pairs of a leaf."""
+        """Return the pairs of a leaf."""
         return self.pending.get(leaf, {}).get(0, [])
 
     def run(self) -> None:
@@ -103,7 +103,7 @@ class _Walk:
             if node.several and hasattr(node, "prim"):
                 known = [tuple(meta[0]) for meta in node.outputs_meta]
             elif node.several:
-                # of a Function: what did not arrive is its own affair
+                # of a Function: it handles missing pairs itself
                 known = [shapes.get(index) for index in range(node.width())]
             self._step(node.edges, links_of(node, known), pairs)
 
@@ -124,7 +124,7 @@ class _Walk:
                     self.deliver(edge, shape, link.carry(elements, rows, self.height))
 
     def _written(self, node: Any, shape: Shape, pairs: Pairs) -> None:
-        """A write through a view: what the view shows has the history of the write."""
+        """Return the links of a write through a view: the viewed values have its history."""
         elements, rows = pairs
         size = math.prod(shape)
         shown = push(K, node.chain, np.arange(size).reshape(shape))

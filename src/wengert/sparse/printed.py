@@ -1,4 +1,4 @@
-"""Layer 8 · sparse: how sparse tensors print: as in PyTorch."""
+"""Layer 8 · sparse: printing of sparse tensors, as in PyTorch."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _UNNAMED = (np.dtype(np.int64), np.dtype(bool))
 
 
 def shown(parts: dict[str, Any], tensor: Any, apart: bool) -> str:
-    """A sparse tensor as text.
+    """Format a sparse tensor.
 
     Parameters
     ----------
-    parts: The tensors that it is made of, by their names.
-    apart: Whether what follows them begins on a line of its own.
+    parts: Its component tensors, by name.
+    apart: Whether the rest starts on a line of its own.
     """
     lines = []
     for name, part in parts.items():

@@ -1,8 +1,8 @@
-"""Layer 8 · sparse: operations that put elements into other places, found out by doing it.
+"""Layer 8 · sparse: the structure of data-moving operations, found by applying their rules.
 
 Indexing, slices, views, concatenation, gathering and scattering are linear, with ones and zeros for
-coefficients that no value decides on. Such a rule, applied to the numbers of elements, says where
-each one goes; applied to other values, whether it only moves them or computes with them.
+coefficients that no value decides on. Applying such a rule to element numbers shows where each
+element goes; applying it to other values shows whether it only moves them or computes with them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST = 2**24
 
 
 def applied(node: Any, cotangents: list[Any]) -> tuple[Any, ...]:
-    """The gradients of a node's arguments, raw, from raw cotangents of all its outputs."""
+    """Return the raw gradients of a node's arguments, from raw cotangents of all its outputs."""
     before = MODE.get()
     MODE.set(NO_GRAD)
     try:
@@ -33,7 +33,7 @@ def applied(node: Any, cotangents: list[Any]) -> tuple[Any, ...]:
     except (TypeError, ValueError):
         if any(np.iscomplexobj(cotangent) for cotangent in cotangents):
             raise
-        # what real results of complex arguments want is not known
+        # it is not known which part of a complex gradient a real result needs
         return applied(node, [None if g is None else g.astype(complex) for g in cotangents])
     finally:
         MODE.set(before)
@@ -41,7 +41,7 @@ def applied(node: Any, cotangents: list[Any]) -> tuple[Any, ...]:
 
 
 def shape_of(node: Any, i: int, shapes: list[Shape]) -> Shape | None:
-    """The shape of argument `i` of a node, if it is noted; else by the node's rules."""
+    """Return the shape of argument `i` of a node, if it is stored; else from the node's rules."""
     name = node.prim.args[i]
     known = getattr(node, f"{name}_shape", None)
     if known is not None:
@@ -58,7 +58,7 @@ def _given(node: Any, cotangents: list[Any]) -> Any:
 
 
 def probed(node: Any, shapes: list[Shape]) -> list[tuple[Shape, list[Link | None]] | None]:
-    """For each argument of a linear operation its shape and the links of the outputs.
+    """Return, for each argument of a linear operation, its shape and the links of the outputs.
 
     Parameters
     ----------
@@ -93,13 +93,13 @@ def _numbers(shape: Shape) -> Any:
 
 
 def _values(shape: Shape) -> Any:
-    """Values that are exact in float32, and that no sum or mean of others is likely to be."""
+    """Return values that are exact in float32, and unlikely to be sums or means of others."""
     rng = np.random.default_rng(0)
     return (rng.random(math.prod(shape), np.float32) + 1).astype(np.float64).reshape(shape)
 
 
 def _copied(where: Any, what: Any, values: Any) -> Any:
-    """The number of the value that each element is a copy of, or -1; None if some are not."""
+    """Return which value each element copies, or -1; None if some are not copies."""
     if np.iscomplexobj(where) or not np.isfinite(where).all():
         return None
     where = np.asarray(where, np.float64).reshape(-1)
@@ -116,7 +116,7 @@ def _copied(where: Any, what: Any, values: Any) -> Any:
 
 
 def _forward(node: Any, i: int, k: int, shape: Shape, shapes: list[Shape]) -> Link | None:
-    """The link of output `k` to argument `i`, if elements of that are copied to several places.
+    """Return the link of output `k` to argument `i`, if its elements may be copied several times.
 
     The operation itself is the transpose of its rule, so the rule is differentiated.
     """

@@ -1,6 +1,6 @@
 """Layer 8 · sparse: the structure of matrix products.
 
-An element of a product depends on a row of the one factor and a column of the other. Where a factor
+An element of a product depends on a row of one factor and a column of the other. Where a factor
 is constant, its zeros are structure: a banded matrix times a vector has a banded Jacobian.
 """
 
@@ -18,19 +18,19 @@ _SMALL = 4096
 
 
 def _constant(node: Any, i: int) -> Any:
-    """The payload of a factor that is constant and has many zeros, else None."""
+    """Return the payload of a factor that is constant and has many zeros, else None."""
     saved = getattr(node, f"s_{node.prim.args[i]}", None)
     if node.edges[i] is not None or saved is None or saved._payload is None:
         return None
     value = np.asarray(saved._payload)
     count = np.count_nonzero(value)
-    # lists of what is not zero take more room than rows and columns do
+    # lists of nonzeros take more memory than rows and columns do
     worth = count < value.size and (value.size <= _SMALL or 4 * count <= value.size)
     return value if worth else None
 
 
 def rows_times(row: Any, column: Any, shape: Shape, columns: int) -> Link | None:
-    """``matrix @ x`` by ``x``, which has a number of columns, from the matrix's entries."""
+    """Link ``matrix @ x`` to ``x``, which has a number of columns, by the matrix's entries."""
     # result (i, j) <- x (k, j) where matrix (i, k) is not zero
     order = np.argsort(row, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
@@ -38,7 +38,7 @@ def rows_times(row: Any, column: Any, shape: Shape, columns: int) -> Link | None
 
 
 def _times_columns(matrix: Any, rows: int) -> Link | None:
-    """``x @ matrix`` by ``x``, which has a number of rows."""
+    """Link ``x @ matrix`` to ``x``, which has a number of rows."""
     # result (i, j) <- x (i, k) where matrix (k, j) is not zero
     column, inner = np.nonzero(matrix.T)
     start = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=matrix.shape[1]))])
@@ -66,14 +66,14 @@ def _interleaved(start: Any, inner: Any, columns: int) -> Link | None:
 
 
 def _left(shape: Shape, result: Shape, other: Any) -> Link | None:
-    """The first factor of ``(..., n, k) @ (..., k, m)``: its rows."""
+    """Link ``(..., n, k) @ (..., k, m)`` to its first factor: by rows."""
     if other is not None and len(shape) == 2 and other.ndim == 2:
         return _times_columns(other, shape[0])
     return along(shape, result, (len(shape) - 1,), like=tuple(range(len(shape) - 1)))
 
 
 def _right(shape: Shape, result: Shape, other: Any) -> Link | None:
-    """The second factor: its columns."""
+    """Link the product to its second factor: by columns."""
     if other is not None and len(shape) == 2 and other.ndim == 2:
         row, column = np.nonzero(other)
         return rows_times(row, column, other.shape, shape[1])
@@ -83,7 +83,7 @@ def _right(shape: Shape, result: Shape, other: Any) -> Link | None:
 
 @structural
 def _matrix_product(node: Any, shapes: list[Shape]) -> Found:
-    """A product of matrices, the last two arguments."""
+    """Return the links of a matrix product, from the last two arguments."""
     first = len(node.prim.args) - 2
     (result,) = shapes
     found = _added(node, result, first)
@@ -104,7 +104,7 @@ def _matrix_product(node: Any, shapes: list[Shape]) -> Found:
 
 
 def _inner(node: Any, first: int) -> int:
-    """The size of the dimension that is summed over."""
+    """Return the size of the dimension that is summed over."""
     names = node.prim.args
     left = getattr(node, f"s_{names[first]}")
     if left is not None:
@@ -114,7 +114,7 @@ def _inner(node: Any, first: int) -> int:
 
 
 def _added(node: Any, result: Shape, first: int) -> Found:
-    """The summand of addmm and its like."""
+    """Return the links of the summand of addmm and its like."""
     if not first:
         return []
     if node.edges[0] is None:
@@ -172,7 +172,7 @@ def _outer(node: Any, shapes: list[Shape]) -> Found:
 
 @structural
 def _distances(node: Any, shapes: list[Shape]) -> Found:
-    """Distances of the rows of one matrix from those of the other."""
+    """Return the links of distances between the rows of two matrices."""
     (result,) = shapes
     last = len(result) - 1
     found: Found = []

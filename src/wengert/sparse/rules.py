@@ -1,4 +1,4 @@
-"""Layer 8 · sparse: which structural rule each operation follows (see NOTE [structure])."""
+"""Layer 8 · sparse: the structural rule of each operation (see NOTE [structure])."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wengert.sparse.links import Link
 
 Shape = tuple[int, ...]
 Found = list[tuple[Shape, list[Link | None]] | None]
-"""For each argument None, or its shape and the link of each output."""
+"""For each argument, None or its shape and the link of each output."""
 Rule = Callable[[Any, list[Shape]], Found]
 R = TypeVar("R", bound=Rule)
 
@@ -39,11 +39,11 @@ SPARSITY: Facet[str] = Facet("sparsity", _of_family)
 
 
 def structural(rule: R) -> R:
-    """Enter ``_name(node, shapes of the outputs)`` as the rule that records call ``name``."""
+    """Register ``_name(node, shapes of the outputs)`` as the rule that records call ``name``."""
     _RULES[rule.__name__[1:]] = rule
     return rule
 
 
 def rule_of(prim: Primitive) -> Rule:
-    """The rule of an operation."""
+    """Return the rule of an operation."""
     return _RULES[SPARSITY[prim]]

@@ -2,11 +2,11 @@
 
 NOTE [structure]
 A structural rule says which elements of the arguments an element of the result may depend on, for
-all values that the arguments may take. What decides on values (comparisons, maxima, masks of
-activations) counts as if every choice were possible. Only what the graph takes as given, since no
-gradient flows into it, is taken as it is: indices, masks, and the zeros of a constant matrix in a
-product. Records say by `SPARSITY` which rule they follow, where their family does not; an operation
-of which nothing is known is dense: everything depends on everything.
+all values that the arguments may take. Choices between values (comparisons, maxima, masks of
+activations) count as if every choice were possible. Only values that are constant to the graph,
+since no gradient flows into them, are taken as they are: indices, masks, and the zeros of a
+constant matrix in a product. Records name their rule by `SPARSITY` where their family does not
+imply it; an operation about which nothing is known is dense: everything depends on everything.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from wengert.sparse.probe import applied, probed
 from wengert.sparse.rules import Found, Shape, rule_of, structural
 from wengert.tape.views import ReplayedView
 
-# the modules whose rules are entered when they are imported
+# the modules whose rules are registered on import
 ENTERED = (products, windows)
 
 
 def links_of(node: Any, results: Sequence[Shape | None]) -> Found:
-    """The shape of each argument of a node and its links from the outputs, of the given shapes.
+    """Return the shape of each argument of a node, and its links from outputs of the given shapes.
 
     The shapes of outputs that nothing depends on may be None for nodes of custom Functions.
     """
@@ -48,8 +48,8 @@ def links_of(node: Any, results: Sequence[Shape | None]) -> Found:
 
 @structural
 def _moved(node: Any, shapes: list[Shape]) -> Found:
-    """What puts elements into other places."""
-    # what decides where they go must not be among them
+    """Return the links of an operation that only moves elements."""
+    # values that decide where elements go must not be among the differentiable arguments
     prim = node.prim
     return (probed if set(prim.saved_args) <= set(prim.fixed) else _dense)(node, shapes)
 
@@ -98,7 +98,7 @@ def _along_dim(node: Any, shapes: list[Shape]) -> Found:
 
 @structural
 def _per_matrix(node: Any, shapes: list[Shape]) -> Found:
-    """Each matrix of a batch by itself, where all arguments have the batch."""
+    """Handle each matrix of a batch separately, if all arguments have the batch."""
     found = _dense(node, shapes)
     arguments = [argument[0] for argument in found if argument is not None]
     batch = max(arguments, key=len, default=())[:-2]
@@ -123,7 +123,7 @@ def _per_matrix(node: Any, shapes: list[Shape]) -> Found:
 
 @structural
 def _normalised(node: Any, shapes: list[Shape]) -> Found:
-    """Normalisation: along dimensions, with weights that broadcast."""
+    """Return the links of normalisation along dimensions, with weights that broadcast."""
     (result,) = shapes
     found = _dense(node, shapes)
     name = node.prim.name
@@ -157,7 +157,7 @@ def _viewed(node: Any, shapes: list[Shape]) -> Found:
 
 
 def _shown(node: Any, shapes: list[Shape]) -> Found | None:
-    """What only shows elements, where all is noted: by showing their numbers."""
+    """Return the links of a fully recorded view, found by applying it to element numbers."""
     prim = node.prim
     shape = getattr(node, "self_shape", None)
     if shape is None or len(shapes) != 1:
@@ -184,7 +184,7 @@ def _elements(shape: Shape) -> Any:
 
 @structural
 def _planes(node: Any, shapes: list[Shape]) -> Found:
-    """Pooling: within each plane of each channel."""
+    """Return the links of pooling, which stays within each plane of each channel."""
     shape = tuple(node.self_shape)
     several = getattr(node, "p_dims", None)
     if several is None:
@@ -204,7 +204,7 @@ def _total(node: Any, shapes: list[Shape]) -> Found:
 
 @structural
 def _as_complex(node: Any, shapes: list[Shape]) -> Found:
-    """Two real numbers to each complex one."""
+    """Return the links of a complex view: two real numbers per complex one."""
     (result,) = shapes
     shape = (*result, 2)
     return [(shape, [along(shape, result, (len(result),))])]
@@ -212,7 +212,7 @@ def _as_complex(node: Any, shapes: list[Shape]) -> Found:
 
 @structural
 def _as_real(node: Any, shapes: list[Shape]) -> Found:
-    """Two real numbers of each complex one."""
+    """Return the links of a real view: two real numbers of each complex one."""
     (result,) = shapes
     shape = result[:-1]
     link = broadcast((*shape, 1), result)
@@ -221,7 +221,7 @@ def _as_real(node: Any, shapes: list[Shape]) -> Found:
 
 @structural
 def _written_over(node: Any, shapes: list[Shape]) -> Found:
-    """Writing over: nothing is left of what was there."""
+    """Return the links of an overwrite, which leaves nothing of the previous values."""
     found = _by_element(node, shapes)
     found[0] = None
     return found

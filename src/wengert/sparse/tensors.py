@@ -1,11 +1,10 @@
-"""Layer 8 · sparse: tensors of which only some elements are stored.
+"""Layer 8 · sparse: tensors that store only some of their elements.
 
 NOTE [sparse tensors]
-A sparse tensor is made of dense ones: where its elements are, and their values. Whatever is
-computed with it is computed with its values, by operations that record, so its derivatives are
-those of the values. To programs it is a `Tensor`, as ``isinstance`` says, and to the tape it is
-none: functions that do not know it refuse it, instead of taking what is not stored for something
-else.
+A sparse tensor is made of dense ones: the indices of its elements, and their values. Operations on
+it are recorded operations on its values, so its derivatives are those of the values. To programs it
+is a `Tensor`, as ``isinstance`` says, but to the tape it is not: functions that do not support it
+refuse it, rather than misread elements that are not stored.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ from wengert.tape.modes import untraced
 
 
 def array_of(index: Any) -> Any:
-    """The indices in a tensor as an array."""
+    """Return the indices in a tensor as an array."""
     untraced("it reads where the elements of a sparse tensor are")
     return np.asarray(index.detach().numpy())
 
 
 def coordinates(array: Any) -> Any:
-    """Indices as a tensor."""
+    """Return indices as a tensor."""
     return new_tensor(np.ascontiguousarray(array, np.int64))
 
 
 def distinct(index: Any, sizes: tuple[int, ...]) -> tuple[Any, Any, bool]:
-    """The places that occur, in order, for each entry which of them it is, and if all are new."""
+    """Return the sorted distinct indices, each entry's position in them, and whether all were."""
     if not sizes:
         count = index.shape[1]
         return index[:, : min(count, 1)], np.zeros(count, np.int64), count <= 1
@@ -55,13 +54,13 @@ def distinct(index: Any, sizes: tuple[int, ...]) -> tuple[Any, Any, bool]:
 
 
 class NotOfSparse(AttributeError, NotImplementedError):
-    """There is no such method of sparse tensors."""
+    """The method does not exist for sparse tensors."""
 
 
 class SparseBase(SparseValue):
-    """What sparse tensors of all layouts have in common."""
+    """The common base of sparse tensors of all layouts."""
 
-    # put in place by `wengert.sparse.operations`
+    # set by `wengert.sparse.operations`
     __add__: Callable[[Any], Any]
     __radd__: Callable[[Any], Any]
     __sub__: Callable[[Any], Any]
@@ -90,7 +89,7 @@ class SparseBase(SparseValue):
     layout: layout
 
     def to_sparse_coo(self) -> SparseTensor:
-        """The tensor with a pair of indices for each element."""
+        """Return the tensor in COO form: with an index for each element."""
         raise NotImplementedError
 
     def _with(self, values: Any) -> Self:
@@ -104,7 +103,7 @@ class SparseBase(SparseValue):
 
     @property
     def device(self) -> device:
-        """Where the values are: on the CPU."""
+        """The device of the values: the CPU."""
         return CPU
 
     @property
@@ -124,12 +123,12 @@ class SparseBase(SparseValue):
 
     @property
     def grad_fn(self) -> Any:
-        """The node that made the values."""
+        """The node that computed the values."""
         return self._values_.grad_fn
 
     @property
     def grad(self) -> Self | None:
-        """The gradient of the values, where they are; None before there is one."""
+        """The gradient of the values, at the stored positions; None before there is one."""
         found = self._values_.grad
         return None if found is None else self._with(found)
 
@@ -138,56 +137,56 @@ class SparseBase(SparseValue):
         self._values_.grad = None if value is None else value._values_
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Let the values require a gradient."""
+        """Set whether the values require a gradient."""
         self._values_.requires_grad_(requires_grad)
         return self
 
     def retain_grad(self) -> None:
-        """Keep the gradient of the values, though they are not a leaf."""
+        """Keep the gradient of the values even if they are not a leaf."""
         self._values_.retain_grad()
 
     def dim(self) -> int:
-        """The number of dimensions."""
+        """Return the number of dimensions."""
         return self.ndim
 
     ndimension = dim
 
     def is_same_size(self, other: Any) -> bool:
-        """Whether `other` has the same shape."""
+        """Return whether `other` has the same shape."""
         return bool(self.shape == other.shape)
 
     def type(self) -> str:
-        """The name of the constructor that gives such tensors."""
+        """Return the name of the constructor of such tensors."""
         name = next(name for name in TYPED if typed(name).dtype == self.dtype)
         return f"torch.sparse.{name}"
 
     def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one dimension."""
+        """Return the shape, or the size of one dimension."""
         return self.shape if dim is None else self.shape[normal_dim(dim, self.ndim)]
 
     def numel(self) -> int:
-        """The number of elements, stored or not."""
+        """Return the number of elements, stored or not."""
         return self.shape.numel()
 
     nelement = numel
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is a real floating type."""
+        """Return whether the dtype is a real floating-point type."""
         return self.dtype.is_floating_point
 
     def is_complex(self) -> bool:
-        """Whether the dtype is complex."""
+        """Return whether the dtype is complex."""
         return self.dtype.is_complex
 
     def _nnz(self) -> int:
         return int(self._values_.shape[0])
 
     def values(self) -> Any:
-        """The values that are stored."""
+        """Return the stored values."""
         return self._values_
 
     def detach(self) -> Self:
-        """The tensor with values that are detached."""
+        """Return the tensor with detached values."""
         return self._with(self._values_.detach())
 
     def detach_(self) -> Self:
@@ -196,11 +195,11 @@ class SparseBase(SparseValue):
         return self
 
     def clone(self, *, memory_format: Any = None) -> Self:
-        """The tensor with values in memory of their own."""
+        """Return the tensor with a copy of its values."""
         return self._with(self._values_.clone())
 
     def write_to(self, dense: Any, name: str, alpha: Any = 1) -> Any:
-        """``dense += alpha * self`` in place for the `name` "add", for "sub" ``-=``."""
+        """Do ``dense += alpha * self`` in place for the `name` "add", ``-=`` for "sub"."""
         if tuple(dense.shape) != tuple(self.shape):
             raise RuntimeError(
                 f"{name}: expected 'self' and 'other' to have same size, but self has size "
@@ -212,23 +211,23 @@ class SparseBase(SparseValue):
         return dense.index_put_(tuple(stored._indices_), values, accumulate=True)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """The tensor of another dtype; arguments as for `Tensor.to`."""
+        """Convert the tensor to another dtype; arguments as for `Tensor.to`."""
         return self._with(to(self._values_, *args, **kwargs))
 
     def float(self) -> Self:
-        """The tensor of dtype float32."""
+        """Convert the tensor to float32."""
         return self._with(self._values_.float())
 
     def double(self) -> Self:
-        """The tensor of dtype float64."""
+        """Convert the tensor to float64."""
         return self._with(self._values_.double())
 
     def cpu(self) -> Self:
-        """The tensor itself."""
+        """Return the tensor itself."""
         return self
 
     def to_dense(self, dtype: Any = None, *, masked_grad: bool = True) -> Any:
-        """The dense tensor, with zeros where nothing is stored; differentiable by the values."""
+        """Return the dense tensor, with zeros elsewhere; differentiable by the values."""
         self = self.to_sparse_coo()
         values = self._values_ if dtype is None else to(self._values_, dtype)
         made = zeros(tuple(self.shape), dtype=values.dtype)
@@ -237,7 +236,7 @@ class SparseBase(SparseValue):
         return index_put(made, tuple(self._indices_), values, accumulate=True)
 
     def numpy(self, *, force: bool = False) -> Any:
-        """Refused: arrays are dense.
+        """Refuse conversion to NumPy, whose arrays are dense.
 
         Raises
         ------
@@ -249,7 +248,7 @@ class SparseBase(SparseValue):
         return self.numpy()
 
     def tolist(self) -> Any:
-        """The elements as nested lists, zeros included."""
+        """Return the elements as nested lists, zeros included."""
         return self.to_dense().tolist()
 
     def __len__(self) -> int:
@@ -263,7 +262,7 @@ class SparseBase(SparseValue):
         return bool(self.to_dense())
 
     def item(self) -> Any:
-        """The only element as a number."""
+        """Return the only element as a number."""
         return self.to_dense().item()
 
     __hash__ = object.__hash__
@@ -272,8 +271,8 @@ class SparseBase(SparseValue):
 class SparseTensor(SparseBase):
     """A tensor that stores indices and values: ``layout=torch.sparse_coo``.
 
-    Made by `sparse_coo_tensor` and `Tensor.to_sparse`. Elements that are stored several times are
-    summed; `coalesce` sums them.
+    Made by `sparse_coo_tensor` and `Tensor.to_sparse`. Duplicate elements count as their sum;
+    `coalesce` adds them up.
     """
 
     layout = sparse_coo
@@ -289,15 +288,15 @@ class SparseTensor(SparseBase):
         return type(self)(self._indices_, values, self.shape, self._coalesced)
 
     def sparse_dim(self) -> int:
-        """The number of dimensions with indices, the first ones."""
+        """Return the number of sparse dimensions, the first ones."""
         return int(self._indices_.shape[0])
 
     def dense_dim(self) -> int:
-        """The number of dimensions without, the last ones."""
+        """Return the number of dense dimensions, the last ones."""
         return self.ndim - self.sparse_dim()
 
     def is_coalesced(self) -> bool:
-        """Whether each element is stored once, in order."""
+        """Return whether each element is stored once, in order."""
         return self._coalesced
 
     def _check_coalesced(self, what: str) -> None:
@@ -307,12 +306,12 @@ class SparseTensor(SparseBase):
             )
 
     def indices(self) -> Any:
-        """Where the values are: of shape (sparse_dim, nnz), int64."""
+        """Return the indices of the values: of shape (sparse_dim, nnz), int64."""
         self._check_coalesced("indices")
         return self._indices_
 
     def values(self) -> Any:
-        """The values: of shape (nnz, and the dense dimensions)."""
+        """Return the values: of shape (nnz, dense sizes)."""
         self._check_coalesced("values")
         return self._values_
 
@@ -323,7 +322,7 @@ class SparseTensor(SparseBase):
         return self._values_
 
     def coalesce(self) -> SparseTensor:
-        """The tensor with each element stored once, in order.
+        """Return the tensor with each element stored once, in order.
 
         Examples
         --------
@@ -342,15 +341,15 @@ class SparseTensor(SparseBase):
         return SparseTensor(coordinates(places), values, self.shape, True)
 
     def to_sparse_coo(self) -> SparseTensor:
-        """The tensor itself."""
+        """Return the tensor itself."""
         return self
 
     def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
-        """The tensor itself."""
+        """Return the tensor itself."""
         return self
 
     def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
-        """The matrix stored by rows."""
+        """Return the matrix in CSR form."""
         if self.ndim != 2 or self.dense_dim():
             raise RuntimeError(
                 f"to_sparse_csr(): a matrix is stored by rows, not a tensor of {self.ndim} "
@@ -407,15 +406,15 @@ class SparseRows(SparseBase):
         return type(self)(self._starts, self._columns, values, self.shape)
 
     def crow_indices(self) -> Any:
-        """Where in `col_indices` and `values` each row begins, and where the last one ends."""
+        """Return the start of each row in `col_indices` and `values`, and the end of the last."""
         return self._starts
 
     def col_indices(self) -> Any:
-        """The columns of the values."""
+        """Return the columns of the values."""
         return self._columns
 
     def to_sparse_coo(self) -> SparseTensor:
-        """The matrix with a pair of indices for each element."""
+        """Return the matrix in COO form."""
         counts = np.diff(array_of(self._starts))
         row = np.repeat(np.arange(self.shape[0]), counts)
         index = np.stack([row, array_of(self._columns)])
@@ -423,11 +422,11 @@ class SparseRows(SparseBase):
         return SparseTensor(coordinates(index), self._values_, self.shape, new and places is index)
 
     def to_sparse(self, *args: Any, **kwargs: Any) -> SparseTensor:
-        """The matrix with a pair of indices for each element."""
+        """Return the matrix in COO form."""
         return self.to_sparse_coo()
 
     def to_sparse_csr(self, dense_dim: int | None = None) -> SparseRows:
-        """The matrix itself."""
+        """Return the matrix itself."""
         return self
 
     def __repr__(self) -> str:

@@ -20,7 +20,7 @@ def _windows(
     padding: Sequence[int],
     dilation: Sequence[int],
 ) -> Any:
-    """For each position of the result the positions in its window, a row; -1 outside."""
+    """Return, for each position of the result, the positions in its window as a row; -1 outside."""
     several = len(sizes)
     places: Any = np.zeros((1,) * 2 * several, np.int64)
     outside: Any = False
@@ -38,18 +38,19 @@ def _windows(
 def _in_windows(
     node: Any, shape: Shape, result: Shape, kernel: Shape, groups: int, weight: Any
 ) -> Any:
-    """For each element of a correlation's result those of its window, a row; -1 for none.
+    """Return, for each element of a correlation's result, those of its window as a row; -1 for
+    none.
 
     Parameters
     ----------
-    shape, result: ``(count, channels, *sizes)`` of what is correlated and of the result.
-    weight: The weights if they are constant, whose zeros are left out; else None.
+    shape, result: ``(count, channels, *sizes)`` of the input and of the result.
+    weight: The weights if they are constant, whose zeros are skipped; else None.
     """
     several = len(kernel)
     dilation = getattr(node, "p_dilation", (1,) * several)
     sizes, out = shape[2:], result[2:]
     at = _windows(sizes, out, kernel, node.p_stride, node.p_padding, dilation)[None, :, None, :]
-    # each plane of the result sees all planes of its group
+    # each plane of the result depends on all planes of its group
     count, channels = shape[0], shape[1] // groups
     planes = np.arange(count * shape[1]).reshape(count, groups, 1, channels)
     planes = np.broadcast_to(planes, (count, groups, result[1] // groups, channels))
@@ -65,7 +66,7 @@ def _in_windows(
 def _ends(
     node: Any, shape: Shape, weight: Shape, result: Shape, turned: bool
 ) -> tuple[list[Link | None], list[Link | None]]:
-    """The links of a correlation, or with `turned` of its transpose, to its input and weights."""
+    """Return the links of a correlation, or its transpose if `turned`, to input and weights."""
     saved = None if node.edges[1] is not None else node.s_weight
     first: list[Link | None] = [None]
     second: list[Link | None] = [None]

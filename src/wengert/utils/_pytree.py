@@ -1,7 +1,7 @@
 """Layer 8 · utils: nested containers under torch.utils._pytree's names.
 
-None is a leaf, and dictionaries keep their order. Classes of the user's own are gone into when they
-are registered.
+None is a leaf, and dictionaries keep their order. Instances of a user's class are flattened if the
+class is registered.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class MappingKey(NamedTuple):
-    """The key of an entry of a dictionary."""
+    """The key of a dictionary entry."""
 
     key: Any
 
@@ -51,12 +51,12 @@ class MappingKey(NamedTuple):
         return f"[{self.key!r}]"
 
     def get(self, mapping: Any) -> Any:
-        """The entry."""
+        """Return the entry."""
         return mapping[self.key]
 
 
 class SequenceKey(NamedTuple):
-    """The place of an entry of a list or tuple."""
+    """The index of an entry of a list or tuple."""
 
     idx: int
 
@@ -64,7 +64,7 @@ class SequenceKey(NamedTuple):
         return f"[{self.idx!r}]"
 
     def get(self, sequence: Any) -> Any:
-        """The entry."""
+        """Return the entry."""
         return sequence[self.idx]
 
 
@@ -77,12 +77,12 @@ class GetAttrKey(NamedTuple):
         return f".{self.name}"
 
     def get(self, obj: Any) -> Any:
-        """The attribute."""
+        """Return the attribute."""
         return getattr(obj, self.name)
 
 
 class NodeDef(NamedTuple):
-    """How containers of a class are taken apart, and made again."""
+    """The functions that flatten and rebuild containers of one class."""
 
     type: Any
     flatten_fn: Callable[[Any], tuple[list[Any], Any]]
@@ -98,7 +98,7 @@ class TreeSpec:
 
     Attributes
     ----------
-    type, context : the class of the outermost container, and what makes it again beside its parts.
+    type, context : the class of the outermost container, and what rebuilds it from its parts.
     children_specs : list of TreeSpec. The structures of its parts.
     num_nodes, num_leaves, num_children : int.
     """
@@ -113,23 +113,23 @@ class TreeSpec:
 
     @property
     def num_children(self) -> int:
-        """How many parts the outermost container has."""
+        """The number of parts of the outermost container."""
         return len(self.children_specs)
 
     def is_leaf(self) -> bool:
-        """Whether this is the structure of a leaf."""
+        """Return whether this is the structure of a leaf."""
         return self.type is None
 
     def children(self) -> list[TreeSpec]:
-        """The structures of the parts."""
+        """Return the structures of the parts."""
         return list(self.children_specs)
 
     def child(self, index: int) -> TreeSpec:
-        """The structure of a part."""
+        """Return the structure of one part."""
         return self.children_specs[index]
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
-        """The tree of this structure with these leaves."""
+        """Build the tree of this structure with these leaves."""
         leaves = list(leaves)
         if len(leaves) != self.num_leaves:
             raise ValueError(
@@ -145,7 +145,7 @@ class TreeSpec:
         return SUPPORTED_NODES[self.type].unflatten_fn(parts, self.context)
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
-        """The subtrees of `tree` where this structure has its leaves."""
+        """Return the subtrees of `tree` at the leaves of this structure."""
         if self.type is None:
             return [tree]
         if _kind(tree) != self.type:
@@ -205,7 +205,7 @@ _LEAF = LeafSpec()
 
 
 def _keys_of(context: Any) -> Any:
-    """The keys in what makes a dictionary again."""
+    """Return the keys in a dictionary's context."""
     return context[1] if isinstance(context, list) and context[:1] == [_FACTORY] else context
 
 
@@ -222,15 +222,14 @@ def register_pytree_node(
     from_dumpable_context: Any = None,
     flatten_with_keys_fn: Any = None,
 ) -> None:
-    """Have instances of a class gone into.
+    """Register a class as a container, whose instances are flattened.
 
     Parameters
     ----------
     cls : class.
-    flatten_fn : callable. Gives of an instance its parts, and what makes it again beside them.
-    unflatten_fn : callable. Makes an instance of these.
-    flatten_with_keys_fn : callable, optional. As `flatten_fn`, with a pair of a key and the part
-        for each part.
+    flatten_fn : callable. Returns the parts of an instance, and a context for rebuilding it.
+    unflatten_fn : callable. Builds an instance from parts and context.
+    flatten_with_keys_fn : callable, optional. Like `flatten_fn`, but returns ``(key, part)`` pairs.
     """
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
@@ -241,7 +240,7 @@ _register_pytree_node = _private_register_pytree_node = register_pytree_node
 
 
 def _deregister_pytree_node(cls: Any) -> None:
-    """Have instances of a class be leaves again."""
+    """Unregister a class: its instances become leaves again."""
     del SUPPORTED_NODES[cls]
 
 
@@ -252,7 +251,7 @@ def register_dataclass(
     drop_field_names: list[str] | None = None,
     serialized_type_name: str | None = None,
 ) -> None:
-    """Have instances of a dataclass gone into, field by field."""
+    """Register a dataclass as a container of its fields."""
     if field_names is None:
         if not is_dataclass(cls):
             raise ValueError(f"field_names must be specified with a list of all fields of {cls}")
@@ -273,19 +272,19 @@ def register_dataclass(
 
 
 def register_constant(cls: Any) -> None:
-    """Have instances of a class belong to the structure: they are not leaves."""
+    """Register a class whose instances belong to the structure instead of being leaves."""
     register_pytree_node(
         cls, lambda value: ([], value), lambda _, value: value, flatten_with_keys_fn=None
     )
 
 
 def is_namedtuple_class(cls: Any) -> bool:
-    """Whether a class is a named tuple."""
+    """Return whether a class is a named tuple."""
     return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
 def is_namedtuple(obj: Any) -> bool:
-    """Whether a value, or a class, is a named tuple."""
+    """Return whether a value, or a class, is a named tuple."""
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
@@ -343,7 +342,7 @@ _, _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = SUPPORTED_NODES[
 
 
 def _kind(tree: Any) -> Any:
-    """What a tree is registered as; its class, if as nothing."""
+    """Return the key under which a tree is registered; its class if it is not."""
     kind = type(tree)
     if kind in SUPPORTED_NODES or not issubclass(kind, tuple):
         return kind
@@ -368,7 +367,7 @@ def _walk(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
 
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
-    """The leaves of nested containers, and their structure.
+    """Flatten nested containers into their leaves and their structure.
 
     Examples
     --------
@@ -384,7 +383,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
-    """The tree of a structure with other leaves."""
+    """Build the tree of a structure with other leaves."""
     if not isinstance(treespec, TreeSpec):
         raise TypeError(
             "Expected `treespec` to be an instance of TreeSpec but got item of type "
@@ -394,35 +393,35 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
-    """The leaves."""
+    """Return the leaves."""
     return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_iter(tree: Any, is_leaf: IsLeaf = None) -> Any:
-    """The leaves, one by one."""
+    """Iterate over the leaves."""
     return iter(tree_leaves(tree, is_leaf))
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> TreeSpec:
-    """The structure."""
+    """Return the structure."""
     return tree_flatten(tree, is_leaf)[1]
 
 
 def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
-    """A tree of what `func` makes of the leaves of `tree`, and of what `rests` have there."""
+    """Apply `func` to the leaves of `tree` and of `rests`; return the new tree."""
     leaves, spec = tree_flatten(tree, is_leaf)
     columns = [leaves, *(spec.flatten_up_to(rest) for rest in rests)]
     return spec.unflatten([func(*row) for row in zip(*columns, strict=True)])
 
 
 def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
-    """Call `func` on the leaves; the tree itself is returned."""
+    """Call `func` on the leaves and return the tree itself."""
     tree_map(func, tree, *rests, is_leaf=is_leaf)
     return tree
 
 
 def map_only(kinds: Any, /) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
-    """The decorator of functions that are to see leaves of some classes only."""
+    """Return a decorator of functions that should apply to leaves of some classes only."""
     chosen = kinds if not isinstance(kinds, type) and callable(kinds) else None
 
     def only(func: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -435,34 +434,34 @@ def map_only(kinds: Any, /) -> Callable[[Callable[[Any], Any]], Callable[[Any], 
 
 
 def tree_map_only(kinds: Any, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None) -> Any:
-    """`tree_map` of those leaves that are of some classes; the others stay."""
+    """Apply `tree_map` to the leaves of some classes; the others stay."""
     return tree_map(map_only(kinds)(func), tree, is_leaf=is_leaf)
 
 
 def tree_map_only_(
     kinds: Any, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None
 ) -> Any:
-    """`tree_map_` of those leaves that are of some classes."""
+    """Apply `tree_map_` to the leaves of some classes."""
     return tree_map_(map_only(kinds)(func), tree, is_leaf=is_leaf)
 
 
 def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
-    """Whether something holds for all leaves."""
+    """Return whether a predicate holds for all leaves."""
     return all(map(pred, tree_iter(tree, is_leaf)))
 
 
 def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
-    """Whether something holds for a leaf."""
+    """Return whether a predicate holds for at least one leaf."""
     return any(map(pred, tree_iter(tree, is_leaf)))
 
 
 def tree_all_only(kinds: Any, pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
-    """Whether something holds for all leaves of some classes."""
+    """Return whether a predicate holds for all leaves of some classes."""
     return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, kinds))
 
 
 def tree_any_only(kinds: Any, pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
-    """Whether something holds for a leaf of some classes."""
+    """Return whether a predicate holds for at least one leaf of some classes."""
     return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, kinds))
 
 
@@ -482,7 +481,7 @@ def _paths(tree: Any, path: tuple[Any, ...], is_leaf: IsLeaf) -> Any:
 
 
 def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
-    """The leaves with the paths that lead to them, and the structure.
+    """Return the leaves with their paths, and the structure.
 
     Examples
     --------
@@ -495,14 +494,14 @@ def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any]
 
 
 def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
-    """The leaves with the paths that lead to them."""
+    """Return the leaves with their paths."""
     return list(_paths(tree, (), is_leaf))
 
 
 def tree_map_with_path(
     func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None
 ) -> Any:
-    """`tree_map` of a function that gets the path to the leaf, too, in front."""
+    """Apply `tree_map` with a function that gets the path of the leaf as first argument."""
     pairs, spec = tree_flatten_with_path(tree, is_leaf)
     rows = zip(*(spec.flatten_up_to(rest) for rest in rests), strict=True)
     others = list(rows) if rests else [()] * len(pairs)
@@ -512,19 +511,19 @@ def tree_map_with_path(
 
 
 def keystr(kp: Iterable[Any]) -> str:
-    """How one writes a path."""
+    """Format a path as Python code."""
     return "".join(map(str, kp))
 
 
 def key_get(obj: Any, kp: Iterable[Any]) -> Any:
-    """What a path leads to."""
+    """Return the value at a path."""
     for key in kp:
         obj = key.get(obj)
     return obj
 
 
 def treespec_pprint(treespec: TreeSpec) -> str:
-    """The structure as a tree of stars."""
+    """Format the structure as a tree of stars."""
     return repr(treespec.unflatten([_Star()] * treespec.num_leaves))
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · utils: how long a statement takes, as ``torch.utils.benchmark`` measures it."""
+"""Layer 8 · utils: timing of statements, under ``torch.utils.benchmark``'s names."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
 class Measurement:
-    """What a `Timer` measured.
+    """The result of a `Timer`.
 
     Parameters
     ----------
-    number_per_run : int. How often a run calls the statement.
-    raw_times : list of float. The seconds that each run took.
-    stmt, label, sub_label, description: What the timer was made with.
-    num_threads : int. With how many threads it ran.
+    number_per_run : int. The number of calls per run.
+    raw_times : list of float. The duration of each run in seconds.
+    stmt, label, sub_label, description: The timer's arguments.
+    num_threads : int. The number of threads that it ran with.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Measurement:
 
     @property
     def times(self) -> list[float]:
-        """For each run the seconds that one call took."""
+        """The seconds per call, for each run."""
         return [time / self.number_per_run for time in self.raw_times]
 
     @property
@@ -66,7 +66,7 @@ class Measurement:
 
     @property
     def iqr(self) -> float:
-        """The distance between the quartiles of `times`; 0 where there is one run."""
+        """The interquartile range of `times`; 0 for a single run."""
         if len(self.times) < 2:
             return 0.0
         low, _, high = statistics.quantiles(self.times, method="inclusive")
@@ -74,7 +74,7 @@ class Measurement:
 
     @property
     def title(self) -> str:
-        """What was measured, in words."""
+        """A description of the measurement."""
         title = self.label or self.stmt or "[Missing primary label]"
         return title if self.sub_label is None else f"{title}: {self.sub_label}"
 
@@ -99,14 +99,14 @@ class Measurement:
 
 
 class Timer:
-    """Measures a statement.
+    """Times a statement.
 
     Parameters
     ----------
-    stmt, setup : str. What is measured, and what runs once before.
-    globals : dict, optional. The names that both may use.
-    label, sub_label, description : str, optional. What the result is headed with.
-    num_threads : int. With how many threads the statement runs.
+    stmt, setup : str. The statement to time, and one that runs once before.
+    globals : dict, optional. The global names for both.
+    label, sub_label, description : str, optional. Headings of the result.
+    num_threads : int. The number of threads that the statement runs with.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class Timer:
         self._num_threads = num_threads
 
     def timeit(self, number: int = 1_000_000) -> Measurement:
-        """Call the statement `number` times, after a few calls to warm up."""
+        """Call the statement `number` times, after a few warm-up calls."""
         before = get_num_threads()
         set_num_threads(self._num_threads)
         try:
@@ -151,7 +151,7 @@ class Timer:
             set_num_threads(before)
 
     def blocked_autorange(self, callback: Any = None, min_run_time: float = 0.2) -> Measurement:
-        """Call the statement in runs of equal length, until they took `min_run_time` seconds."""
+        """Call the statement in runs of equal length until they took `min_run_time` seconds."""
         before = get_num_threads()
         set_num_threads(self._num_threads)
         try:
@@ -170,7 +170,7 @@ class Timer:
     def adaptive_autorange(
         self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0
     ) -> Measurement:
-        """As `blocked_autorange`, until the runs differ by little, or `max_run_time` is over."""
+        """Like `blocked_autorange`, until the runs agree or `max_run_time` is over."""
         found = self.blocked_autorange(min_run_time=min_run_time)
         while found.iqr > threshold * found.median and sum(found.raw_times) < max_run_time:
             more = self.blocked_autorange(min_run_time=min_run_time)
@@ -186,7 +186,7 @@ class Timer:
 
 
 def select_unit(t: float) -> tuple[str, float]:
-    """The unit in which a time is best told, and its seconds.
+    """Return the unit that suits a time best, and its length in seconds.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def select_unit(t: float) -> tuple[str, float]:
 
 
 class Compare:
-    """Measurements side by side: a row for each ``sub_label``, a column for each ``description``.
+    """A table of measurements: a row for each ``sub_label``, a column for each ``description``.
 
     Parameters
     ----------
@@ -234,10 +234,10 @@ class Compare:
         self._digits = 3
 
     def colorize(self, rowwise: bool = False) -> None:
-        """Has no effect: the table is plain text."""
+        """Do nothing: the table is plain text."""
 
     def highlight_warnings(self) -> None:
-        """As `colorize`."""
+        """Do nothing, like `colorize`."""
 
     def print(self) -> None:
         """Print the tables, one for each label."""

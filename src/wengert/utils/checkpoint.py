@@ -1,5 +1,4 @@
-"""Layer 8 · utils: `checkpoint`: less memory for more computing, under torch.utils.checkpoint's
-names."""
+"""Layer 8 · utils: `checkpoint`, which trades computation for memory, under PyTorch's names."""
 
 from __future__ import annotations
 
@@ -63,7 +62,7 @@ _PASS_IT = (
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """Set ``debug=`` of every checkpoint made within; None leaves it to the calls.
+    """Set ``debug=`` for all checkpoints in this context; None leaves it to the calls.
 
     Parameters
     ----------
@@ -86,9 +85,9 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool | None) -> Iterator[None]:
-    """Set ``early_stop=`` of every checkpoint made within; None leaves it to the calls.
+    """Set ``early_stop=`` for all checkpoints in this context; None leaves it to the calls.
 
-    It counts where the function is called, not where the backward pass is.
+    It takes effect where the function is called, not where the backward pass runs.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ def set_checkpoint_early_stop(enable: bool | None) -> Iterator[None]:
 
 
 def noop_context_fn() -> tuple[Any, Any]:
-    """The default of ``context_fn=``: two contexts that do nothing.
+    """Return two contexts that do nothing; the default of ``context_fn=``.
 
     Examples
     --------
@@ -141,37 +140,37 @@ def checkpoint(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> R:
-    """Call a function, and let go of what its operations save until the backward pass needs it.
+    """Call a function without keeping its saved tensors; recompute them in the backward pass.
 
     The backward pass then calls the function again, so the memory of a chain of checkpoints is that
     of their inputs and of one of them at a time. The function must do the same each time. Gradients
     flow to everything that it uses, not only to its arguments.
 
-    With ``use_reentrant=False`` the graph is recorded as ever, and only what is saved in it is
-    replaced: all ways to go backward over it work, any number of times if the graph is kept, and
-    regions may contain regions. ``use_reentrant=True`` records one node whose backward runs a
-    backward pass of its own: it supports ``backward()`` to all leaves only, first derivatives only,
-    and tensors only as direct arguments and as outputs, of which at least one each must require a
+    With ``use_reentrant=False`` the graph is recorded as usual, and only its saved tensors are
+    replaced: every kind of backward pass works, any number of times if the graph is kept, and
+    regions may be nested. ``use_reentrant=True`` records one node whose backward runs a backward
+    pass of its own: it supports ``backward()`` to all leaves only, first derivatives only, and
+    tensors only as direct arguments and as outputs, of which at least one each must require a
     gradient.
 
     Parameters
     ----------
-    function : callable. What to call. It may return anything; with ``use_reentrant=True`` a tensor
-        or a tuple.
-    *args: What to call it with. Tensors among these and `kwargs` must not be written to until the
-        backward pass.
-    use_reentrant : bool. Which way to take; to be passed explicitly. None warns and means True.
-    context_fn : callable, optional. Returns two context managers, in which the function is called
-        and called again. Not with ``use_reentrant=True``.
-    determinism_check : {"default", "none"}. Whether to check that the same is saved again: shapes,
-        dtypes, and that tensors which the function did not make itself have not been written to in
-        between.
+    function : callable. The function to call. It may return anything; with ``use_reentrant=True`` a
+        tensor or a tuple.
+    *args: Its arguments. Tensors among these and `kwargs` must not be written to until the backward
+        pass.
+    use_reentrant : bool. The variant to use; pass it explicitly. None warns and means True.
+    context_fn : callable, optional. Returns two context managers, for the forward pass and for the
+        recomputation. Not with ``use_reentrant=True``.
+    determinism_check : {"default", "none"}. Whether to check that the recomputation saves the same
+        tensors: their shapes and dtypes, and that tensors from outside the function have not been
+        written to in between.
     debug : bool. Whether a `CheckpointError` shows the operations of both calls. Not with
         ``use_reentrant=True``.
-    early_stop : bool. Whether the second call ends as soon as all that was saved is there again.
+    early_stop : bool. Whether the recomputation ends as soon as every saved tensor is recomputed.
         Ignored with ``use_reentrant=True``.
     preserve_rng_state : bool. Whether both calls draw the same random numbers.
-    **kwargs: What else to call it with; not with ``use_reentrant=True``.
+    **kwargs: Its keyword arguments; not with ``use_reentrant=True``.
 
     Returns
     -------
@@ -179,10 +178,10 @@ def checkpoint(
 
     Raises
     ------
-    ValueError: If arguments do not go together.
-    CheckpointError: At the backward pass, if the second call saves something else than the first.
-    RuntimeError: At the backward pass, if an input was written to in between, or, with
-        ``use_reentrant=True``, if only some gradients are asked for.
+    ValueError: If arguments are incompatible.
+    CheckpointError: In the backward pass, if the recomputation does not save the same tensors.
+    RuntimeError: In the backward pass, if an input was written to in between, or, with
+        ``use_reentrant=True``, if only some gradients are requested.
 
     Examples
     --------
@@ -252,20 +251,20 @@ def checkpoint_sequential(
     use_reentrant: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Call functions one after the other, in segments that are checkpointed, except the last.
+    """Call functions in sequence, in segments that are checkpointed, except the last.
 
     Parameters
     ----------
     functions : sequence of callables, or a module with ``children()``. Each is called with the
-        result of the one before.
-    segments : int. How many; each of as many functions, and the last also of the rest.
-    input : Tensor. What the first one is called with.
-    use_reentrant : bool. See `checkpoint`; to be passed explicitly. None warns and means True.
+        result of the previous one.
+    segments : int. The number of segments of equal length; the last also gets the remainder.
+    input : Tensor. The argument of the first function.
+    use_reentrant : bool. See `checkpoint`; pass it explicitly. None warns and means True.
     preserve_rng_state : bool. See `checkpoint`.
 
     Returns
     -------
-    object: What the last one returns.
+    object: The result of the last function.
 
     Raises
     ------
@@ -306,7 +305,7 @@ def checkpoint_sequential(
 
 
 class _Chain:
-    """Functions one after the other."""
+    """Functions called in sequence."""
 
     def __init__(self, steps: Iterable[Callable[[Any], Any]]) -> None:
         self._steps = tuple(steps)
@@ -318,7 +317,7 @@ class _Chain:
 
 
 def _debugging() -> tuple[Callable[[], tuple[Any, Any]], Callable[[CheckpointError], NoReturn]]:
-    """What ``debug=True`` adds: contexts that note operations, and an error that shows them."""
+    """Return the contexts that log operations for ``debug=True``, and the error handler."""
     first, second = OperationLog(), OperationLog()
 
     def explain(error: CheckpointError) -> NoReturn:
@@ -344,16 +343,16 @@ def _debugging() -> tuple[Callable[[], tuple[Any, Any]], Callable[[CheckpointErr
 
 
 class DefaultDeviceType:
-    """The type of device whose random numbers checkpoints keep the state of, in PyTorch.
+    """The device type whose random state checkpoints preserve in PyTorch.
 
-    Here it is noted and reported, and has no effect: there is one device.
+    Here it is stored and returned, and has no effect: there is one device.
     """
 
     _type = "cpu"
 
     @staticmethod
     def set_device_type(device: str = "cuda") -> None:
-        """Note a type.
+        """Set the type.
 
         Examples
         --------
@@ -364,7 +363,7 @@ class DefaultDeviceType:
 
     @staticmethod
     def get_device_type() -> str:
-        """The type that was noted last.
+        """Return the type that was set last.
 
         Examples
         --------
@@ -376,7 +375,7 @@ class DefaultDeviceType:
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
-    """The devices of tensors besides the main memory, and the states of their random numbers.
+    """Return the devices of tensors other than the CPU, and their random states: none.
 
     There are none.
 
@@ -392,7 +391,7 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
 def set_device_states(
     devices: Iterable[int], states: Iterable[Any], *, device_type: str | None = None
 ) -> None:
-    """Set what `get_device_states` gave, which is nothing.
+    """Restore the result of `get_device_states`; there is nothing to restore.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 8 · utils: a report of the system and of what is installed, for questions about errors."""
+"""Layer 8 · utils: a report of the system and of installed packages, for bug reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PACKAGES = ("numpy", "scipy", "llvmlite", "ml_dtypes", "safetensors", "dask", "
 
 
 class SystemEnv(NamedTuple):
-    """What is reported."""
+    """The parts of the report."""
 
     torch_version: str
     wengert_version: str
@@ -29,7 +29,7 @@ class SystemEnv(NamedTuple):
 
 
 def get_env_info() -> SystemEnv:
-    """What is reported, part by part."""
+    """Return the parts of the report."""
     found = []
     for name in _PACKAGES:
         try:
@@ -49,7 +49,7 @@ def get_env_info() -> SystemEnv:
 
 
 def get_pretty_env_info() -> str:
-    """The report.
+    """Return the report as text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 8 · utils: contexts that come between the recording of operations and their kernels."""
+"""Layer 8 · utils: contexts between the recording of operations and their kernels."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from wengert.tape.sites import Site, site_here, traceback_of
 
 
 def operation_name(prim: Primitive) -> str:
-    """What users compare: one name, also where a number has a form of its own."""
+    """Return the name of an operation for users, the same for its forms with a number."""
     return prim.name.removesuffix("_scalar")
 
 
 class Dispatch:
     """A context whose `run` computes the operations of its thread.
 
-    Of nested ones the inner one is asked, and `compute` goes on to the next. Writes in place, and
-    what a first-order backward pass computes, do not come this way.
+    When contexts are nested, the innermost runs first, and its `compute` calls the next. In-place
+    writes and the kernels of a first-order backward pass bypass them.
     """
 
     mixes = False
-    """Whether arguments of several dtypes are made of one, where a function would refuse them."""
+    """Whether mixed dtypes are made equal where a function would refuse them."""
 
     def __enter__(self) -> Dispatch:
         change_mode(dispatch=(*full_mode().dispatch, self))
@@ -36,17 +36,17 @@ class Dispatch:
         change_mode(dispatch=full_mode().dispatch[:-1])
 
     def fresh(self) -> Dispatch:
-        """A context that does the same and has kept nothing yet."""
+        """Return a context that does the same and has cached nothing yet."""
         return self
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        """The result of an operation; the arguments are those of `wengert.tape.record.run`."""
+        """Return the result of an operation, given the arguments of `wengert.tape.record.run`."""
         raise NotImplementedError
 
     def compute(
         self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any
     ) -> Any:
-        """The result as it is without this context, or with `outs` in place of what is computed."""
+        """Return the result without this context, or with `outs` instead of computing it."""
         MODE.set(mode.below)
         try:
             return run(prim, tensors, params, outs)
@@ -55,12 +55,12 @@ class Dispatch:
 
 
 def fresh_casts(contexts: Iterable[Any]) -> tuple[Any, ...]:
-    """Those of `contexts` that cast arguments, rebuilt, for what is computed again elsewhere."""
+    """Return fresh copies of the casting contexts among `contexts`, for a recomputation."""
     return tuple(context.fresh() for context in contexts if context.mixes)
 
 
 class OperationLog(Dispatch):
-    """Writes down which operations are computed, and where the program asks for them."""
+    """Logs which operations are computed, and where the program calls them."""
 
     def __init__(self) -> None:
         self._entries: list[tuple[str, Site]] = []
@@ -73,16 +73,16 @@ class OperationLog(Dispatch):
         arguments = [errors.describe(tensor._payload) for tensor in tensors]
         arguments += [f"{name}={_brief(value)}" for name, value in params.items()]
         site = site_here()
-        # before it is recorded, which may be what ends a recomputation
+        # before it is recorded, which may end a recomputation
         self._entries.append((f"{operation_name(prim)}({', '.join(arguments)})", site))
         return self.compute(mode, prim, tensors, params, outs)
 
     def operations(self) -> str:
-        """The operations, one to a line."""
+        """Return the operations, one per line."""
         return "\n".join(f"  {text}" for text, _ in self._entries)
 
     def traces(self) -> str:
-        """The operations, each with the lines of the program that led there."""
+        """Return the operations, each with the lines of the program that led there."""
         total = len(self._entries)
         return "\n".join(
             f"{text}   ({i} of {total})\n{traceback_of(site)}"

@@ -1,8 +1,7 @@
-"""Layer 8 · utils: `SummaryWriter`, which writes what TensorBoard shows; it must be installed.
+"""Layer 8 · utils: `SummaryWriter`, which logs for TensorBoard, if that is installed.
 
-Programs find it in ``wengert.utils.tensorboard``, and try whether it can be imported from there.
-Numbers, histograms, texts and pictures of arrays are written; graphs, audio, video and embeddings
-are not.
+Programs import it from ``wengert.utils.tensorboard``, which fails without TensorBoard. It writes
+numbers, histograms, texts and images; not graphs, audio, video or embeddings.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _PARTS = {
 
 @functools.cache
 def _board() -> SimpleNamespace:
-    """What is used of TensorBoard."""
+    """Import the parts of TensorBoard that are used."""
     found: dict[str, Any] = {}
     for place, names in _PARTS.items():
         module = importlib.import_module(f"tensorboard.{place}")
@@ -44,7 +43,7 @@ def _board() -> SimpleNamespace:
 
 def __getattr__(name: str) -> Any:
     if name == "SummaryWriter":
-        _board()  # it may not be installed, which is an ImportError of whoever asks for the name
+        _board()  # if it is missing, importing the name raises an ImportError
         return _SummaryWriter
     if name == "FileWriter":
         return _board().EventFileWriter
@@ -56,7 +55,7 @@ def _array(value: Any) -> Any:
 
 
 def _png(pixels: np.ndarray[Any, Any]) -> bytes:
-    """A picture of bytes, (height, width, 3), as a PNG."""
+    """Encode an image of bytes, (height, width, 3), as a PNG."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         size, check = struct.pack(">I", len(data)), struct.pack(">I", zlib.crc32(kind + data))
@@ -72,13 +71,13 @@ def _png(pixels: np.ndarray[Any, Any]) -> bytes:
 
 
 class _SummaryWriter:
-    """Writes what happens in a training run into a folder, for TensorBoard.
+    """Writes the log of a training run into a folder, for TensorBoard.
 
     Parameters
     ----------
-    log_dir : str, optional. The folder; default: one below ``runs``, named after the time.
-    comment : str. What the name of that ends with.
-    purge_step, max_queue, flush_secs, filename_suffix: As for TensorBoard's writer.
+    log_dir : str, optional. The folder; default: one in ``runs``, named after the time.
+    comment : str. The end of the default folder's name.
+    purge_step, max_queue, flush_secs, filename_suffix: As in TensorBoard's writer.
     """
 
     def __init__(
@@ -98,7 +97,7 @@ class _SummaryWriter:
         self.all_writers: dict[str, Any] = {self.log_dir: self.file_writer}
 
     def get_logdir(self) -> str:
-        """The folder."""
+        """Return the folder."""
         return self.log_dir
 
     def _write(
@@ -131,7 +130,7 @@ class _SummaryWriter:
         global_step: int | None = None,
         walltime: float | None = None,
     ) -> None:
-        """Write several numbers, to be shown in one picture: each into a folder of its own."""
+        """Write several numbers to be shown in one plot, each into a folder of its own."""
         for tag, number in tag_scalar_dict.items():
             folder = f"{self.log_dir}/{main_tag.replace('/', '_')}_{tag}"
             if folder not in self.all_writers:
@@ -148,7 +147,7 @@ class _SummaryWriter:
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """Write how elements are distributed."""
+        """Write a histogram of elements."""
         elements = _array(values).astype(np.float64).ravel()
         if not elements.size:
             raise ValueError("The input has no element.")
@@ -186,12 +185,12 @@ class _SummaryWriter:
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """Write a picture: of bytes, or of numbers from 0 to 1.
+        """Write an image: of bytes, or of numbers from 0 to 1.
 
         Parameters
         ----------
         tag : str. Its name.
-        img_tensor : Tensor. Of 1 or 3 channels.
+        img_tensor : Tensor. With 1 or 3 channels.
         global_step, walltime: When it was made.
         dataformats : {"CHW", "HWC", "HW"}. The order of its dimensions.
         """
@@ -216,7 +215,7 @@ class _SummaryWriter:
     def add_hparams(
         self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any], **options: Any
     ) -> None:
-        """Write settings as a text, and what they led to as numbers."""
+        """Write hyperparameters as a text, and the resulting metrics as numbers."""
         rows = [f"| {name} | {value} |" for name, value in hparam_dict.items()]
         self.add_text("hparams", "\n".join(["| setting | value |", "|---|---|", *rows]))
         for name, value in metric_dict.items():
@@ -235,12 +234,12 @@ class _SummaryWriter:
         raise AttributeError(f"'SummaryWriter' object has no attribute {name!r}")
 
     def flush(self) -> None:
-        """Write what is held back."""
+        """Write the buffered events."""
         for writer in self.all_writers.values():
             writer.flush()
 
     def close(self) -> None:
-        """Write what is held back, and close the files."""
+        """Write the buffered events, and close the files."""
         for writer in self.all_writers.values():
             writer.close()
 

@@ -1,4 +1,4 @@
-"""Layer 8 · utils: what registering a hook returns, and what warns of hooks, as in torch.utils."""
+"""Layer 8 · utils: handles of hooks, and warnings about hooks, as in torch.utils."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
 
 def unserializable_hook(f: Any) -> Any:
-    """Mark a hook as one that is not worth a warning when its tensor is pickled without it."""
+    """Mark a hook that may be dropped without a warning when its tensor is pickled."""
     f.__torch_unserializable__ = True
     return f
 
 
 def warn_if_has_hooks(tensor: Any) -> None:
-    """Warn of hooks of a tensor that a pickle would lose."""
+    """Warn about hooks of a tensor that a pickle would drop."""
     warn_of_hooks(tensor)

@@ -1,6 +1,6 @@
-"""Layer 8 · utils: how tensors would be laid out among machines, which packages write in tables.
+"""Layer 8 · utils: placements of distributed tensors, which packages write in tables.
 
-There is one process here, and no tensor is laid out: these only hold what they are given.
+There is one process here, and tensors are not distributed: these only hold their arguments.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Placement:
-    """How a tensor is laid out along one dimension of a mesh of machines."""
+    """The layout of a tensor along one dimension of a device mesh."""
 
     def is_shard(self, dim: int | None = None) -> bool:
-        """Whether each machine has a part of it, along `dim` or any dimension."""
+        """Return whether each device has a shard, along `dim` or any dimension."""
         return isinstance(self, Shard) and dim in (None, self.dim)
 
     def is_replicate(self) -> bool:
-        """Whether each machine has all of it."""
+        """Return whether each device has a full copy."""
         return isinstance(self, Replicate)
 
     def is_partial(self, reduce_op: str | None = None) -> bool:
-        """Whether each machine has a summand of it."""
+        """Return whether each device has a summand."""
         return isinstance(self, Partial) and reduce_op in (None, self.reduce_op)
 
 
 @dataclass(frozen=True)
 class Shard(Placement):
-    """Each machine has a part, along a dimension."""
+    """Each device has a shard along a dimension."""
 
     dim: int
 
@@ -39,11 +39,11 @@ class _StridedShard(Shard):
 
 @dataclass(frozen=True)
 class Replicate(Placement):
-    """Each machine has all of it."""
+    """Each device has a full copy."""
 
 
 @dataclass(frozen=True)
 class Partial(Placement):
-    """Each machine has a summand."""
+    """Each device has a summand."""
 
     reduce_op: str = "sum"

@@ -1,8 +1,8 @@
-"""Layer 8 · utils: what programs for many processes ask of torch.distributed: there is one process.
+"""Layer 8 · utils: torch.distributed's functions for many processes, with a single process.
 
-A group has one member, of rank 0, so what members send to one another arrives as it is. Programs
-that were written for many processes run, on one; what would need others says so. Data are shared
-out among workers by the rest of `wengert.distributed`.
+A group has one member, of rank 0, so collectives leave values as they are. Programs written for
+many processes run on one; operations that need another process raise an error. The rest of
+`wengert.distributed` distributes data among workers.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _ONE = (
 
 
 class ReduceOp(enum.Enum):
-    """How values of many processes are put together; of one process each gives its value."""
+    """How values of many processes are reduced; with one process the result is its value."""
 
     SUM = 0
     AVG = 1
@@ -93,7 +93,7 @@ ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # what PyTorch's me
 
 
 class Backend(str):
-    """The name of what processes talk by, in small letters."""
+    """The name of a communication backend, in lower case."""
 
     __slots__ = ()
     GLOO, MPI, NCCL, UCC, UNDEFINED = "gloo", "mpi", "nccl", "ucc", "undefined"
@@ -109,78 +109,78 @@ class ProcessGroup:
         self._backend = backend
 
     def rank(self) -> int:
-        """0, the rank of this process."""
+        """Return 0, the rank of this process."""
         return 0
 
     def size(self) -> int:
-        """1, the number of processes."""
+        """Return 1, the number of processes."""
         return 1
 
     def name(self) -> str:
-        """What processes would talk by."""
+        """Return the name of the backend."""
         return self._backend
 
 
 class _World(type):
-    """Shows the group of all processes as an attribute of a class."""
+    """Exposes the default group as an attribute of a class."""
 
     @property
     def WORLD(cls) -> ProcessGroup | None:
-        """The group of all processes, which is the one; None before `init_process_group`."""
+        """The default group; None before `init_process_group`."""
         return _world
 
 
 class group(metaclass=_World):
-    """Has the group of all processes, `WORLD`."""
+    """Has the default group, `WORLD`."""
 
 
 class GroupMember(metaclass=_World):
-    """Has the group of all processes, `WORLD`, and what stands for a group without this one."""
+    """Has the default group, `WORLD`, and the value for a group without this process."""
 
     NON_GROUP_MEMBER = object()
 
 
 class Work:
-    """An operation between processes, which is done."""
+    """An operation between processes, which is complete."""
 
     def wait(self, timeout: Any = None) -> bool:
-        """True, at once."""
+        """Return True, at once."""
         return True
 
     def is_completed(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def is_success(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
 
 class HashStore:
-    """Values by their keys, for processes to find; there is one, so it is a dictionary."""
+    """A key-value store for processes; with one process it is a dictionary."""
 
     def __init__(self) -> None:
         self._held: dict[str, bytes] = {}
 
     def set(self, key: str, value: Any) -> None:
-        """Keep a value."""
+        """Store a value."""
         self._held[key] = value.encode() if isinstance(value, str) else bytes(value)
 
     def get(self, key: str) -> bytes:
-        """The value; there is nobody to wait for, so a key that is not there is a KeyError."""
+        """Return the value; a missing key is a KeyError, since no process can set it later."""
         return self._held[key]
 
     def add(self, key: str, amount: int) -> int:
-        """Add to the number that is kept."""
+        """Add to a stored number."""
         self._held[key] = str(int(self._held.get(key, b"0")) + amount).encode()
         return int(self._held[key])
 
     def delete_key(self, key: str) -> bool:
-        """Forget a value; whether there was one."""
+        """Delete a key; return whether it existed."""
         return self._held.pop(key, None) is not None
 
     def num_keys(self) -> int:
-        """How many values are kept."""
+        """Return the number of keys."""
         return len(self._held)
 
 
@@ -198,19 +198,19 @@ def init_process_group(
     pg_options: Any = None,
     device_id: Any = None,
 ) -> None:
-    """Make the group of all processes, which is this one.
+    """Initialise the default group, which consists of this process.
 
     Parameters
     ----------
     backend : str, optional. Kept for `get_backend`.
-    world_size, rank : int. How many processes there are, and which this one is; by default as the
-        environment says (``WORLD_SIZE``, ``RANK``), or 1 and 0.
+    world_size, rank : int. The number of processes, and the rank of this one; by default from the
+        environment (``WORLD_SIZE``, ``RANK``), or 1 and 0.
     init_method, timeout, store, group_name, pg_options, device_id: Have no effect.
 
     Raises
     ------
     NotImplementedError: For more than one process.
-    ValueError: If there is a group already, or the rank is none of the group's.
+    ValueError: If the group already exists, or the rank is out of range.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def init_process_group(
 
 
 def destroy_process_group(group: Any = None) -> None:
-    """Undo `init_process_group`; of a group other than that of all, nothing stays."""
+    """Destroy the default group, or do nothing for another group."""
     global _world
     if group is None or group is _member():
         _member()
@@ -245,42 +245,42 @@ def destroy_process_group(group: Any = None) -> None:
 
 
 def is_available() -> bool:
-    """True: the functions for many processes work, on one."""
+    """Return True: the functions for many processes work, on one."""
     return True
 
 
 def is_initialized() -> bool:
-    """Whether `init_process_group` has been called."""
+    """Return whether `init_process_group` has been called."""
     return _world is not None
 
 
 def is_nccl_available() -> bool:
-    """False: there is no GPU."""
+    """Return False: there is no GPU."""
     return False
 
 
 def is_mpi_available() -> bool:
-    """False: there is one process."""
+    """Return False: there is one process."""
     return False
 
 
 def is_gloo_available() -> bool:
-    """True: programs that ask for the backend for CPUs run."""
+    """Return True: programs that ask for the CPU backend run."""
     return True
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether a backend is that for CPUs."""
+    """Return whether a backend is the one for CPUs."""
     return backend.lower() == "gloo"
 
 
 def is_torchelastic_launched() -> bool:
-    """Whether the environment says that a launcher of PyTorch's started the process."""
+    """Return whether the environment says that a PyTorch launcher started the process."""
     return "TORCHELASTIC_RUN_ID" in os.environ
 
 
 def supports_complex(reduceOp: Any) -> bool:
-    """Whether complex values may be reduced so."""
+    """Return whether complex values can be reduced by an operation."""
     return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT)
 
 
@@ -294,44 +294,44 @@ def _member(group: Any = None) -> ProcessGroup:
 
 
 def get_rank(group: Any = None) -> int:
-    """0, the rank of this process; -1 in a group that it is not in."""
+    """Return 0, the rank of this process; -1 in a group that it is not in."""
     _member()
     return -1 if group is GroupMember.NON_GROUP_MEMBER else 0
 
 
 def get_world_size(group: Any = None) -> int:
-    """1, the number of processes; -1 in a group that this one is not in."""
+    """Return 1, the number of processes; -1 in a group that this one is not in."""
     _member()
     return -1 if group is GroupMember.NON_GROUP_MEMBER else 1
 
 
 def get_backend(group: Any = None) -> str:
-    """What `init_process_group` was told that processes talk by."""
+    """Return the backend that `init_process_group` was given."""
     return _member(group).name()
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """The rank among the processes of this machine, as the environment says; or 0."""
+    """Return this process's rank among those of this machine, from the environment; else 0."""
     return int(os.environ.get("LOCAL_RANK", fallback_rank or 0))
 
 
 def get_global_rank(group: Any, group_rank: int) -> int:
-    """The rank in the group of all."""
+    """Return the rank in the default group."""
     return _ranked(group_rank)
 
 
 def get_group_rank(group: Any, global_rank: int) -> int:
-    """The rank in a group."""
+    """Return the rank in a group."""
     return _ranked(global_rank)
 
 
 def get_process_group_ranks(group: Any) -> list[int]:
-    """The ranks of the members of a group."""
+    """Return the ranks of a group's members."""
     return [0]
 
 
 def new_group(ranks: Sequence[int] | None = None, *args: Any, **kwargs: Any) -> Any:
-    """A group of some of the processes; one without this process is ``NON_GROUP_MEMBER``."""
+    """Make a group of some processes; one without this process is ``NON_GROUP_MEMBER``."""
     world = _member()
     for rank in ranks or ():
         _ranked(rank)
@@ -341,7 +341,7 @@ def new_group(ranks: Sequence[int] | None = None, *args: Any, **kwargs: Any) -> 
 
 
 def new_subgroups(group_size: int | None = None, *args: Any, **kwargs: Any) -> Any:
-    """The group of this process, and the list of all such groups."""
+    """Return the group of this process, and the list of all such groups."""
     if group_size not in (None, 1):
         raise ValueError(f"groups of {group_size} processes were asked for, but {_ONE}")
     made = new_group()
@@ -361,7 +361,7 @@ def _work(
     outputs: Sequence[Any] = (),
     values: Sequence[Any] = (),
 ) -> Work | None:
-    """Write what all processes of a group have for one of them, this one, to where it wants it."""
+    """Copy what all processes of a group have for this process to where it belongs."""
     _member(group)
     _ranked(rank)
     if len(outputs) != len(values):
@@ -376,19 +376,19 @@ def _work(
 
 
 def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
-    """Wait for all processes: nobody is late."""
+    """Return at once: there are no other processes to wait for."""
     return _work(group, async_op)
 
 
 def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
-    """As `barrier`."""
+    """Return at once, like `barrier`."""
     _member(group)
 
 
 def all_reduce(
     tensor: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Work | None:
-    """Reduce a tensor over all processes, in place: it stays as it is."""
+    """Reduce a tensor over all processes, in place; it is left unchanged."""
     return _work(group, async_op)
 
 
@@ -400,7 +400,7 @@ def reduce(
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Reduce a tensor over all processes, for one of them: it stays as it is."""
+    """Reduce a tensor over all processes to one of them; it is left unchanged."""
     return _work(group, async_op, dst)
 
 
@@ -411,21 +411,21 @@ def broadcast(
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
-    """Send a tensor to all processes: it stays as it is."""
+    """Broadcast a tensor to all processes; it is left unchanged."""
     return _work(group, async_op, src)
 
 
 def all_gather(
     tensor_list: list[Any], tensor: Any, group: Any = None, async_op: bool = False
 ) -> Work | None:
-    """Write the tensors of all processes into a list of as many tensors."""
+    """Gather the tensors of all processes into a list of tensors."""
     return _work(group, async_op, None, tensor_list, [tensor])
 
 
 def all_gather_into_tensor(
     output_tensor: Any, input_tensor: Any, group: Any = None, async_op: bool = False
 ) -> Work | None:
-    """Write the tensors of all processes into one."""
+    """Gather the tensors of all processes into one tensor."""
     return _work(
         group, async_op, None, [output_tensor], [input_tensor.reshape(output_tensor.shape)]
     )
@@ -439,7 +439,7 @@ def gather(
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Write the tensors of all processes into a list of one of them."""
+    """Gather the tensors of all processes into a list in one of them."""
     _member(group)
     _ranked(dst)
     if gather_list is None:
@@ -455,7 +455,7 @@ def scatter(
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
-    """Write of a list of tensors of one process each process's own."""
+    """Scatter one process's list of tensors over all processes."""
     _member(group)
     _ranked(src)
     if scatter_list is None:
@@ -470,14 +470,14 @@ def reduce_scatter(
     group: Any = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Write of a list of tensors, reduced over all processes, each process's own."""
+    """Reduce lists of tensors over all processes, and scatter the result."""
     return _work(group, async_op, None, [output], input_list)
 
 
 def reduce_scatter_tensor(
     output: Any, input: Any, op: Any = ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Work | None:
-    """Write of a tensor, reduced over all processes, each process's part."""
+    """Reduce a tensor over all processes, and scatter its parts."""
     return _work(group, async_op, None, [output], [input.reshape(output.shape)])
 
 
@@ -487,7 +487,7 @@ def all_to_all(
     group: Any = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Write into a list of tensors what each process has for this one."""
+    """Exchange lists of tensors between all processes."""
     return _work(group, async_op, None, output_tensor_list, input_tensor_list)
 
 
@@ -499,17 +499,17 @@ def all_to_all_single(
     group: Any = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Write into a tensor the parts that each process has for this one."""
+    """Exchange the parts of a tensor between all processes."""
     return _work(group, async_op, None, [output], [input])
 
 
 def _sent(value: Any) -> Any:
-    """A value as it arrives: a copy, as of what was pickled."""
+    """Return a value as it would arrive: a copy, as if it had been pickled."""
     return pickle.loads(pickle.dumps(value))
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
-    """Put the objects of all processes into a list."""
+    """Gather the objects of all processes into a list."""
     _member(group)
     object_list[0] = _sent(obj)
 
@@ -521,7 +521,7 @@ def gather_object(
     group: Any = None,
     group_dst: int | None = None,
 ) -> None:
-    """Put the objects of all processes into a list of one of them."""
+    """Gather the objects of all processes into a list in one of them."""
     _member(group)
     _ranked(dst)
     if object_gather_list is None:
@@ -536,7 +536,7 @@ def broadcast_object_list(
     device: Any = None,
     group_src: int | None = None,
 ) -> None:
-    """Send a list of objects to all processes: it stays as it is."""
+    """Broadcast a list of objects to all processes; it is left unchanged."""
     _member(group)
     _ranked(src)
 
@@ -548,7 +548,7 @@ def scatter_object_list(
     group: Any = None,
     group_src: int | None = None,
 ) -> None:
-    """Put of a list of objects of one process each process's own into a list."""
+    """Scatter one process's list of objects over all processes."""
     _member(group)
     _ranked(src)
     if not scatter_object_input_list:
@@ -562,27 +562,27 @@ def _alone(*args: Any, **kwargs: Any) -> NoReturn:
 
 
 def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0) -> NoReturn:
-    """Send a tensor to another process, of which there is none: a ValueError."""
+    """Raise a ValueError: there is no other process to send to."""
     _alone()
 
 
 def recv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0) -> NoReturn:
-    """Receive a tensor of another process, of which there is none: a ValueError."""
+    """Raise a ValueError: there is no other process to receive from."""
     _alone()
 
 
 def isend(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0) -> NoReturn:
-    """As `send`."""
+    """Raise a ValueError, like `send`."""
     _alone()
 
 
 def irecv(tensor: Any, src: int | None = None, group: Any = None, tag: int = 0) -> NoReturn:
-    """As `recv`."""
+    """Raise a ValueError, like `recv`."""
     _alone()
 
 
 class P2POp:
-    """A tensor that is to be sent or received; what it is for says that there is nobody."""
+    """A tensor to be sent or received; using it raises, since there is no other process."""
 
     def __init__(self, op: Any, tensor: Any, peer: int | None = None, group: Any = None) -> None:
         self.op, self.tensor, self.peer, self.group = op, tensor, peer, group

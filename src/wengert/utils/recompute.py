@@ -1,16 +1,16 @@
-"""Layer 8 · utils: a region of the graph that forgets what it saved and computes it again.
+"""Layer 8 · utils: checkpointed regions of the graph, which recompute their saved tensors.
 
 NOTE [checkpoints]
-While a region is computed, a hook puts a `_Holder` in place of every tensor that is saved; the
-tensor itself is let go of. The first of them that a walk needs has the region computed again, from
-its inputs and in the modes and the state of the random numbers that it had, and another hook
-collects what is saved this time: the same tensors, in the same order. Each is handed out once and
-then forgotten, so another walk over the same graph computes the region again. What belongs to a
-transform within the region is kept: computed again, it would belong to another.
+While a region is computed, a hook replaces every saved tensor by a `_Holder`, and the tensor is
+freed. When a walk needs the first of them, the region is recomputed from its inputs, in the modes
+and the random state that it had, and another hook collects the saved tensors: the same ones, in the
+same order. Each is handed out once and then dropped, so another walk over the same graph recomputes
+the region. Tensors that belong to a transform within the region are kept: recomputed, they would
+belong to another.
 
-The inputs of a region are saved as an operation would save them, so those of a region within
-another one are among what the outer one forgets. Regions within are computed again as regions, and
-what the walk needs of them asks the outer one for their inputs first.
+The inputs of a region are saved as an operation would save them, so a nested region's inputs are
+among the tensors that the outer one drops. Nested regions are recomputed as regions: when the walk
+needs their tensors, they ask the outer one for their inputs first.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from wengert.utils.dispatch import fresh_casts
 
 
 class CheckpointError(RuntimeError):
-    """A checkpointed function did not compute the same when it was run again."""
+    """A checkpointed function did not compute the same when it was recomputed."""
 
 
 class Enough(BaseException):
-    """Ends a recomputation that has given all that is needed.
+    """Ends a recomputation that has produced all that is needed.
 
     No `Exception`, so that a function which catches those does not go on.
     """
 
 
 class _Holder:
-    """What a node keeps in place of a tensor that it would have saved."""
+    """The placeholder that a node keeps instead of a saved tensor."""
 
     __slots__ = ("__weakref__",)
 
@@ -64,7 +64,7 @@ class _Input:
         self.version = None if aside else version_of(tensor)
 
     def tensor(self, function: str) -> Any:
-        """The tensor as it was, or an error if it was written to since."""
+        """Return the tensor unmodified, or raise if it was written to since."""
         saved = self.saved
         if self.version is None:
             return unpacked(None, saved, self._edge)
@@ -72,7 +72,7 @@ class _Input:
             raise errors.modified_in_place(
                 saved._payload, "", saved._vc, self.version, f"checkpoint({function})", self.name
             )
-        # the tensor may have left the graph since: the edge tells what it was
+        # the tensor may have left the graph since: the edge knows its node
         if edge_of(saved) is self._edge:
             return saved
         return new_tensor(saved._payload, self._edge, saved._vc)
@@ -84,18 +84,18 @@ class _Kept:
     __slots__ = ("_payload", "cell", "constant", "version")
 
     def __init__(self, tensor: Any, alone: bool) -> None:
-        # what is not part of the graph is handed out as the object that it is
+        # a tensor that is not part of the graph is returned as the same object
         self.constant = tensor if tensor._edge is None else None
         self._payload = tensor._payload
         self.cell = tensor._share_version()
         self.version = self.cell[0]
         if alone and self.version:
-            # a write whose result cannot be saved is taken back
+            # a write whose result cannot be saved is undone
             self._payload, self.cell, self.version = self._payload.copy(), [0, None], 0
             self.constant = None
 
     def tensor(self) -> Any:
-        """The tensor, or an error if the recomputation itself has overwritten it."""
+        """Return the tensor, or raise if the recomputation itself has overwritten it."""
         if self.cell[0] != self.version:
             raise errors.modified_in_place(
                 self._payload,
@@ -111,7 +111,7 @@ class _Kept:
 
 
 class _Note:
-    """What is remembered of a tensor that was saved, to compare with when it is saved again."""
+    """The facts about a saved tensor to compare with when it is saved again."""
 
     __slots__ = ("_where", "dtype", "shape", "version")
 
@@ -119,11 +119,11 @@ class _Note:
         self.shape = tensor._payload.shape
         self.dtype = tensor._payload.dtype
         self.version = version_of(tensor)
-        # the memory: by the cell that all who see it share, or by the only tensor that sees it
+        # the memory is identified by the version cell that its tensors share, or by its only tensor
         self._where = weakref.ref(tensor) if tensor._vc is None else tensor._vc
 
     def now(self) -> int | None:
-        """The version of the memory now; None if it is gone."""
+        """Return the current version of the memory; None if it is gone."""
         where = self._where
         if where.__class__ is list:
             return int(where[0])
@@ -131,7 +131,7 @@ class _Note:
         return None if tensor is None else version_of(tensor)
 
     def same_memory(self, tensor: Any) -> bool:
-        """Whether `tensor` is the memory that was saved, and not recomputed."""
+        """Return whether `tensor` is the memory that was saved, and not recomputed."""
         where = self._where
         return (tensor._vc if where.__class__ is list else tensor) is (
             where if where.__class__ is list else where()
@@ -139,17 +139,17 @@ class _Note:
 
 
 class Region:
-    """A call of a function whose saved tensors are computed again when they are needed.
+    """One call of a function whose saved tensors are recomputed when they are needed.
 
     Parameters
     ----------
     function, args, kwargs: The call.
-    preserve_rng_state: Whether random numbers are the same when it is computed again.
-    context: The context manager in which it is computed again.
-    checked: Whether what is saved again is compared with what was.
-    early_stop: Whether computing again ends as soon as all that was saved is there.
+    preserve_rng_state: Whether the recomputation draws the same random numbers.
+    context: The context manager for the recomputation.
+    checked: Whether recomputed tensors are compared with the original ones.
+    early_stop: Whether the recomputation ends as soon as every saved tensor is recomputed.
     explain: Called with a `CheckpointError`, to raise a longer one; or None.
-    keeps: Says which tensors are kept, though they could be computed again; or None.
+    keeps: A predicate for tensors to keep instead of recomputing them; or None.
     """
 
     def __init__(
@@ -180,16 +180,16 @@ class Region:
         self.holders: list[weakref.ref[_Holder]] = []
         self.notes: list[_Note] = []
         self._kept: weakref.WeakKeyDictionary[Any, _Collected] = weakref.WeakKeyDictionary()
-        # a walk that breaks off while this is computed again can be repeated
+        # a walk that fails during the recomputation can be repeated
         USER_CODE.add(self)
 
     @property
     def name(self) -> str:
-        """What the function is called."""
+        """The name of the function."""
         return getattr(self.function, "__qualname__", type(self.function).__name__)
 
     def pack(self, tensor: Any) -> Any:
-        """What to save in place of `tensor`."""
+        """Return the placeholder to save instead of `tensor`."""
         if self.stays(tensor):
             return tensor
         holder = _Holder()
@@ -199,13 +199,13 @@ class Region:
         return holder
 
     def stays(self, tensor: Any) -> bool:
-        """Whether `tensor` is kept; always if it belongs to a transform within the region."""
+        """Return whether `tensor` is kept: always if it belongs to a transform in the region."""
         if not levels_of(tensor._payload).keys() <= self._levels:
             return True
         return self._keeps is not None and self._keeps(tensor)
 
     def unpack(self, holder: Any) -> Any:
-        """The tensor in whose place `holder` was saved."""
+        """Return the tensor that `holder` replaces."""
         if holder.__class__ is not _Holder:
             return holder
         if self.explain is None:
@@ -219,7 +219,7 @@ class Region:
     def _unpack(self, holder: _Holder) -> Any:
         group = _GROUP.get()
         walk = CURRENT.get() if group is None else group
-        # outside a walk somebody looks at one saved tensor
+        # outside a walk the user looks at one saved tensor
         kept = None if walk is None else self._kept.get(walk)
         if kept is None:
             kept = self._recompute()
@@ -281,7 +281,7 @@ def _restored(value: Any, function: str) -> Any:
 
 
 class _Recomputation:
-    """Collects what a region saves when it is computed again."""
+    """Collects the tensors that a region saves when it is recomputed."""
 
     def __init__(self, region: Region) -> None:
         self.region = region
@@ -294,7 +294,7 @@ class _Recomputation:
         self._overwritten: RuntimeError | None = None
 
     def pack(self, tensor: Any) -> _Kept:
-        """Keep `tensor` for the node that stands in its place in the original graph."""
+        """Keep `tensor` for the corresponding node of the original graph."""
         region, i = self.region, self._count
         if region.stays(tensor):
             return _Kept(tensor, False)
@@ -314,7 +314,7 @@ class _Recomputation:
             self._compare(i, tensor)
         enough = region.early_stop and self._count == self._expected
         kept = _Kept(tensor, enough)
-        # it is gone if a walk within the region has been there
+        # it is gone if a walk within the region has used it
         holder = region.holders[i]()
         if holder is not None:
             self.kept[holder] = kept
@@ -332,7 +332,7 @@ class _Recomputation:
             )
         elif self._overwritten is None and note.same_memory(tensor):
             version = version_of(tensor)
-            # what the function itself has written again before is as it was
+            # tensors that the function itself wrote before are unchanged
             if version != note.version and version == self._before[i]:
                 self._overwritten = errors.modified_in_place(
                     payload,
@@ -344,7 +344,7 @@ class _Recomputation:
                 )
 
     def check(self) -> None:
-        """Raise if something else was saved than before."""
+        """Raise if the recomputation did not save the same tensors."""
         if not self._partial and self._count != self._expected:
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the "
@@ -374,10 +374,10 @@ _GROUP: ContextVar[Any] = ContextVar("wengert_checkpoint_group", default=None)
 
 
 class GraphExecGroup:
-    """Several backward passes that share what checkpoints compute again: a context manager.
+    """A context in which several backward passes share the recomputation of checkpoints.
 
-    Each region is then computed again at most once, by the first pass that needs it. No two of the
-    passes may need the same saved tensor.
+    Each region is then recomputed at most once, by the first pass that needs it. No two passes may
+    need the same saved tensor.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Layer 8 · utils: the reentrant checkpoint: a Function that runs a backward pass in its own."""
+"""Layer 8 · utils: the reentrant checkpoint, a Function that runs a backward pass in its own."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from wengert.utils.dispatch import fresh_casts
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The tensors of a tuple as leaves that require a gradient where the originals do.
+    """Detach the tensors of a tuple, as leaves that require a gradient where the originals do.
 
-    They share their memory. What is not a tensor stays as it is.
+    They share memory with the originals. Other values are unchanged.
 
     Raises
     ------
@@ -60,15 +60,15 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 class CheckpointFunction(Function):
-    """What a reentrant checkpoint records: ``apply(function, preserve_rng_state, *args)``.
+    """The Function of a reentrant checkpoint: ``apply(function, preserve_rng_state, *args)``.
 
-    Its `backward` computes the function again, this time recorded, and runs a backward pass over
-    that: leaves that the function uses without being given them get their gradient there.
+    Its `backward` recomputes the function with recording, and runs a backward pass over the result:
+    leaves that the function closes over get their gradients there.
 
     Raises
     ------
-    RuntimeError: In the backward pass, if only the gradients of some inputs are asked for, or if no
-        output of the function requires one.
+    RuntimeError: In the backward pass, if only some gradients are requested, or if no output of the
+        function requires one.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """Compute the function again, and its gradients."""
+        """Recompute the function, and compute its gradients."""
         if CURRENT.get().targets is not None:
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
@@ -120,7 +120,7 @@ class CheckpointFunction(Function):
                 MODE.set(before)
         if isinstance(outputs, TensorBase):
             outputs = (outputs,)
-        # zeros have arrived where nothing has, and None for what is not a tensor
+        # missing gradients arrive as zeros, and as None for arguments that are not tensors
         tensors = [output for output in outputs if isinstance(output, TensorBase)]
         arrived = [grad for grad in grads if grad is not None]
         asked = [

@@ -16,16 +16,15 @@ from wengert.utils.dispatch import Dispatch, operation_name
 from wengert.utils.recompute import Enough
 
 SAC_IGNORED_OPS = frozenset(prim.name for prim in TABLE.values() if prim.view)
-"""The operations that a policy is not asked about: views, which cost nothing to make again."""
+"""Operations that are not passed to the policy: views, which are free to recompute."""
 
 
 class CheckpointPolicy(enum.Enum):
-    """What selective checkpointing does with the result of an operation.
+    """The decision of selective checkpointing about the result of an operation.
 
     ``MUST_SAVE`` and ``PREFER_SAVE`` keep it from the forward pass; ``MUST_RECOMPUTE`` and
-    ``PREFER_RECOMPUTE`` let go of it and compute it again. There is nobody here to overrule a
-    preference. The members for offloading are there for PyTorch's sake and compute again, as they
-    do in PyTorch without its compiler.
+    ``PREFER_RECOMPUTE`` drop and recompute it. Preferences are never overruled here. The members
+    for offloading exist for compatibility and recompute, as in PyTorch without its compiler.
 
     Examples
     --------
@@ -46,7 +45,7 @@ _SAVES = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told beside the operation and its arguments.
+    """The context that a policy gets, along with the operation and its arguments.
 
     Attributes
     ----------
@@ -60,7 +59,7 @@ class SelectiveCheckpointContext:
 
 
 class _Result:
-    """A result that is kept, with the version that its memory had."""
+    """A kept result, with the version that its memory had."""
 
     __slots__ = ("_payload", "cell", "version")
 
@@ -70,7 +69,7 @@ class _Result:
         self.version = self.cell[0]
 
     def tensor(self, name: str, may_be_changed: bool) -> Any:
-        """A new tensor over the kept values."""
+        """Return a new tensor over the kept values."""
         if self.cell[0] != self.version and not may_be_changed:
             raise RuntimeError(
                 "Tensor cached during selective activation checkpoint has been mutated: the result "
@@ -88,7 +87,7 @@ _Store = dict[str, list[Any]]
 
 
 class _Keeping(Dispatch):
-    """The forward pass: asks the policy, and keeps what is to be kept."""
+    """The context of the forward pass: asks the policy, and keeps results."""
 
     def __init__(self, policy: Callable[..., Any], store: _Store) -> None:
         self._policy = policy
@@ -119,7 +118,7 @@ class _Keeping(Dispatch):
 
 
 class _Using(Dispatch):
-    """The recomputation: takes what was kept."""
+    """The context of the recomputation: uses the kept results."""
 
     def __init__(self, store: _Store, may_be_changed: bool) -> None:
         self._store = store
@@ -135,13 +134,13 @@ class _Using(Dispatch):
     def __exit__(self, kind: Any = None, *exc: Any) -> None:
         super().__exit__(kind, *exc)
         if kind is None or issubclass(kind, Enough):
-            # not before, so that a recomputation which breaks off can be repeated
+            # not before, so that a recomputation that fails can be repeated
             for entries, i in self._used:
                 entries[i] = _USED
         self._used.clear()
 
     def run(self, mode: Mode, prim: Primitive, tensors: list[Any], params: Any, outs: Any) -> Any:
-        """Take the result of an operation from what was kept, or compute it."""
+        """Return the kept result of an operation, or compute it."""
         if prim.view:
             return self.compute(mode, prim, tensors, params, outs)
         name = operation_name(prim)
@@ -169,7 +168,7 @@ class _Using(Dispatch):
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Callable[..., Any] | list[Any], allow_cache_entry_mutation: bool = False
 ) -> tuple[Dispatch, Dispatch]:
-    """The contexts of a checkpoint that keeps the results of some operations.
+    """Return the contexts of a checkpoint that keeps the results of some operations.
 
     For ``checkpoint(..., context_fn=)``: pass ``functools.partial`` of this function.
 
@@ -179,10 +178,9 @@ def create_selective_checkpoint_contexts(
         each operation of the forward pass. It gets a `SelectiveCheckpointContext`, the name of the
         operation (a string such as "mm", "exp" or "add", which ``wg.ops.aten.mm.default`` equals)
         and its arguments, and returns a `CheckpointPolicy`, or True to save and False or None to
-        recompute. Nothing that it does is recorded. A list names the operations to save. What users
-        call may consist of several operations: ``matmul`` of two matrices is "mm", of batches
-        "bmm". Views and writes in place are always done again, and the policy is not asked about
-        them.
+        recompute. Its own operations are not recorded. A list names the operations to save. A
+        function may compute another operation: ``matmul`` of two matrices is "mm", of batches
+        "bmm". Views and in-place writes are always recomputed without asking the policy.
     allow_cache_entry_mutation : bool. Whether a kept result may be written to after it was kept.
         The recomputation then starts from the new values.
 
@@ -192,11 +190,11 @@ def create_selective_checkpoint_contexts(
 
     Raises
     ------
-    ValueError: If the list names what is not an operation.
+    ValueError: If the list names something that is not an operation.
     TypeError: If the argument is neither callable nor a list; in the forward pass, if the policy
         returns something else.
-    RuntimeError: At the backward pass: if it is the second one over the same region, if a kept
-        result was written to, or if the recomputation is not the same computation.
+    RuntimeError: In the backward pass: if it is the second one over the same region, if a kept
+        result was written to, or if the recomputation differs from the forward pass.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 8 · utils: references that keep no tensor alive, as ``torch.utils.weak`` has them."""
+"""Layer 8 · utils: weak references to tensors, under ``torch.utils.weak``'s names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __dir__ = shows(__all__)
 
 
 class WeakIdRef(weakref.ref[Any]):
-    """A reference that is equal to another if both are to one object, whatever objects are equal.
+    """A weak reference that compares by the identity of its object.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class WeakIdRef(weakref.ref[Any]):
     _id: int
 
     def __new__(cls, key: Any, callback: Any = None) -> Self:
-        """A reference to `key`; `callback` is called with it when `key` is gone."""
+        """Make a reference to `key`; `callback` is called with it when `key` is gone."""
         made = super().__new__(cls, key, callback)
         made._id = id(key)
         return made
@@ -43,7 +43,7 @@ class WeakIdRef(weakref.ref[Any]):
 
 
 class WeakIdKeyDictionary(MutableMapping[Any, Any]):
-    """A dictionary by objects, not by what they are equal to; entries go with their objects.
+    """A dictionary keyed by object identity; entries disappear with their objects.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class WeakIdKeyDictionary(MutableMapping[Any, Any]):
 
 
 class TensorWeakRef:
-    """A reference to a tensor; called, it gives the tensor, or None if that is gone."""
+    """A weak reference to a tensor; calling it returns the tensor, or None if it is gone."""
 
     def __init__(self, tensor: Any) -> None:
         self.ref = weakref.ref(tensor)

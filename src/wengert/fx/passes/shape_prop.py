@@ -1,4 +1,4 @@
-"""Layer 9 · fx: `ShapeProp`, which notes the shapes of all values of a graph."""
+"""Layer 9 · fx: `ShapeProp`, which records the shapes of all values of a graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ShapeProp", "TensorMetadata"]
 
 
 class TensorMetadata(NamedTuple):
-    """What is known of a tensor without its values."""
+    """The metadata of a tensor, without its values."""
 
     shape: Any
     dtype: Any
@@ -32,7 +32,7 @@ def _described(value: Any) -> Any:
 
 
 class ShapeProp(Interpreter):
-    """Runs a graph and notes in each node's ``meta["tensor_meta"]`` what its result is like.
+    """Runs a graph and stores the metadata of each result in ``node.meta["tensor_meta"]``.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class ShapeProp(Interpreter):
     """
 
     def run_node(self, n: Node) -> Any:
-        """What a node gives, noted."""
+        """Run a node, and store the metadata of its result."""
         result = super().run_node(n)
         found = False
 

@@ -1,4 +1,4 @@
-"""Layer 8 · utils: data sets, the order in which they are gone through, and batches of them."""
+"""Layer 8 · utils: data sets, samplers and loaders."""
 
 from __future__ import annotations
 

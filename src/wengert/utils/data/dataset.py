@@ -1,4 +1,4 @@
-"""Layer 8 · utils: data sets, whose examples are reached by their numbers or one by one."""
+"""Layer 8 · utils: data sets, with examples by index or one by one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Dataset(Generic[T_co]):
-    """What has examples by their numbers: a subclass has ``__getitem__``, usually ``__len__``, too.
+    """A data set with examples by index: a subclass has ``__getitem__``, usually also ``__len__``.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Dataset(Generic[T_co]):
 
 
 class IterableDataset(Dataset[T_co]):
-    """What gives examples one by one: a subclass has ``__iter__``.
+    """A data set that yields examples one by one: a subclass has ``__iter__``.
 
     Examples
     --------
@@ -79,15 +79,15 @@ class IterableDataset(Dataset[T_co]):
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """Rows of tensors: the example `i` is a tuple of the rows `i`.
+    """Rows of tensors: example `i` is a tuple of their rows `i`.
 
     Parameters
     ----------
-    *tensors : Tensor. Of the same number of rows.
+    *tensors : Tensor. With the same number of rows.
 
     Raises
     ------
-    AssertionError: If they are not; and a ValueError if there is no tensor.
+    AssertionError: If they differ; without any tensor it is a ValueError.
 
     Examples
     --------
@@ -112,15 +112,15 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 class ConcatDataset(Dataset[T_co]):
-    """Several data sets, one after the other.
+    """The concatenation of several data sets.
 
     Parameters
     ----------
-    datasets : iterable of Dataset. At least one, each with examples by their numbers.
+    datasets : iterable of Dataset. At least one, each with examples by index.
 
     Raises
     ------
-    AssertionError: If there is none, or one is an `IterableDataset`.
+    AssertionError: If there is no data set, or one is an `IterableDataset`.
 
     Examples
     --------
@@ -160,8 +160,8 @@ class Subset(Dataset[T_co]):
 
     Parameters
     ----------
-    dataset : Dataset. The whole.
-    indices : sequence of int. Their numbers there.
+    dataset : Dataset. The whole data set.
+    indices : sequence of int. Their indices in it.
 
     Examples
     --------
@@ -186,13 +186,13 @@ class Subset(Dataset[T_co]):
 def random_split(
     dataset: Dataset[T] | Sequence[T], lengths: Sequence[float], generator: Generator | None = None
 ) -> list[Subset[T]]:
-    """Deal the examples of a data set out at random.
+    """Split a data set into random subsets.
 
     Parameters
     ----------
     dataset : Dataset. With a length.
-    lengths : sequence of int or of float. How many examples each part has; or which fractions of
-        all, with a sum of 1. What rounding leaves over goes to the first parts, one each.
+    lengths : sequence of int or of float. The number of examples in each part; or fractions that
+        sum to 1. The examples that rounding leaves over go to the first parts, one each.
     generator : Generator, optional. Where random numbers come from.
 
     Returns
@@ -201,7 +201,7 @@ def random_split(
 
     Raises
     ------
-    ValueError: If the lengths are not those of the whole.
+    ValueError: If the lengths do not add up to that of the data set.
 
     Examples
     --------
@@ -231,15 +231,16 @@ def random_split(
 
 
 class StackDataset(Dataset[Any]):
-    """Several data sets side by side: an example is a tuple, or a dictionary, of theirs.
+    """Several data sets side by side: an example is a tuple, or a dictionary, of their examples.
 
     Parameters
     ----------
-    *args, **kwargs : Dataset. Of one length, all by position or all by name.
+    *args, **kwargs : Dataset. Of equal length, all by position or all by name.
 
     Raises
     ------
-    ValueError: If they are of several lengths, or there is none, or they are given both ways.
+    ValueError: If lengths differ, no data set is given, or some are given by position and some by
+        name.
 
     Examples
     --------
@@ -272,7 +273,7 @@ class StackDataset(Dataset[Any]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """Several sources of examples, one after the other, as ``a + b`` gives them.
+    """The concatenation of several iterable data sets, as ``a + b`` makes it.
 
     Parameters
     ----------

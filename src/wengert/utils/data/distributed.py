@@ -1,4 +1,4 @@
-"""Layer 8 · utils: the examples that each of several processes goes through."""
+"""Layer 8 · utils: `DistributedSampler`, which shares examples out among processes."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ __all__ = ["DistributedSampler"]
 
 
 class DistributedSampler(Sampler[int]):
-    """The share of one process in the examples: every so many, from its rank on.
+    """One process's share of the examples: every `num_replicas`-th, starting at its rank.
 
-    All shares are of one length: some examples come twice, or some are left out.
+    All shares have one length: some examples are repeated, or some are left out.
 
     Parameters
     ----------
     dataset : sized. The examples.
-    num_replicas, rank : int, optional. How many processes there are, and which this one is; by
-        default as in the group of all, which `distributed.init_process_group` makes.
-    shuffle : bool. Whether the order is drawn, again in each epoch that `set_epoch` is told.
-    seed : int. What the order is drawn by; the same in all processes.
-    drop_last : bool. Leave out the examples that would not be of an equal share.
+    num_replicas, rank : int, optional. The number of processes, and the rank of this one; by
+        default those of the default group, which `distributed.init_process_group` makes.
+    shuffle : bool. Whether to shuffle, differently for each epoch set by `set_epoch`.
+    seed : int. The seed of the shuffling; the same in all processes.
+    drop_last : bool. Whether to leave out examples so that the shares are equal.
 
     Raises
     ------
-    ValueError: If the rank is none of these processes.
+    ValueError: If the rank is out of range.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Have the next order drawn again: by the seed and this number."""
+        """Set the epoch, from which and the seed the next order is drawn."""
         self.epoch = epoch
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · utils: `DataLoader`, which goes through a data set in batches."""
+"""Layer 8 · utils: `DataLoader`, which iterates over a data set in batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wengert.utils.data.sampler import BatchSampler, RandomSampler, SequentialSa
 
 
 def get_worker_info() -> Any:
-    """None: examples are fetched in this process, not in one of several workers.
+    """Return None: examples are fetched in this process, not in a worker.
 
     Examples
     --------
@@ -31,11 +31,11 @@ def get_worker_info() -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """Turn the arrays of an example into tensors, and leave all else.
+    """Convert the arrays of an example into tensors, and leave everything else.
 
     Parameters
     ----------
-    data : object. An example; dictionaries, tuples and lists are gone into.
+    data : object. An example; dictionaries, tuples and lists are traversed.
 
     Returns
     -------
@@ -58,12 +58,12 @@ def default_convert(data: Any) -> Any:
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """Make one batch of a list of examples.
+    """Collate a list of examples into one batch.
 
     Parameters
     ----------
-    batch : list. Examples of one kind: tensors, arrays or numbers become a tensor with one more
-        dimension in front, strings a list; dictionaries, tuples and lists are gone into.
+    batch : list. Examples of one kind: tensors, arrays or numbers become a tensor with a new first
+        dimension, strings a list; dictionaries, tuples and lists are traversed.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
     Raises
     ------
-    RuntimeError: If examples are of different lengths.
-    TypeError: If they are of a kind that no batch can be made of.
+    RuntimeError: If examples have different lengths.
+    TypeError: If they are of a kind that cannot be collated.
 
     Examples
     --------
@@ -107,11 +107,11 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
-"""Attributes from which others have been made."""
+"""Attributes that others are derived from, so they cannot be set later."""
 
 
 def _check_context(context: Any, num_workers: int) -> None:
-    """Refuse what PyTorch refuses of ``multiprocessing_context``."""
+    """Refuse the values of ``multiprocessing_context`` that PyTorch refuses."""
     if context is None:
         return
     if num_workers <= 0:
@@ -128,7 +128,7 @@ def _check_context(context: Any, num_workers: int) -> None:
 
 
 class _BaseDataLoaderIter:
-    """A pass over the batches of a loader, which has as many as that."""
+    """An iterator over the batches of a loader, with a length."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         self._loader, self._batches = loader, loader._batches()
@@ -144,32 +144,32 @@ class _BaseDataLoaderIter:
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
-    """That of every loader: there are no workers."""
+    """The iterator of every loader: there are no workers."""
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """That of none."""
+    """The iterator of loaders with workers, of which there are none."""
 
 
 class DataLoader(Generic[T_co]):
-    """Go through a data set in batches, again and again.
+    """Iterate over a data set in batches.
 
-    Examples are fetched in this process and thread. After the same seed they come in the order in
-    which PyTorch's loader gives them.
+    Examples are fetched in this process and thread. With the same seed they come in the same order
+    as from PyTorch's loader.
 
     Parameters
     ----------
     dataset : Dataset or sequence, or IterableDataset. The examples.
-    batch_size : int, optional. How many make a batch; None for examples one by one.
-    shuffle : bool, optional. Whether each pass is in a new random order.
+    batch_size : int, optional. The number of examples in a batch; None for single examples.
+    shuffle : bool, optional. Whether to shuffle the examples in each pass.
     sampler : iterable of int, optional. The order, instead of `shuffle`.
-    batch_sampler : iterable of list, optional. The numbers in each batch, instead of all of these.
-    collate_fn : callable, optional. What makes a batch of a list of examples; default:
+    batch_sampler : iterable of list, optional. The indices in each batch, instead of all of these.
+    collate_fn : callable, optional. The function that makes a batch of a list of examples; default:
         `default_collate`.
-    drop_last : bool. Whether a last batch that is smaller is left out.
+    drop_last : bool. Whether to leave out a smaller last batch.
     generator : Generator, optional. Where random numbers come from.
     num_workers, pin_memory, timeout, worker_init_fn, prefetch_factor, persistent_workers: Accepted
-        for PyTorch's sake: there are no worker processes.
+        for compatibility with PyTorch: there are no worker processes.
 
     Raises
     ------
@@ -250,7 +250,7 @@ class DataLoader(Generic[T_co]):
         if batch_size is not None and batch_sampler is None and sampler is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         if self._is_iterable and batch_size is not None:
-            # refuses sizes that are none
+            # refuses invalid sizes
             BatchSampler((), batch_size, drop_last)
         self.dataset: Any = dataset
         self.batch_size = batch_size
@@ -277,7 +277,7 @@ class DataLoader(Generic[T_co]):
         super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator[Any]:
-        # PyTorch draws a seed for workers in each pass, whether or not there are any
+        # PyTorch draws a seed for workers in each pass, with or without workers
         drawn_seed(self.generator)
         return _SingleProcessDataLoaderIter(self)
 
@@ -303,7 +303,7 @@ class DataLoader(Generic[T_co]):
                 yield self.collate_fn(batch)
 
     def __len__(self) -> int:
-        """How many batches a pass has."""
+        """Return the number of batches in a pass."""
         if not self._is_iterable:
             order: Any = self.sampler if self.batch_sampler is None else self.batch_sampler
             return len(order)

@@ -1,4 +1,4 @@
-"""Layer 8 · utils: the orders in which the examples of a data set are gone through."""
+"""Layer 8 · utils: samplers, the orders in which a data set is traversed."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = [
 ]
 
 _AT_ONCE = 32
-"""How many numbers PyTorch draws at once, which decides on what comes after them."""
+"""The number of draws that PyTorch makes at once, which determines the draws after them."""
 
 T_co = TypeVar("T_co", covariant=True)
 
 
 def drawn_seed(generator: Any = None) -> int:
-    """A number for another generator to begin with."""
+    """Draw the seed for another generator."""
     return int(empty((), dtype=DTYPES["int64"]).random_(generator=generator).item())
 
 
 class Sampler(Generic[T_co]):
-    """An order of examples: a subclass has ``__iter__``, which gives their numbers.
+    """An order of examples: a subclass has ``__iter__``, which yields their indices.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Sampler(Generic[T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """The order that they are in.
+    """The examples in order.
 
     Parameters
     ----------
@@ -75,20 +75,20 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """A random order.
+    """The examples in random order.
 
     Parameters
     ----------
     data_source : sized. The examples.
-    replacement : bool. Whether each number is drawn among all.
-    num_samples : int, optional. How many are drawn; default: as many as there are.
-    generator : Generator, optional. Where random numbers come from; default: one of its own, begun
-        again each time.
+    replacement : bool. Whether to draw with replacement.
+    num_samples : int, optional. The number of draws; default: the number of examples.
+    generator : Generator, optional. Where random numbers come from; default: its own, newly seeded
+        in each pass.
 
     Raises
     ------
     TypeError: If `replacement` is not a boolean.
-    ValueError: If nothing is to be drawn.
+    ValueError: If `num_samples` is not positive.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many are drawn."""
+        """The number of examples drawn."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -144,11 +144,11 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """Given numbers, in a random order.
+    """Given indices, in random order.
 
     Parameters
     ----------
-    indices : sequence of int. The numbers.
+    indices : sequence of int. The indices.
     generator : Generator, optional. Where random numbers come from.
 
     Examples
@@ -171,19 +171,19 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Numbers that are drawn with given probabilities.
+    """Indices drawn with given probabilities.
 
     Parameters
     ----------
-    weights : sequence of float. The probabilities, times any factor.
-    num_samples : int. How many are drawn.
-    replacement : bool. Whether a number may come again.
+    weights : sequence of float. The probabilities, up to a common factor.
+    num_samples : int. The number of draws.
+    replacement : bool. Whether to draw with replacement.
     generator : Generator, optional. Where random numbers come from.
 
     Raises
     ------
-    ValueError: If nothing is to be drawn, the weights are not a vector, or `replacement` is no
-        boolean.
+    ValueError: If `num_samples` is not positive, the weights are not a vector, or `replacement` is
+        not a boolean.
 
     Examples
     --------
@@ -225,17 +225,17 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Numbers of another order, in lists of equal length.
+    """The indices of another sampler, in lists of equal length.
 
     Parameters
     ----------
-    sampler : iterable of int. The other order.
-    batch_size : int. How long the lists are.
-    drop_last : bool. Whether a last list that is shorter is left out.
+    sampler : iterable of int. The other sampler.
+    batch_size : int. The length of the lists.
+    drop_last : bool. Whether to leave out a shorter last list.
 
     Raises
     ------
-    ValueError: If `batch_size` is not a positive integer, or `drop_last` no boolean.
+    ValueError: If `batch_size` is not a positive integer, or `drop_last` not a boolean.
 
     Examples
     --------
