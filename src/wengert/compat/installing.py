@@ -39,7 +39,9 @@ _PACKAGES = {
     "mxnet": ("wengert.compat.mxnet", None),
     "tensorflow": ("wengert.compat.tensorflow", None),
 }
-"""What stands for each library, and the version that is followed, where the package has none."""
+"""The counterpart of each library, and the version it follows where the package has none of its
+own.
+"""
 
 _HOMES = {"autograd": {"numpy.numpy_boxes": "ArrayBox"}}
 """Classes whose module tells other packages (autoray, say) whose arrays they are, by library."""
@@ -110,7 +112,7 @@ class Installation:
             self._set(getattr(found, kind), "__module__", f"{self.name}.{home}")
 
     def _rename(self, kind: type) -> None:
-        """Have a class printed as the original's; of layers PyTorch has others in one module."""
+        """Make a class print like the original; PyTorch shows some layers in another module."""
         home, name = kind.__module__.partition(".")[2], kind.__name__
         if name in _SHOWN:
             home = ""
@@ -135,7 +137,7 @@ class Installation:
 
 
 def _watching(build: Any) -> Any:
-    """What makes classes, watching for one with a ``__torch_function__`` that is not a tensor's.
+    """Wrap `build` to call `prepare` for a class with ``__torch_function__`` that is not a tensor.
 
     See NOTE [overriding without tensors].
     """
@@ -159,7 +161,7 @@ def _own_name(module: ModuleType) -> str:
 
 
 def install(name: str) -> Installation:
-    """Have ``import torch``, or another library's name, mean this package in this process.
+    """Make ``import torch``, or another library's name, import this package in this process.
 
     From then on the program, and the packages that it uses, import what stands here for the
     library: ``import torch.nn.functional as F``, ``from jax import numpy as jnp``. Call it before
@@ -250,7 +252,7 @@ class _Finder(MetaPathFinder):
                 sys.modules.setdefault(alias, module)
 
     def find_distributions(self, context: Any = None) -> Iterator[Distribution]:
-        """What `importlib.metadata` asks for the version."""
+        """Yield the distribution, which `importlib.metadata` asks for the version."""
         name = (context or DistributionFinder.Context()).name
         if name is None or name.lower() == self._name:
             yield self._distribution
@@ -282,13 +284,13 @@ class _Loader(Loader):
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is run: what the import system wrote over is put back."""
+        """Run nothing: restore what the import system has overwritten."""
         module.__spec__ = self._spec
         self._finder.mirror()
 
 
 class _Distribution(Distribution):
-    """What `importlib.metadata` says of a name that is installed."""
+    """The metadata of an installed name, for `importlib.metadata`."""
 
     def __init__(self, name: str, version: str) -> None:
         self._text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
@@ -298,7 +300,7 @@ class _Distribution(Distribution):
         return self._text if filename == "METADATA" else None
 
     def locate_file(self, path: Any) -> Any:
-        """Where a file of the package is."""
+        """The path of a file of the package."""
         return Path(str(wengert.__file__)).parent / path
 
 

@@ -65,7 +65,7 @@ class ArrayBox(ndarray):
 
     @property
     def _node(self) -> Any:
-        """Where the gradient goes, or None."""
+        """The edge that the gradient flows to, or None."""
         return self._edge
 
     @property
@@ -132,7 +132,7 @@ class ArrayBox(ndarray):
 
 
 def boxed(result) -> Any:
-    """What an operation gave, with boxes in place of arrays, in tuples and lists too.
+    """Return the result of an operation with boxes in place of arrays, in tuples and lists too.
 
     Whole numbers and booleans, which have no derivative, are NumPy's own, but for rules.
     """
@@ -202,7 +202,7 @@ def unboxed(value) -> Any:
 
 
 def released(value) -> Any:
-    """As `unboxed`, in memory of its own: arrays that may be written to."""
+    """Like `unboxed`, but return arrays that own their memory and can be written to."""
     result = unboxed(value)
     if result.__class__ is np.ndarray:
         owned = result.flags.owndata and result.flags.writeable
@@ -269,7 +269,7 @@ def cannot(value, more: str) -> TypeError:
 
 
 class Opaque:
-    """What boxes of the user's own types have in common, apart from boxes of arrays."""
+    """Base class for boxes of values of the user's own types, as opposed to boxes of arrays."""
 
     __slots__ = ()
     _node: Any
@@ -318,7 +318,7 @@ COUNTED.append(Box.type_mappings)
 
 
 def opaque_tensor(value, edge, cell=None) -> Any:
-    """What stands on the tape for a value of one of the user's own types."""
+    """Return the tensor that represents a value of one of the user's own types on the tape."""
     payload = np.empty((), object)
     payload[()] = value
     return new_tensor(payload, edge, cell)

@@ -66,7 +66,7 @@ class SequenceBox(metaclass=_OfContainer):
 
 
 def isinstance(A, B) -> bool:
-    """As Python's, of the value of a box.
+    """Like Python's `isinstance`, but look at the value inside a box.
 
     Examples
     --------

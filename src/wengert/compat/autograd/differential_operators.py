@@ -29,7 +29,7 @@ make_jvp = unary_to_nary(_make_jvp)
 
 
 def _scalar(fun: Function, x, name: str, verb: str) -> tuple[Any, Any]:
-    """What `traced` gives, of a function that gives one real number."""
+    """Return the result of `traced` for a function that returns one real number."""
     vjp, answer = traced(fun, x)
     if isbox(answer):
         payload = answer._payload
@@ -114,7 +114,9 @@ def grad_and_aux(fun: Function, x) -> Any:
 
 
 def _aside(aux, gradient) -> Any:
-    """What a function returned beside its value, as the outside may see it."""
+    """Return a function's auxiliary output, with boxes detached unless an outer transform is
+    active.
+    """
     if any(isbox(leaf) for leaf in flatten(gradient)[0]):
         return aux
     leaves, rebuild = flatten(aux)
@@ -326,7 +328,7 @@ def _half_square(x) -> Any:
 
 
 def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int = 0) -> Function:
-    """What makes the function that multiplies by the Gauss-Newton matrix of ``g(f(x))`` at a point.
+    """Return a function that builds the Gauss-Newton vector product of ``g(f(x))`` at a point.
 
     Examples
     --------

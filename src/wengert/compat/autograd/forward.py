@@ -22,7 +22,7 @@ from wengert.tape.levels import move
 from wengert.tape.record import T
 
 _ELEMENTS = 2**24
-"""How many elements of the Jacobian may be computed at once."""
+"""The number of elements of the Jacobian to compute at once."""
 
 
 def rows(vjp: Pullback) -> Any:

@@ -54,7 +54,7 @@ from wengert.tape.record import T
 
 
 def _for_rule(payload) -> Any:
-    """What a rule sees of a value: NumPy's own, or a box of a transform."""
+    """Return the value that a rule sees: NumPy's own, or a box of a transform."""
     cls = payload.__class__
     if cls is np.ndarray:
         return payload if payload.ndim else payload[()]
@@ -134,7 +134,7 @@ class PrimitiveNode(Node):
         return tuple([grad._payload if isinstance(grad, TensorBase) else grad for grad in grads])
 
     def apply_in(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """As `apply`, on what may be recorded: tensors, or values of a transform."""
+        """Like `apply`, but for tensors or values of a transform, which may be recorded."""
         parts = g if self.several else (g,)
         if not any(isinstance(part, TensorBase) for part in parts):
             # values of a transform
@@ -170,7 +170,7 @@ class PrimitiveNode(Node):
         return [g if g is None or isbox(g) else new_tensor(np.asarray(g)) for g in found]
 
     def _outputs(self) -> list[Any]:
-        """What the primitive gave, tied to this node."""
+        """The results of the primitive, tied to this node."""
         if self.outputs is None:
             raise errors.backward_twice(self.name())
         several = self.several
@@ -247,7 +247,7 @@ class _Applied(Function):
 
 
 class _AppliedBothWays(_Applied):
-    """As `_Applied`, of primitives that have a rule for forward mode."""
+    """Like `_Applied`, but for primitives with a forward-mode rule."""
 
     @staticmethod
     def jvp(ctx, _, *tangents) -> Any:
@@ -290,7 +290,7 @@ def _no_more(what: str) -> NotImplementedError:
 
 
 def applied(fun, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a primitive gives of arguments among which there are boxes."""
+    """Return the result of a primitive when some of its arguments are boxes."""
     if is_noted(args):
         return noted_call(fun, args, kwargs)
     call = Call(fun, args, kwargs)
@@ -426,7 +426,7 @@ class Call:
         return [_output(output)]
 
     def result(self, outputs: list[Any]) -> Any:
-        """What the primitive gives, of the arrays in it."""
+        """Return the result of the primitive, rebuilt from its output arrays."""
         return outputs[0] if self.rebuild_output is None else self.rebuild_output(outputs)
 
     def pullback(self, values: Sequence[Any], outputs: list[Any]) -> Callable[[Any], Any]:

@@ -142,7 +142,7 @@ def is_noted(args: Iterable[Any]) -> bool:
 
 
 def noted_call(fun: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
-    """What a function gives, with a node for the call."""
+    """Call a function and record a node for the call."""
     fun, args = _spread(fun, tuple(args))
     found = [(i, arg) for i, arg in enumerate(args) if isinstance(arg, NotedBox)]
     values = tuple(plain(arg) for arg in args)

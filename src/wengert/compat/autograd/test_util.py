@@ -96,7 +96,7 @@ def check_equivalent(x, y) -> None:
 def check_grads(
     f: Callable[[Any], Any], x, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
 ) -> None:
-    """What checks derivatives of a function, in the given modes, up to an order.
+    """Return a function that checks the derivatives of `f`, in the given modes, up to an order.
 
     Examples
     --------

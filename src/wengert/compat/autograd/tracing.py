@@ -92,7 +92,7 @@ def _inputs(x) -> tuple[list[Any], Any, Any]:
 
 
 def _seen(box) -> Any:
-    """What a function gets for a leaf."""
+    """Return the value that a function receives for a leaf."""
     return boxed_value(box) if is_opaque(box) else box
 
 
@@ -282,7 +282,7 @@ def make_vjp(fun: Callable[..., Any], x) -> tuple[Any, Any]:
 
 
 def traced(fun: Callable[..., Any], x) -> tuple[Pullback, Any]:
-    """As `make_vjp`, with the boxes that `fun` gave for its value."""
+    """Like `make_vjp`, but return the boxes that `fun` returned instead of their values."""
     boxes, value, rebuild = _inputs(x)
     output = call(fun, value, boxes)
     if isbox(output):
@@ -343,7 +343,7 @@ def make_jvp(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
 
 
 def _later() -> Any:
-    """What needs the transforms, which are imported when they are first needed."""
+    """The module that needs the transforms, imported on first use."""
     return importlib.import_module("wengert.compat.autograd.forward")
 
 

@@ -13,7 +13,7 @@ from wengert.tape.sites import warn
 __all__ = ["func", "subval", "subvals", "toposort"]
 
 _OLD = {"flatten": "misc.flatten", "flatten_func": "misc.flatten", "getval": "tracer"}
-"""Where what old programs import from here is now."""
+"""The current modules of the names that old programs import from here."""
 
 
 def subvals(x: Sequence[Any], ivs: Iterable[tuple[int, Any]]) -> tuple[Any, ...]:
@@ -100,7 +100,7 @@ def quick_grad_check(
 
 
 def __getattr__(name: str) -> Any:
-    """What old programs import from here."""
+    """Return a name that old programs import from here."""
     if name in _OLD:
         home = importlib.import_module(f"wengert.compat.autograd.{_OLD[name]}")
         return getattr(home, name)

@@ -21,7 +21,7 @@ from wengert.compat.kit.namespaces import defined
 
 
 class VSpace:
-    """What all vector spaces have in common."""
+    """Base class for all vector spaces."""
 
     mappings: ClassVar[dict[type, Callable[[Any], Any]]] = {}
     iscomplex = False

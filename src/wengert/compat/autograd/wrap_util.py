@@ -126,7 +126,7 @@ class Operated:
         self._kwargs = kwargs
 
     def __call__(self, *args, **kwargs) -> Any:
-        """What the operator gives at these arguments."""
+        """Return the result of the operator at these arguments."""
         if is_noted(args):
             return noted_call(self, args, kwargs)
         fun, argnum, operator = self._fun, self._argnum, self._operator
@@ -148,7 +148,7 @@ class Operated:
         return operator(unary_f, x, *self._args, **self._kwargs)
 
     def __get__(self, instance, owner=None) -> Any:
-        """As a function does: a method, if it stands in a class."""
+        """Bind to an instance, like a function: in a class body this is a method."""
         return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:

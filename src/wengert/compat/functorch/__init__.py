@@ -54,7 +54,7 @@ class FunctionalModule:
         self.buffer_names = [name for name, _ in model.named_buffers()]
 
     def __call__(self, params: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-        """What the module gives with these parameters, and then buffers, for its own."""
+        """Return the output of the module computed with these parameters, and then buffers."""
         state = dict(zip(self.param_names, params, strict=True))
         if self.takes_buffers:
             buffers, *rest = args

@@ -256,7 +256,7 @@ def promote(*values) -> list[Any]:
 
 
 def promote_inexact(*values) -> list[Any]:
-    """As `promote`, in the dtype of fractions: integers become the default float."""
+    """Like `promote`, but to an inexact dtype: integers become the default float."""
     dtype, weak = result_type(*values)
     dtype = inexact_of(dtype)
     return [_operand(value, dtype, weak) for value in values]

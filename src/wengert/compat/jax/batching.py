@@ -96,7 +96,7 @@ def _mapped(leaf, axis: int) -> tuple[Any, int]:
 
 
 def _names(fun: Callable[..., Any], count: int) -> list[str]:
-    """What the positional arguments of a function are called."""
+    """Return the names of the positional arguments of a function."""
     try:
         names = [
             p.name

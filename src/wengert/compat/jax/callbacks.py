@@ -79,7 +79,7 @@ def pure_callback(
     vectorized=None,
     **kwargs,
 ) -> Any:
-    """What a function of NumPy's arrays gives, as arrays: a constant to derivatives.
+    """Call a function of NumPy arrays and return its results as arrays, constant to derivatives.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _batched(
 
 
 def _results(value, shapes) -> Any:
-    """What a callback gave, as arrays of the shapes and dtypes that were announced."""
+    """Return a callback's results as arrays, checked against the declared shapes and dtypes."""
     wanted, structure = tree_flatten(shapes)
     found = structure.flatten_up_to(value)
     arrays = []
@@ -170,7 +170,7 @@ def _results(value, shapes) -> Any:
 def io_callback(
     callback: Callable[..., Any], result_shape_dtypes, *args, ordered: bool = False, **kwargs
 ) -> Any:
-    """As `pure_callback`, of a function with effects."""
+    """Like `pure_callback`, but for a function with side effects."""
     untraced(f"it calls {name_of(callback)}()")
     stopped = ELEMENTWISE["stop_gradient"](tree_map(argument, args))
     if result_shape_dtypes is None:

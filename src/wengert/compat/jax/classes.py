@@ -330,7 +330,7 @@ def array_repr(x) -> str:
 
 
 def made(result, weak: bool = False) -> Any:
-    """What an operation gave, with arrays in place of tensors, in tuples and lists too.
+    """Return the result of an operation with arrays in place of tensors, in tuples and lists too.
 
     The class of a new tensor is changed in place.
 

@@ -55,7 +55,7 @@ def devices(backend: str | None = None) -> list[Device]:
 def local_devices(
     process_index: int | None = None, backend: str | None = None, host_id: int | None = None
 ) -> list[Device]:
-    """As `devices`."""
+    """Return the local devices, which are those that `devices` returns."""
     return devices(backend)
 
 

@@ -61,7 +61,7 @@ class SymbolicZero:
 
 @dataclasses.dataclass(frozen=True)
 class CustomVJPPrimal:
-    """What a forward rule with ``symbolic_zeros=True`` gets for each leaf of an argument.
+    """A leaf of an argument, as a forward rule with ``symbolic_zeros=True`` receives it.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class _Type(str):
 
 
 class _Rule:
-    """What both kinds of rules have in common: how the arguments of a call are told apart."""
+    """Base class for both kinds of rules: it sorts the arguments of a call."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class _Rule:
     def _called(
         self, rule: Callable[..., Any], tensors: Sequence[Any], results: list[Results]
     ) -> Any:
-        """What a recorded rule gives, in the structure of what the function returned."""
+        """Return the result of a recorded rule, in the structure that the function returned."""
         outputs = rule(*tensors)
         taken = results[0]
         found = dict(zip([*taken.places, *taken.tensor_places], outputs, strict=True))
@@ -435,7 +435,7 @@ def _recorded(
 
 
 def _gradients(made, leaves: Leaves) -> tuple[Any, ...]:
-    """What a reverse rule returned, as gradients of the leaves with derivatives, checked."""
+    """Return the results of a reverse rule, checked, as gradients of the differentiable leaves."""
     parts = list(made) if isinstance(made, tuple | list) else None
     children = leaves.structure.children()
     if parts is None or len(parts) != len(children):

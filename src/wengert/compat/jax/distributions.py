@@ -173,7 +173,7 @@ def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def geometric(key, p, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """How many trials of probability `p` it takes to succeed."""
+    """Draw the number of trials, each with success probability `p`, until the first success."""
     words = words_of("geometric", key)
     kind = kind_of("geometric", dtype, "iu", "i")
     check_arrays("geometric", p)
@@ -185,7 +185,7 @@ def geometric(key, p, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def binomial(key, n, p, shape=None, dtype=None) -> Array:
-    """How many of `n` trials of probability `p` succeed."""
+    """Draw the number of successes in `n` trials with success probability `p`."""
     words = words_of("binomial", key)
     kind = kind_of("binomial", dtype)
     check_arrays("binomial", n, p)
@@ -195,7 +195,7 @@ def binomial(key, n, p, shape=None, dtype=None) -> Array:
 
 
 def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1) -> Array:
-    """How `n` trials fall into categories of probabilities `p`."""
+    """Draw the number of outcomes in each category, of `n` trials with probabilities `p`."""
     words = words_of("multinomial", key)
     kind = kind_of("multinomial", dtype)
     check_arrays("multinomial", n, p)

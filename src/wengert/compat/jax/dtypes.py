@@ -110,12 +110,12 @@ def canonical_name(dtype: np.dtype[Any]) -> str:
 
 
 def canonicalize_dtype(dtype, allow_extended_dtype: bool = False) -> np.dtype[Any]:
-    """As `canonical_dtype`: the name that JAX gives it."""
+    """Return the dtype that JAX uses in place of `dtype`; JAX's name for `canonical_dtype`."""
     return canonical_dtype(dtype)
 
 
 def requested_dtype(dtype, function: str) -> np.dtype[Any]:
-    """As `canonical_dtype`, of a dtype that a user asked for: warns if it is not to be had.
+    """Like `canonical_dtype`, but for a dtype that a user asked for: warn if it is not available.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from wengert.compat.kit.namespaces import defined
 
 
 class JAXTypeError(TypeError):
-    """What the errors about values that are not known have in common."""
+    """Base class for errors about values that are not known."""
 
 
 class ConcretizationTypeError(JAXTypeError):

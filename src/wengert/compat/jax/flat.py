@@ -54,7 +54,7 @@ def flatten_fun(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
 
 
 def flatten_fun_nokwargs(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
-    """As `flatten_fun`, of arguments by position."""
+    """Like `flatten_fun`, but for positional arguments only."""
     return _flattened(f, lambda leaves: f.f(*in_tree.unflatten(leaves)))
 
 
@@ -78,7 +78,7 @@ class PartialVal(NamedTuple):
 def trace_to_jaxpr_nounits(
     fun: WrappedFun, pvals: Sequence[PartialVal], instantiate=False
 ) -> tuple[None, list[PartialVal], list[Any]]:
-    """Which results of a function are known if some arguments are not."""
+    """Find out which results of a function are known when some arguments are not."""
     results: list[PartialVal] = []
     unknown = [pval for pval, _ in pvals if pval is not None]
 

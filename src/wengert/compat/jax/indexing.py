@@ -148,7 +148,7 @@ def read(x, index) -> Any:
 
 
 def checked_mode(mode, default: str) -> str:
-    """What is done about places that do not exist: ``"clip"``, ``"fill"`` (``"drop"``).
+    """Return the mode for out-of-bounds indices: ``"clip"`` or ``"fill"`` (also for ``"drop"``).
 
     Raises
     ------

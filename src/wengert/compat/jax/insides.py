@@ -137,7 +137,7 @@ def _nothing(*args, **kwargs) -> None:
 
 
 def _same(value=None, *args, **kwargs) -> Any:
-    """What is given."""
+    """Return the value itself."""
     return value
 
 

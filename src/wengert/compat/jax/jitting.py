@@ -29,7 +29,7 @@ from wengert.compiler.api import compile
 from wengert.tape.modes import NO_GRAD, current_mode
 
 _LIMIT = 64
-"""How many kinds of arguments, and ways through a function, are compiled."""
+"""The largest number of argument signatures, and of paths through a function, to compile."""
 _ARRAYS = frozenset({Array, WeakArray})
 _NUMBERS = frozenset({bool, int, float, complex})
 _SEQUENCES = frozenset({tuple, list})
@@ -48,7 +48,7 @@ def _numbers_of(static) -> tuple[int, ...]:
 
 
 class _Statics:
-    """Which arguments of a function are static: by number or by name."""
+    """The static arguments of a function, by number or by name."""
 
     is_fixed = True
 
@@ -196,7 +196,7 @@ class Jitted:
         )  # type: ignore[assignment]  # with numbers of at most 32 bits, and without
 
     def __call__(self, /, *args, **kwargs) -> Any:
-        """What the function returns, as arrays."""
+        """Call the function, and return its results as arrays."""
         statics = self._statics
         if kwargs or statics.numbers or not _ARRAYS.issuperset(map(type, args)):
             args, kwargs = statics.converted(self._function, args, kwargs, False)
@@ -311,7 +311,7 @@ def jit(
 
 
 def _results(fun, value) -> Any:
-    """What a function returned, as arrays; taken apart where containers are registered."""
+    """Return the results of a function as arrays, flattened where containers are registered."""
     leaves, structure = tree_flatten(value)
     made = [_result(fun, leaf) for leaf in leaves]
     return structure.unflatten(made) if structure.is_plain else _Whole(made, structure)

@@ -50,7 +50,7 @@ _DTYPE = _KeyDtype()
 
 
 class PRNGSpec:
-    """How keys make numbers: ``threefry2x32`` is the one way here."""
+    """The implementation behind keys: ``threefry2x32`` is the only one here."""
 
     def __repr__(self) -> str:
         return f"PRNGSpec({_NAME!r})"
@@ -166,7 +166,7 @@ def aligned(info, in_dims, tensors) -> list[Any]:
 
 
 class Sampler(NamedTuple):
-    """What computes random numbers of NumPy's arrays, all with the same dimensions in front.
+    """A function that computes random numbers from NumPy arrays with the same leading dimensions.
 
     Samplers of the same function and keywords are equal, so that two traces of a function that
     draws are seen to do the same.
@@ -196,7 +196,7 @@ constant(
 
 
 def drawn(by: Sampler, *values) -> Any:
-    """What a sampler makes of keys and parameters, as an `Array`.
+    """Return the result of a sampler for keys and parameters, as an `Array`.
 
     Parameters
     ----------

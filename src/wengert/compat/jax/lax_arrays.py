@@ -213,7 +213,7 @@ def _along(part, axis: int, ndim: int) -> tuple[Any, ...]:
 
 
 def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True) -> Any:
-    """What stands at one place of a dimension."""
+    """Return the slice at one index of a dimension."""
     x = argument(operand)
     size = x.shape[axis]
     if not -size <= index < size:
@@ -223,7 +223,7 @@ def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True) -> A
 
 
 def start_index(index, size: int, length: int) -> Any:
-    """Where a part of a length begins, moved so that it lies within `size`.
+    """Return the start of a slice, clamped so that the slice lies within `size`.
 
     A number, or a tensor, if it differs within a batch.
     """
@@ -294,7 +294,7 @@ def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0) -
 
 
 def dynamic_index_in_dim(operand, index, axis: int = 0, keepdims: bool = True) -> Any:
-    """What stands at one place of a dimension."""
+    """Return the slice at one index of a dimension; the index may be an array."""
     found = dynamic_slice_in_dim(operand, index, 1, axis)
     return found if keepdims else jnp.squeeze(found, axis)
 
@@ -395,7 +395,7 @@ def optimization_barrier(operand) -> Any:
 
 
 class GatherDimensionNumbers(NamedTuple):
-    """Which dimensions of what `gather` takes are which."""
+    """The roles of the dimensions in a `gather`."""
 
     offset_dims: tuple[int, ...]
     collapsed_slice_dims: tuple[int, ...]
@@ -405,7 +405,7 @@ class GatherDimensionNumbers(NamedTuple):
 
 
 class ScatterDimensionNumbers(NamedTuple):
-    """Which dimensions of what `scatter` takes are which."""
+    """The roles of the dimensions in a `scatter`."""
 
     update_window_dims: tuple[int, ...]
     inserted_window_dims: tuple[int, ...]
@@ -415,7 +415,7 @@ class ScatterDimensionNumbers(NamedTuple):
 
 
 class GatherScatterMode(enum.Enum):
-    """What becomes of windows that do not lie within the operand."""
+    """The treatment of windows that do not lie within the operand."""
 
     CLIP = enum.auto()
     FILL_OR_DROP = enum.auto()

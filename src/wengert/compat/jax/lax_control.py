@@ -69,7 +69,7 @@ def _predicate(pred) -> Any:
 
 
 def cond(pred, true_fun, false_fun, *operands, **more) -> Any:
-    """What one of two functions gives, as a condition decides; only that one is called.
+    """Return the result of one of two functions, chosen by a condition; only that one is called.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def cond(pred, true_fun, false_fun, *operands, **more) -> Any:
 
 
 def switch(index, branches: Sequence[Callable[..., Any]], *operands, **more) -> Any:
-    """What one of several functions gives, by its number, which is moved into bounds.
+    """Return the result of one of several functions, chosen by an index that is clamped to bounds.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def switch(index, branches: Sequence[Callable[..., Any]], *operands, **more) -> 
 
 
 class _Carry:
-    """What a loop hands on, as its structure and leaves; dtypes and shapes must stay.
+    """The loop carry, as a structure and leaves; dtypes and shapes must not change.
 
     A weakly typed leaf may become another type in the first round, as it does where JAX traces.
     """
@@ -200,7 +200,7 @@ def _holds(cond_fun: Callable[..., Any], value) -> Any:
 
 
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val) -> Any:
-    """What a function makes of a value, called again while a condition holds.
+    """Apply a function to a value repeatedly while a condition holds, and return the last value.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _any(x) -> bool:
 
 
 def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=None) -> Any:
-    """What a function makes of a value, called with the numbers from `lower` to `upper`.
+    """Apply a function to a value for each index from `lower` up to `upper`, exclusive.
 
     Parameters
     ----------
@@ -403,7 +403,7 @@ def stacked(results: list[Any]) -> Any:
 
 
 def map(f: Callable[..., Any], xs, *, batch_size: int | None = None) -> Any:
-    """What a function gives for each element along the first axis, one after the other.
+    """Apply a function to each element along the first axis, one at a time, and stack the results.
 
     Parameters
     ----------
@@ -498,7 +498,7 @@ class _Solver:
 
 
 class _Solved(Function):
-    """What a `_Solver` gives."""
+    """Apply a `_Solver`, with its derivative."""
 
     generate_vmap_rule = True
 

@@ -31,7 +31,7 @@ REQUIRES = (_records,)
 
 
 class RoundingMethod(enum.Enum):
-    """How numbers halfway between two whole ones are rounded."""
+    """The rule for rounding numbers halfway between two integers."""
 
     AWAY_FROM_ZERO = 0
     TO_NEAREST_EVEN = 1

@@ -40,7 +40,7 @@ def _whole(x, level: Level) -> Any:
 
 
 class _Collected(Move):
-    """Where values of a batch become one that all of its elements share."""
+    """The node where the values of a batch become one value that all of its elements share."""
 
     __slots__ = ()
 
@@ -99,20 +99,20 @@ def all_gather(x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bo
 
 
 def axis_index(axis_name) -> Any:
-    """Which element of the `vmap` of an axis name this is."""
+    """Return the index of this element along the named axis of a `vmap`."""
     (level,) = _levels(axis_name)
     line = asarray(np.arange(level.size or 0))
     return made(move("wrap", line, level, True))
 
 
 def axis_size(axis_name) -> int:
-    """How many elements the `vmap` of an axis name has."""
+    """Return the size of the named axis of a `vmap`."""
     sizes = [level.size for level in _levels(axis_name)]
     return int(np.prod([size for size in sizes if size is not None]))
 
 
 def ppermute(x, axis_name, perm: Sequence[tuple[int, int]]) -> Any:
-    """What other elements of the `vmap` of an axis name have: zeros where nothing is sent."""
+    """Permute the elements along the named axis of a `vmap`, with zeros where nothing arrives."""
     (level,) = _levels(axis_name)
 
     def leaf(value) -> Any:

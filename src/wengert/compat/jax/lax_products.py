@@ -23,7 +23,7 @@ from wengert.tensor.numpy.counterparts import late
 
 
 class Precision(enum.Enum):
-    """How exactly products are computed: always in the dtype of the operands."""
+    """The precision of products: always the dtype of the operands."""
 
     DEFAULT = 0
     HIGH = 1
@@ -104,7 +104,7 @@ def batch_matmul(lhs, rhs, precision=None) -> Any:
 
 
 class ConvDimensionNumbers(NamedTuple):
-    """Where batch, channels and space stand in the operands and the result of a convolution."""
+    """The positions of batch, channels and space in a convolution's operands and result."""
 
     lhs_spec: tuple[int, ...]
     rhs_spec: tuple[int, ...]
@@ -119,7 +119,7 @@ def _ordered(text: str, letters: str) -> tuple[int, ...]:
 def conv_dimension_numbers(
     lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers
 ) -> ConvDimensionNumbers:
-    """What texts like ``("NHWC", "HWIO", "NHWC")`` say of the dimensions of a convolution."""
+    """Parse dimension numbers such as ``("NHWC", "HWIO", "NHWC")`` for a convolution."""
     if isinstance(dimension_numbers, ConvDimensionNumbers):
         return dimension_numbers
     ndim = len(lhs_shape)
@@ -309,7 +309,7 @@ def conv_with_general_padding(
     precision=None,
     preferred_element_type=None,
 ) -> Any:
-    """As `conv`, with zeros put around, and between, as one likes."""
+    """Like `conv`, but with any padding and dilation."""
     return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
 
 

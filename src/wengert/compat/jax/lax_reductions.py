@@ -217,7 +217,7 @@ def reduce(
     dimensions: Sequence[int],
     out_sharding=None,
 ) -> Any:
-    """What an associative operation makes of all elements along some dimensions.
+    """Reduce an array along some dimensions with an associative operation.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def _reduction(name: str, numpys: str) -> Callable[..., Any]:
 def padtype_to_pads(
     in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding
 ) -> list[tuple[int, int]]:
-    """How many elements ``"SAME"`` or ``"VALID"`` put before and after each dimension."""
+    """Return the padding before and after each dimension for ``"SAME"`` or ``"VALID"``."""
     kind = str(padding).upper()
     if kind == "VALID":
         return [(0, 0)] * len(in_shape)
@@ -289,7 +289,7 @@ def reduce_window(
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Any:
-    """What an operation makes of the elements in each of the windows that slide over an array.
+    """Reduce each window that slides over an array with an operation.
 
     Parameters
     ----------

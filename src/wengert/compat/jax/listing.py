@@ -60,7 +60,7 @@ class _Writer(Dispatch):
         return f"{name}:{_typed(payload)}"
 
     def read(self, payload) -> str:
-        """How a value is called that an operation uses."""
+        """Return the name of an operand."""
         known = self._known.get(id(payload))
         if known is not None:
             return known

@@ -30,7 +30,7 @@ _FUNCTIONS = (
 
 
 class ShapedArray:
-    """What ``x.aval`` says of an array: its shape and dtype."""
+    """The shape and dtype of an array, as ``x.aval`` returns them."""
 
     __slots__ = ("dtype", "shape", "weak_type")
 
@@ -56,7 +56,7 @@ class ShapedArray:
         return self if self.dtype.kind in "fc" else ShapedArray(self.shape, float0)
 
     def str_short(self) -> str:
-        """As text: ``float32[2,3]``."""
+        """Return a short string such as ``float32[2,3]``."""
         weak = "~" if self.weak_type else ""
         return f"{weak}{self.dtype.name}[{','.join(map(str, self.shape))}]"
 
@@ -84,7 +84,7 @@ def _same_kind(result, x) -> Any:
 
 
 class ArrayMethods:
-    """What is put on the class."""
+    """The attributes and methods to put on the class."""
 
     _payload: Any
     _edge: Any
@@ -154,12 +154,12 @@ class ArrayMethods:
 
     @property
     def device(self) -> Any:
-        """Where the array is: the CPU."""
+        """The device of the array: the CPU."""
         return CPU
 
     @property
     def sharding(self) -> Any:
-        """Where the array is: the CPU."""
+        """The sharding of the array: the CPU alone."""
         return SingleDeviceSharding()
 
     @property
@@ -178,7 +178,7 @@ class ArrayMethods:
         return False
 
     def devices(self) -> set[Any]:
-        """Where the array is: the CPU."""
+        """Return the devices of the array: the CPU alone."""
         return {CPU}
 
     def block_until_ready(self) -> Any:
@@ -344,7 +344,7 @@ _OWN = (
     "T all any argmax argmin argpartition argsort array at cls detach edge ext extra is_inference "
     "is_leaf item level namespace payload requires_grad seq share_version tolist vc weak_type wraps"
 )
-"""What is not hidden: what JAX's arrays have too, and what the tape asks of tensors."""
+"""The attributes to keep: those that JAX's arrays have too, and those that the tape needs."""
 
 
 def _install() -> None:

@@ -27,7 +27,7 @@ _PRODUCTS = _BATCHED | {"mm", "mv", "dot", "addmm", "matmul", "vdot", "inner", "
 
 
 class Operation(NamedTuple):
-    """What a policy is told of an operation."""
+    """The operation that a policy decides about."""
 
     name: str
     batched: bool = False

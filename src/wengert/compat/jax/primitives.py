@@ -110,7 +110,7 @@ def trace_state_clean() -> bool:
 
 
 def get_opaque_trace_state(convention=None) -> Any:
-    """What tells transforms that are under way apart: nothing that is compared by value."""
+    """Return a token for the transforms under way; here it is always equal to itself."""
     return "wengert"
 
 
@@ -128,7 +128,7 @@ Array._trace = _TRACE  # type: ignore[attr-defined]
 
 
 def find_top_trace(xs) -> Any:
-    """What libraries compare ``x._trace.main`` with."""
+    """Return the trace whose ``main`` libraries compare with ``x._trace.main``."""
     return _TRACE
 
 
@@ -142,7 +142,7 @@ class JVPTracer(metaclass=_Dual):
 
 
 def eval_jaxpr(jaxpr: Listing, consts, *args) -> list[Any]:
-    """What a function of `make_jaxpr` gives for other arguments: the leaves of its result."""
+    """Evaluate a function recorded by `make_jaxpr` on other arguments; return its flat results."""
     return jaxpr.run(consts, args)
 
 
@@ -419,7 +419,7 @@ def deflinear2(primitive: Primitive, rule: Callable[..., Any]) -> None:
 
 
 def deflinear(primitive: Primitive, rule: Callable[..., Any]) -> None:
-    """As `deflinear2`, with a rule that takes the cotangent alone."""
+    """Like `deflinear2`, but with a rule that takes only the cotangent."""
     deflinear2(primitive, lambda cotangent, *_, **params: rule(cotangent, **params))
 
 

@@ -59,7 +59,7 @@ def _gumbel(key, shape: Shape, kind) -> Any:
 
 
 def _fine_gumbel(key, shape: Shape, kind) -> Any:
-    """As `_gumbel`, from twice as many bits, so that large values are as fine as small ones."""
+    """Like `_gumbel`, but with twice the bits, so that large values are as fine as small ones."""
     both = uniforms(key, (2, *shape), kind)
     lead = key.ndim - 1
     high, low = np.take(both, 0, lead), np.take(both, 1, lead)

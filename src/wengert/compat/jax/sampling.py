@@ -60,7 +60,7 @@ def shape_for(name: str, shape, *parameters) -> tuple[int, ...]:
 
 
 def sample(name: str, words, shape, kind: np.dtype[Any], *parameters) -> Any:
-    """What the sampler of a name draws; the parameters are brought to the shape."""
+    """Draw from the sampler called `name`, with its parameters broadcast to the shape."""
     wide = [jnp.broadcast_to(p, shape) for p in parameters]
     return drawn(sampler(_sampled, name=name, shape=shape, kind=kind), words, *wide)
 

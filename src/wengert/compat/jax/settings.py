@@ -80,7 +80,7 @@ class _Within:
 
 
 WATCHED: list[str] = []
-"""Which of the searches for values that are not finite have ever been switched on."""
+"""The checks for non-finite values that have ever been switched on."""
 
 
 def _watch(switch: Switch, value: bool) -> None:

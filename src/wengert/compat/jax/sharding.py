@@ -18,7 +18,7 @@ from wengert.compat.kit.namespaces import closed, defined
 
 
 class Sharding:
-    """How an array is divided among devices."""
+    """The division of an array among devices."""
 
     @property
     def device_set(self) -> set[Any]:
@@ -113,7 +113,7 @@ class Mesh:
 
 
 class AxisType(enum.Enum):
-    """How an axis of a mesh is used: of one device there is one way."""
+    """The use of an axis of a mesh; with one device they are all the same."""
 
     Auto = enum.auto()
     Explicit = enum.auto()

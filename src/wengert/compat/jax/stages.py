@@ -55,7 +55,7 @@ class Traced:
 
 
 class Lowered:
-    """What ``jit(f).lower(*args)`` gives.
+    """The result of ``jit(f).lower(*args)``.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Lowered:
 
 
 class Compiled:
-    """What ``jit(f).lower(*args).compile()`` gives: a function of arguments of the same types.
+    """The result of ``jit(f).lower(*args).compile()``: a function of arguments of the same types.
 
     Static arguments are left out.
 
@@ -94,7 +94,7 @@ class Compiled:
         return repr(self._traced.jaxpr)
 
     def __call__(self, *args, **kwargs) -> Any:
-        """What the function returns.
+        """Call the function, and return its result.
 
         Raises
         ------

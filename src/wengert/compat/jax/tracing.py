@@ -62,7 +62,7 @@ def check_callable(fun) -> None:
 
 
 def name_of(fun) -> str:
-    """What a function is called."""
+    """Return the name of a function."""
     return str(getattr(fun, "__name__", fun.__class__.__name__))
 
 
@@ -105,7 +105,7 @@ def is_inexact(x) -> bool:
 
 
 def nothing_like(x) -> Any:
-    """What stands for a derivative by integers: an array of no bytes."""
+    """Return the placeholder for a derivative by integers: an array of no bytes."""
     return np.zeros(tuple(x._payload.shape), float0)
 
 
@@ -130,7 +130,7 @@ class Leaves:
 
     @property
     def tensors(self) -> list[Any]:
-        """Those with derivatives."""
+        """Return the leaves with derivatives."""
         return [self.arrays[i] for i in self.places]
 
     def with_tensors(self, tensors: Sequence[Any]) -> Any:
@@ -149,7 +149,7 @@ class Leaves:
 
 
 class Results:
-    """What a function returned, taken apart: it is filled when the function is called.
+    """The flattened results of a function, filled in when the function is called.
 
     Those with derivatives are handed to the transform as its output, the rest as what is beside it.
     """
@@ -208,7 +208,7 @@ class Results:
 
 
 def two_parts(result, has_aux: bool) -> tuple[Any, Any]:
-    """What a function returned, parted into its output and what else it has to say."""
+    """Split the result of a function into its output and its auxiliary data."""
     if not has_aux:
         return result, None
     if not isinstance(result, tuple):

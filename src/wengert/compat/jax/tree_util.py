@@ -73,7 +73,7 @@ def tree_reduce(
     initializer=_NONE,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """What is left of the leaves, two of which a function makes one, from the left.
+    """Reduce the leaves of a pytree with a function of two leaves, from the left.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def tree_reduce_associative(
     identity=_NONE,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """As `tree_reduce`, of an operation for which the order does not matter."""
+    """Like `tree_reduce`, but for an operation whose order does not matter."""
     return tree_reduce(operation, tree, identity, is_leaf)
 
 
@@ -182,7 +182,7 @@ def tree_map_with_path(
     is_leaf: Callable[..., bool] | None = None,
     is_leaf_takes_path: bool = False,
 ) -> Any:
-    """As `tree_map`, of a function whose first argument is the path.
+    """Like `tree_map`, but with a function whose first argument is the key path.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def register_pytree_node(
     unflatten_func: Callable[[Any, Any], Any],
     flatten_with_keys_func: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Let instances of a class be containers.
+    """Register a class as a pytree container.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def register_pytree_with_keys(
     unflatten_func: Callable[[Any, Any], Any],
     flatten_func: Callable[[Any], Any] | None = None,
 ) -> None:
-    """As `register_pytree_node`, of a function that gives pairs of a key and a child."""
+    """Like `register_pytree_node`, but with a function that returns pairs of a key and a child."""
 
     def apart(value) -> tuple[Iterable[Any], Any]:
         if flatten_func is not None:

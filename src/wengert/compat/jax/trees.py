@@ -56,7 +56,7 @@ class FlattenedIndexKey(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """How the containers of one type are taken apart and put together.
+    """The functions that flatten and unflatten the containers of one type.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ def register(
     together: Callable[[Any, Any], Any],
     keys: Callable[[Any, int], list[Any]] = _flat_indices,
 ) -> None:
-    """Let instances of a class be containers.
+    """Register a class as a pytree container.
 
     Raises
     ------
@@ -148,12 +148,12 @@ def register(
 
 
 def kind_of(value) -> Kind | None:
-    """How `value` is taken apart; None for a leaf."""
+    """Return the `Kind` that flattens `value`, or None for a leaf."""
     return kind_of_class(value.__class__)
 
 
 def kind_of_class(cls: type) -> Kind | None:
-    """How the objects of exactly one class are taken apart; None for leaves."""
+    """Return the `Kind` that flattens objects of exactly one class, or None for leaves."""
     found = _KINDS.get(cls)
     if found is None and issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _NAMED
@@ -205,7 +205,7 @@ class PyTreeDef(Structure):
         return own and all(child.is_plain for child in self._children)
 
     def metadata(self) -> Iterator[Any]:
-        """What the containers say of themselves."""
+        """Yield the metadata of each container."""
         yield self._data
         for child in self._children:
             yield from child.metadata()
@@ -232,7 +232,8 @@ class PyTreeDef(Structure):
         return self._kind.together(self._data, [child._made(leaves) for child in self._children])
 
     def flatten_up_to(self, tree, name: str | None = None) -> list[Any]:
-        """What stands in `tree`, which has this structure at least, where this one has leaves.
+        """Return the subtrees of `tree` at the leaves of this structure, which must be a prefix of
+        it.
 
         Parameters
         ----------
@@ -261,7 +262,7 @@ class PyTreeDef(Structure):
             child._matched(part, path if path is None else f"{path}{step}", found)
 
     def _difference(self, tree) -> str:
-        """How a container differs from this one."""
+        """Describe how a container differs from this one."""
         cls, wanted = self._type, self._type.__name__
         if self._kind is _NAMED:
             if not hasattr(tree, "_fields"):
@@ -281,7 +282,7 @@ class PyTreeDef(Structure):
         return f"{wanted.title()} arity mismatch: {lengths}; {wanted}: {tree!r}."
 
     def _difference_at(self, path: str, tree, there) -> str:
-        """As `_difference`, with the place of the container."""
+        """Like `_difference`, but with the key path of the container."""
         same, cls = "but at the same key path the full pytree has a subtree of", self._type
         start = f"key path\n    {path}\nAt that key path, the prefix pytree has a subtree of type"
         if there is None:
@@ -396,7 +397,7 @@ def is_opaque(value) -> bool:
 
 
 def opaque(is_leaf: Callable[..., bool] | None, with_path: bool = False) -> Any:
-    """What says which containers are leaves, to programs."""
+    """Return `is_leaf`, extended to treat opaque containers as leaves where programs need that."""
     if not OPAQUE:
         return is_leaf
     if is_leaf is None:

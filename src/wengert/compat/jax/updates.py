@@ -168,7 +168,7 @@ def _chosen(values, mask) -> Any:
 
 
 def _missing(dtype: np.dtype[Any]) -> Any:
-    """What stands for an element that does not exist."""
+    """Return the fill value for an element that does not exist."""
     if dtype.kind in "fcV":
         return np.nan
     if dtype.kind == "i":

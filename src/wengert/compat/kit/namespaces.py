@@ -71,7 +71,9 @@ def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> lis
 
 
 def offered(namespace: dict[str, Any], root: str, more: str = "") -> list[str]:
-    """What a module has imported of a package for its users, and `more`: modules and constants."""
+    """The public names that a module has imported from a package, and `more`: modules and
+    constants.
+    """
     homes = {name: getattr(value, "__module__", "") for name, value in namespace.items()}
     found = {name for name, home in homes.items() if str(home).startswith(root) and name[0] != "_"}
     return sorted(found | {*more.split()})

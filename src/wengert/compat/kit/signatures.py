@@ -47,7 +47,7 @@ def signature_of(text: str) -> inspect.Signature:
 
 
 def arguments_of(signature: inspect.Signature) -> Callable[[tuple[Any, ...], Any], dict[str, Any]]:
-    """What sorts the arguments of a call by the names of parameters, with their defaults."""
+    """Return a function that binds the arguments of a call to parameter names, with defaults."""
     parameters = signature.parameters
     named_only = inspect.Parameter.KEYWORD_ONLY
     places = tuple(name for name, one in parameters.items() if one.kind is not named_only)

@@ -17,7 +17,7 @@ __all__ = ["adadelta", "adagrad", "adam", "adamax", "kept", "moments", "momentum
 
 
 def kept(weight, *names: str, value: float = 0.0) -> dict[str, Any]:
-    """What a rule begins with: arrays like a weight, of zeros or of another number."""
+    """The initial state of a rule: arrays shaped like a weight, filled with one number."""
     return {name: np.full_like(weight, value) for name in names}
 
 

@@ -83,7 +83,7 @@ class NDArray(wnp.ndarray):
         results.mark(self, zeros, grad_req)
 
     def drop_grad(self) -> None:
-        """Let the gradient go: the array is a constant again."""
+        """Drop the gradient and its edge, so that the array is a constant again."""
         vars(self).pop("_grad_req", None)
         self._edge = None
         if self._ext is not None:
@@ -96,7 +96,7 @@ class NDArray(wnp.ndarray):
 
     @property
     def grad_req(self) -> str | None:
-        """What a backward pass does to `grad`; None where none is attached."""
+        """The request for `grad` (``"write"`` or ``"add"``), or None where none is attached."""
         request: str | None = vars(self).get("_grad_req")
         return request
 
@@ -145,7 +145,7 @@ class NDArray(wnp.ndarray):
 
     @property
     def ctx(self) -> Context:
-        """Where the array lives: ``cpu(0)``."""
+        """The device of the array: ``cpu(0)``."""
         return Context("cpu")
 
     context = ctx
@@ -226,7 +226,7 @@ class NDArray(wnp.ndarray):
         return np.array(self._payload)
 
     def numpy(self, **options) -> Any:
-        """As `asnumpy`."""
+        """Return a NumPy array; same as `asnumpy`."""
         return self.asnumpy()
 
     def asscalar(self) -> Any:

@@ -255,7 +255,7 @@ def _unreachable(index: int, why: str) -> MXNetError:
 
 
 class Recorded(_TapeFunction):
-    """What records a `Function`; each class of these has a subclass of its own, with its name."""
+    """The recorded call of a `Function`; each class of functions has a subclass of its name."""
 
     @staticmethod
     def forward(ctx, function, *inputs) -> Any:
@@ -339,7 +339,7 @@ class Function:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` was given."""
+        """The values given to `save_for_backward`."""
         if self._saved is not None:
             return tuple(self._saved)
         return tuple(self._shown(value) for value in self._ctx.saved_tensors)
@@ -375,7 +375,7 @@ class Function:
 
 
 class _Graph:
-    """What an array was computed from."""
+    """The graph that an array was computed by."""
 
     def __init__(self, head) -> None:
         self._head = head

@@ -11,7 +11,7 @@ __all__ = ["MXNetError", "absence", "absent", "converted", "is_own"]
 
 
 class MXNetError(RuntimeError):
-    """What MXNet raises where an operation cannot be computed or differentiated.
+    """The error for operations that cannot be computed or differentiated.
 
     Examples
     --------

@@ -13,7 +13,7 @@ _ENTERED: ContextVar[tuple[Context, ...]] = ContextVar("wengert_mxnet_context", 
 
 
 class Context:
-    """Where arrays live: ``cpu(0)``. Others can be named, and refuse to hold an array.
+    """A device: ``cpu(0)``. Others can be named, but refuse to hold an array.
 
     Parameters
     ----------

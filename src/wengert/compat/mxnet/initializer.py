@@ -34,13 +34,13 @@ class InitDesc(str):
 
 
 def register(cls) -> Any:
-    """Let `create` find a class by its name in lower case; a decorator."""
+    """Register a class so that `create` finds it by its lower-case name; a decorator."""
     _REGISTRY[cls.__name__.lower()] = cls
     return cls
 
 
 class Initializer:
-    """What fills arrays of parameters; a subclass defines ``_init_weight(name, arr)``.
+    """Fills the arrays of parameters; a subclass defines ``_init_weight(name, arr)``.
 
     Examples
     --------

@@ -54,7 +54,7 @@ class EvalMetric:
 
 
 class Accuracy(EvalMetric):
-    """How many of the largest predictions are where the labels say."""
+    """The fraction of predictions whose largest entry is at the label."""
 
     def __init__(self, axis: int = 1, name: str = "accuracy") -> None:
         self.axis = axis
@@ -68,7 +68,7 @@ class Accuracy(EvalMetric):
 
 
 class TopKAccuracy(EvalMetric):
-    """How many labels are among the `top_k` largest predictions."""
+    """The fraction of labels among the `top_k` largest predictions."""
 
     def __init__(self, top_k: int = 1, name: str = "top_k_accuracy") -> None:
         self.top_k = top_k

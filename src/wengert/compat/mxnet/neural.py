@@ -75,7 +75,7 @@ def sigmoid(data) -> Any:
 
 
 def _valid(data, length, axis: int) -> Any:
-    """Where positions along `axis` are below `length`."""
+    """Return a mask of the positions along `axis` that are below `length`."""
     places = np.arange(data._payload.shape[axis])
     limit = np.expand_dims(np.asarray(length._payload), axis if axis >= 0 else -1)
     while limit.ndim < data._payload.ndim:
@@ -143,7 +143,7 @@ def topk(
 
 
 def pick(data, index, axis: int = -1, mode: str = "clip", keepdims: bool = False) -> Any:
-    """From each row of `data` the element that `index` names."""
+    """Return the element that `index` selects from each row of `data`."""
     places = np.asarray(_whole(index)._payload)
     count = data._payload.shape[axis]
     places = places % count if mode == "wrap" else places.clip(0, count - 1)

@@ -42,7 +42,7 @@ def save(file: str, arr) -> None:
 
 
 def load(file: str) -> Any:
-    """What `save` wrote."""
+    """Load arrays that `save` wrote."""
     return storage.load(file, CLASSES["np"])
 
 

@@ -42,7 +42,7 @@ _REGISTRY: dict[str, Any] = {}
 
 
 class CustomOp:
-    """What computes an operator and its derivative, into arrays that are there already."""
+    """A custom operator and its derivative, which write into preallocated arrays."""
 
     def forward(self, is_train: bool, req, in_data, out_data, aux) -> None:
         """Compute the results, and `assign` them; to be defined by a subclass."""
@@ -61,7 +61,7 @@ class CustomOp:
 
 
 class CustomOpProp:
-    """What is known of an operator: the names of its arguments, the shapes of its results.
+    """The properties of a custom operator: argument names, result shapes.
 
     Parameters
     ----------

@@ -221,7 +221,7 @@ def _property(name: str) -> property:
     below = getattr(wnp.ndarray, name)
 
     def get(self) -> Any:
-        """As the property of `wengert.numpy.ndarray`, recorded as MXNet records."""
+        """Return the property of `wengert.numpy.ndarray`, recorded as MXNet records."""
         return computed(self.__class__, below.fget, (self,), {})
 
     return property(get)

@@ -69,7 +69,7 @@ def _written(value) -> bool:
 
 
 def operand(value, writes: bool = False) -> Any:
-    """What an operation gets for an argument: see NOTE [MXNet records on request].
+    """Return the operand that an operation sees for an argument: NOTE [MXNet records on request].
 
     Parameters
     ----------

@@ -46,4 +46,4 @@ def showing(
 
 
 _NUMPYS = ("device", "like", "subok")
-"""What functions of NumPy's take that make arrays, and MXNet's do not."""
+"""Parameters of NumPy's creation functions that MXNet's do not take."""

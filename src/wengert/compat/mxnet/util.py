@@ -62,7 +62,7 @@ def set_np_shape(active: bool) -> bool:
 
 @contextlib.contextmanager
 def np_shape(active: bool = True) -> Iterator[None]:
-    """As `set_np_shape`, inside of a ``with`` statement."""
+    """Call `set_np_shape` for the duration of a ``with`` statement."""
     token = NUMPY.set((bool(active), *NUMPY.get()[1:]))
     try:
         yield

@@ -63,7 +63,7 @@ def write_archive(path, state, arrays: dict[str, Any]) -> None:
 
 
 def read_archive(path) -> tuple[Any, dict[str, Any]]:
-    """What `write_archive` wrote.
+    """Read what `write_archive` wrote.
 
     Raises
     ------

@@ -63,7 +63,7 @@ class TensorArray:
         return self._grows
 
     def size(self, name=None) -> Any:
-        """How many tensors there are, as a tensor."""
+        """Return the number of tensors, as a tensor."""
         return convert_to_tensor(len(self._items))
 
     def write(self, index, value, name=None) -> TensorArray:

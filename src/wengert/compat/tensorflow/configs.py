@@ -40,7 +40,7 @@ _MODULES = (
     "optimizers",
     "optimizers.schedules",
 )
-"""Where Keras's own objects are found, under ``keras.``."""
+"""The modules of Keras's own objects, under ``keras.``."""
 
 
 class Configured:
@@ -209,7 +209,7 @@ def _home(kind) -> str | None:
 
 
 def serialize_keras_object(obj) -> Any:
-    """What JSON can hold of an object.
+    """Return a JSON-compatible description of an object.
 
     Raises
     ------

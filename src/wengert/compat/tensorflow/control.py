@@ -26,7 +26,7 @@ def cond(
     false_fn: Callable[[], Any] | None = None,
     name=None,
 ) -> Any:
-    """What one of two functions returns: `true_fn` if `pred` is true, else `false_fn`.
+    """Return the result of `true_fn` if `pred` is true, else of `false_fn`.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def case(
     strict: bool = False,
     name=None,
 ) -> Any:
-    """What the function returns that stands with the first true predicate, or `default`.
+    """Return the result of the function paired with the first true predicate, or of `default`.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def case(
 def switch_case(
     branch_index, branch_fns, default: Callable[[], Any] | None = None, name=None
 ) -> Any:
-    """What function number `branch_index` returns; for an unknown number `default`, or the last.
+    """Return the result of function number `branch_index`; if unknown, of `default` or the last.
 
     Examples
     --------
@@ -289,7 +289,7 @@ foldr = _fold("foldr", -1, ", from the last element to the first", "0.0")
 def vectorized_map(
     fn: Callable[[Any], Any], elems, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """As `map_fn`, computed at once for all elements, as one batch.
+    """Like `map_fn`, but for all elements at once, as one batch.
 
     A tape inside of `fn` gives the gradients of each element.
 

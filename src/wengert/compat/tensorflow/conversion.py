@@ -217,7 +217,7 @@ class IndexedSlices:
 
 
 class TensorSpec:
-    """What is known of a tensor: its shape, dtype and name; as ``tf.function`` takes it.
+    """The shape, dtype and name of a tensor, as ``tf.function`` takes them.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ class TensorSpec:
 
     @classmethod
     def from_tensor(cls, tensor, name: str | None = None) -> TensorSpec:
-        """That of a tensor."""
+        """Return the spec of a tensor."""
         return cls(tensor.shape, tensor.dtype, name)
 
     def is_compatible_with(self, value) -> bool:

@@ -27,7 +27,7 @@ from wengert.tape.base import new_tensor
 
 
 class _Custom(Function):
-    """What a call of a function with a gradient of its own records."""
+    """The recorded call of a function with a custom gradient."""
 
     @staticmethod
     def forward(ctx, call: _Call, *inputs) -> Any:
@@ -59,7 +59,7 @@ class _Call:
         self.variables = variables
 
     def gradients(self, cotangents: tuple[Any, ...]) -> list[Any]:
-        """Those of the arguments and of the variables, as operands."""
+        """Return the gradients of the arguments and of the variables, as operands."""
         upstream = [made(new_tensor(g._payload, g._edge, g._vc)) for g in cotangents]
         if self.variables:
             both = self.grad_fn(*upstream, variables=self.variables)

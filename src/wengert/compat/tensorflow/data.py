@@ -178,7 +178,7 @@ class Dataset:
         output_signature=None,
         name=None,
     ) -> Dataset:
-        """What a generator function yields.
+        """Build a dataset from the items of a generator function.
 
         Examples
         --------
@@ -390,7 +390,9 @@ class Dataset:
 
     @_stage(_same)
     def scan(self, initial_state, scan_func: Callable[..., Any], name=None) -> Any:
-        """What a function gives of a state and each element, beside the next state."""
+        """Carry a state along the elements with a function that returns the next state and a
+        result.
+        """
         state = mapped(tensor, initial_state)
         for element in self:
             state, found = scan_func(state, element)
@@ -411,7 +413,7 @@ class Dataset:
     def group_by_window(
         self, key_func, reduce_func, window_size=None, window_size_func=None, name=None
     ) -> Any:
-        """What a function makes of the elements of one key, `window_size` of them at a time."""
+        """Group elements by key, and reduce windows of `window_size` elements with a function."""
         groups: dict[int, list[Any]] = {}
         for element in self:
             key = int(called(key_func, element))
@@ -603,7 +605,7 @@ class Dataset:
         return Dataset(self._begin, self._count)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """What a function makes of this dataset."""
+        """Return the result of a function of this dataset."""
         return transformation_func(self)
 
     def reduce(self, initial_state, reduce_func: Callable[[Any, Any], Any], name=None) -> Any:

@@ -124,7 +124,7 @@ def assert_all_finite(x, message: str, name=None) -> Any:
 
 
 def check_numerics(tensor, message: str, name=None) -> Any:
-    """As `assert_all_finite`."""
+    """Check that all elements are finite; same as `assert_all_finite`."""
     return assert_all_finite(tensor, message)
 
 

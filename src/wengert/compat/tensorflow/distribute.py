@@ -20,7 +20,7 @@ from wengert.compat.tensorflow.refusal import refusing
 
 
 class ReduceOp(enum.Enum):
-    """What becomes of the values of replicas, of which there is one."""
+    """The reduction over replicas, of which there is one."""
 
     SUM = "SUM"
     MEAN = "MEAN"

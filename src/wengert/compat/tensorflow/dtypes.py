@@ -199,7 +199,7 @@ def numpy_dtype(value) -> np.dtype[Any] | None:
 
 
 def cxx_name(numpy: np.dtype[Any]) -> str:
-    """What TensorFlow's messages call a type: float32 is ``float`` there."""
+    """Return the name of a dtype in TensorFlow's messages, such as ``float`` for float32."""
     return _CXX.get(numpy.name, numpy.name)
 
 

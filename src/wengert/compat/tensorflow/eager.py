@@ -73,7 +73,7 @@ class Reference:
         self._wrapped = wrapped
 
     def deref(self) -> Any:
-        """What it stands for."""
+        """Return the referenced object."""
         return self._wrapped
 
     def __eq__(self, other) -> bool:

@@ -70,7 +70,7 @@ def tensor(value) -> Any:
 
 
 def part_at(place: int) -> Callable[[Any], Any]:
-    """What picks a part of an array."""
+    """Return a function that picks one part of an array."""
     return lambda array: of_array(array[place])
 
 
@@ -90,7 +90,7 @@ def array_of(tensor) -> Any:
 
 
 def next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
-    """What gives the next of some values, whatever it is given."""
+    """Return a function that ignores its argument and returns the next of some values."""
     return lambda _: next(values)
 
 
@@ -131,7 +131,7 @@ def padded(sizes, value, parts: list[Any]) -> Any:
 
 
 def for_leaves(given, many: int) -> list[Any]:
-    """What was given for each tensor of an element: one for all, or in their structure."""
+    """Return the setting for each tensor of an element, from one for all or a structure of them."""
     if isinstance(given, tuple | dict):
         return list(leaves(given))
     return [given] * many

@@ -9,7 +9,7 @@ from wengert.compat.kit.namespaces import defined
 
 
 class OpError(Exception):
-    """What an operation raises: the base class of the others here.
+    """The error that an operation raises; base class of the others here.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ class Function:
 
     @property
     def input_signature(self) -> tuple[Any, ...] | None:
-        """What the arguments are to be like, if that was given."""
+        """The specs of the arguments, if they were given."""
         return self._input_signature
 
     def __call__(self, *args, **kwargs) -> Any:
@@ -94,12 +94,12 @@ class ConcreteFunction:
 
     @property
     def structured_input_signature(self) -> tuple[Any, ...]:
-        """What the arguments are to be like."""
+        """The specs of the arguments."""
         return tuple(self._specs.values()), {}
 
     @property
     def inputs(self) -> list[Any]:
-        """What the tensors among the arguments are to be like."""
+        """The specs of the tensors among the arguments."""
         flat = nest.flatten(list(self._specs.values()))
         return [one for one in flat if isinstance(one, TensorSpec)]
 
@@ -137,7 +137,7 @@ class ConcreteFunction:
 
 
 def _spec(value) -> Any:
-    """What a tensor among the arguments is to be like; other values are kept."""
+    """Return the spec of a tensor among the arguments; return other values unchanged."""
     if isinstance(value, TensorBase | np.ndarray) or hasattr(value, "_as_tensor"):
         return TensorSpec.from_tensor(convert_to_tensor(value))
     return value
@@ -246,7 +246,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def functions_run_eagerly() -> bool:
-    """What `run_functions_eagerly` was last told.
+    """Return the last setting of `run_functions_eagerly`.
 
     Examples
     --------

@@ -23,7 +23,7 @@ _TRUNCATION = 0.87962566103423978
 
 
 class Initializer(Configured):
-    """What makes the first values of weights: called with a shape and a dtype."""
+    """Computes the initial values of weights: called with a shape and a dtype."""
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         """The values."""
@@ -201,7 +201,7 @@ class VarianceScaling(Initializer):
 
 
 def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
-    """How many inputs and outputs a weight of this shape joins."""
+    """Return the fan-in and fan-out of a weight of this shape."""
     if len(shape) < 1:
         return 1, 1
     if len(shape) == 1:

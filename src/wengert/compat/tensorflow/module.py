@@ -76,12 +76,12 @@ class Module:
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
-        """Those that are trainable."""
+        """The variables that are trainable."""
         return tuple(variable for variable in self.variables if variable.trainable)
 
     @property
     def non_trainable_variables(self) -> tuple[Any, ...]:
-        """Those that are not trainable."""
+        """The variables that are not trainable."""
         return tuple(variable for variable in self.variables if not variable.trainable)
 
     @property
@@ -95,7 +95,7 @@ class Module:
         predicate: Callable[[Any], bool] | None = None,
         with_path: bool = False,
     ) -> Iterator[Any]:
-        """What the attributes hold, nested containers and modules included."""
+        """Yield the contents of the attributes, including nested containers and modules."""
         yield from _walk(
             self, recursive, predicate or (lambda value: True), with_path, (), {id(self)}
         )

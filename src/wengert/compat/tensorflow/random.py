@@ -315,7 +315,7 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Let another generator be that of the program.
+    """Make a generator the program's global one.
 
     Examples
     --------

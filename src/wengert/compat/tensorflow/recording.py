@@ -64,7 +64,7 @@ INSIDE: ContextVar[frozenset[int]] = ContextVar("wengert_tf_inside", default=fro
 
 
 class Join(Node):
-    """Where a tensor enters a level."""
+    """The node where a tensor enters a level."""
 
     __slots__ = ("level", "ways")
     label: ClassVar[str] = "Join"
@@ -86,7 +86,7 @@ class Join(Node):
         return tuple([WAYS[way][0](g, self.level) for way in self.ways])
 
     def apply_in(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """As `apply`, recorded where the cotangent is a tensor."""
+        """Like `apply`, but recorded where the cotangent is a tensor."""
         if not isinstance(g, TensorBase):
             return self.apply(g, keep, edges)
         if self.level.number in INSIDE.get():
@@ -95,7 +95,9 @@ class Join(Node):
 
 
 class Leave(Move):
-    """Where a value without its tangent leaves a level; inside of that, cotangents pass."""
+    """The node where a value leaves a level without its tangent; inside it, cotangents pass
+    through.
+    """
 
     __slots__ = ()
     label: ClassVar[str] = "Leave"
@@ -234,7 +236,7 @@ class Lifts:
         return value
 
     def shown(self, value, cls: type) -> Any:
-        """What the user gets of a result: without the tangents, which are remembered.
+        """Return the user's view of a result: without the tangents, which are remembered.
 
         What is made here is an instance of `cls`, the user's class.
         """
@@ -327,12 +329,12 @@ class Read(Node):
 
 
 def node_of(edge) -> Any:
-    """What an edge leads to."""
+    """Return the node that an edge leads to."""
     return edge.node if edge._seq == 0 else edge
 
 
 class Ledger:
-    """What was recorded while the same tapes were active (NOTE [memory of tapes])."""
+    """The nodes recorded while the same tapes were active (NOTE [memory of tapes])."""
 
     __slots__ = ("__weakref__", "_limit", "_nodes")
 
@@ -356,7 +358,7 @@ class Ledger:
 
 
 class Record:
-    """What one tape has watched, and when it was recording.
+    """The tensors that one tape watches, and the spans in which it recorded.
 
     Attributes
     ----------
@@ -435,7 +437,7 @@ class Record:
         return all(_holders(ledger) == 1 for ledger in self.ledgers)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release everything."""
         self.watched.clear()
         self.variables.clear()
         self.spans.clear()
@@ -453,12 +455,12 @@ def _holders(ledger: Ledger) -> int:
 
 
 def _key(edge) -> Any:
-    """What tells edges apart: one of several outputs may have several objects."""
+    """Return a key that identifies an edge; an output may have several edge objects."""
     return (id(edge.node), edge.index) if edge.__class__ is OutputEdge else id(edge)
 
 
 class Context:
-    """What is active, in one thread or task; rebuilt whenever that changes.
+    """The active state of one thread or task, rebuilt whenever it changes.
 
     Attributes
     ----------
@@ -508,7 +510,7 @@ def set_context(**changes) -> Context | None:
 
 
 def activate(record: Record) -> None:
-    """Let a tape record from now on."""
+    """Start recording on a tape."""
     record.spans.append([next_sequence(), None])
     record.switched = not is_recording()
     if record.switched:
@@ -519,7 +521,7 @@ def activate(record: Record) -> None:
 
 
 def deactivate(record: Record) -> None:
-    """Let a tape record no more; the others go on."""
+    """Stop recording on a tape; the others go on."""
     record.spans[-1][1] = next_sequence()
     if record.switched:
         MODE.set(changed(current_mode(), grad=False))

@@ -135,7 +135,7 @@ def _decoded(code, arrays: dict[str, Any], made: dict[int, Any]) -> Any:
 
 
 def load(export_dir, tags=None, options=None) -> Any:
-    """What `save` wrote to a folder here.
+    """Load what `save` wrote to a folder.
 
     Raises
     ------

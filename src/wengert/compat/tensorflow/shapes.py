@@ -104,7 +104,7 @@ class TensorShape:
         return self if self._dims is not None else TensorShape([None] * rank)
 
     def merge_with(self, other) -> TensorShape:
-        """What both shapes know together."""
+        """Return the most specific shape compatible with both."""
         other = TensorShape(other)
         self.assert_is_compatible_with(other)
         if self._dims is None or other._dims is None:

@@ -215,7 +215,7 @@ def substr(input, pos, len, unit: str = "BYTE", name=None) -> Any:
 
 
 def regex_replace(input, pattern, rewrite, replace_global: bool = True, name=None) -> Any:
-    r"""What a pattern finds, replaced; ``\1`` stands for its first group.
+    r"""Replace the matches of a pattern; ``\1`` stands for its first group.
 
     Examples
     --------

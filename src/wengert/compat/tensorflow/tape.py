@@ -40,7 +40,7 @@ __all__ = ["GradientTape", "UnconnectedGradients"]
 
 
 class UnconnectedGradients(enum.Enum):
-    """What the gradient by something is that the target does not depend on."""
+    """The gradient for a source that the target does not depend on."""
 
     NONE = "none"
     """None."""
@@ -101,7 +101,7 @@ def known_targets(
     targets: list[Any],
     same: set[Any] = frozenset(),  # type: ignore[assignment]
 ) -> tuple[list[int], set[Any]]:
-    """Which of the targets a tape knows, and the nodes that it recorded on the way to them."""
+    """Return which targets a tape knows, and the nodes that it recorded on the way to them."""
     edges = [target._edge for target in targets if target._edge is not None]
     through = record.recorded(edges)
     known = [
@@ -173,7 +173,7 @@ def zeros_of(end, before: tuple[int, ...], after: int = 0) -> Any:
 
 _LOG = logging.getLogger("tensorflow")
 _TOLD: set[str] = set()
-"""What has been warned of, which is done once."""
+"""Warnings already given, since each is given once."""
 _ONCE = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
 )
@@ -376,7 +376,9 @@ class GradientTape:
         return nest.pack_sequence_as(sources, found)
 
     def _inside(self) -> None:
-        """What a question from inside of the block does to the tape."""
+        """Pop a tape that is not persistent, or warn, when it is asked for a gradient in its own
+        block.
+        """
         if not self._persistent:
             self._pop()
         elif "inside" not in _TOLD:

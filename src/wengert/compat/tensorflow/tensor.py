@@ -181,7 +181,7 @@ def _constant(array) -> Any:
 
 
 def converted(value, wanted=None) -> Any:
-    """As `tensor_of`, to be of NumPy's type `wanted`: a tensor of another type is refused.
+    """Like `tensor_of`, but convert to NumPy's dtype `wanted`; refuse a tensor of another dtype.
 
     Raises
     ------

@@ -57,7 +57,7 @@ def _leads(value) -> bool:
 
 
 def children(owner) -> dict[str, Any]:
-    """What an object leads to, by names."""
+    """Return the objects that an object leads to, by name."""
     if isinstance(owner, list | tuple):
         return {str(i): part for i, part in enumerate(owner) if _leads(part)}
     if isinstance(owner, dict):
@@ -336,7 +336,7 @@ def _note(directory: Path, paths: list[str], latest: str) -> None:
 
 
 class _State:
-    """What is known of the checkpoints in a folder."""
+    """The state of the checkpoints in a folder."""
 
     def __init__(self, latest: str, paths: list[str]) -> None:
         self.model_checkpoint_path = latest

@@ -112,7 +112,7 @@ def cast_array(array, wanted: np.dtype[Any]) -> Any:
 
 
 def array_of(value, wanted: np.dtype[Any] | None = None) -> Any:
-    """What a tensor holds that is made of a number, a sequence of numbers, or an array.
+    """Return the array for a tensor made of a number, a sequence of numbers, or an array.
 
     Parameters
     ----------

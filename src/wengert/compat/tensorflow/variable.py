@@ -31,7 +31,7 @@ __all__ = ["READERS", "Variable"]
 
 
 class VariableSynchronization(enum.Enum):
-    """How replicas agree on a variable: accepted, and without a meaning on one device."""
+    """The synchronization of a variable among replicas: accepted, without effect here."""
 
     AUTO = 0
     NONE = 1
@@ -40,7 +40,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How replicas join their updates: accepted, and without a meaning on one device."""
+    """The aggregation of updates among replicas: accepted, without effect here."""
 
     NONE = 0
     SUM = 1
@@ -93,7 +93,7 @@ READERS: ContextVar[tuple[list[Any], ...]] = ContextVar("wengert_tf_readers", de
 
 
 class _Cell:
-    """What a variable and the handles that its assignments return have in common."""
+    """Shared state of a variable and of the handles that its assignments return."""
 
     __slots__ = ("shape", "source", "value")
 
@@ -206,12 +206,12 @@ class Variable:
 
     @property
     def constraint(self) -> Callable[..., Any] | None:
-        """What an optimizer applies to the value after each step."""
+        """The function that an optimizer applies to the value after each step."""
         return self._constraint
 
     @property
     def device(self) -> str:
-        """Where the memory is: always the CPU."""
+        """The device of the memory: always the CPU."""
         return DEVICE
 
     @property
@@ -226,7 +226,7 @@ class Variable:
 
     @property
     def handle(self) -> Any:
-        """What tells the variable apart; the same object all its life."""
+        """The identity of the variable; the same object throughout its life."""
         return self._cell.source
 
     @property
@@ -436,7 +436,7 @@ Variable.__name__ = Variable.__qualname__ = "ResourceVariable"
 
 
 class _Unread(Variable):
-    """What an assignment returns: the same variable under another name."""
+    """The result of an assignment: the same variable under another name."""
 
     __slots__ = ()
 

@@ -52,7 +52,7 @@ def unflatten_optimizer(optimize: Optimizer) -> Optimizer:
 
 
 def _gone(grad, x, callback, num_iters: int, step: Callable[..., Any]) -> Any:
-    """Where steps lead: ``step(x, g, i)`` gives the next place."""
+    """Return the point that the steps lead to; ``step(x, g, i)`` returns the next point."""
     for i in range(num_iters):
         g = grad(x, i)
         if callback:

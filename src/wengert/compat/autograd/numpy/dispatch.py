@@ -85,7 +85,7 @@ def _any_box(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def function_of(name: str, numpys) -> Callable[..., Any]:
-    """What stands for a function that is called `name` within NumPy (``"linalg.solve"``)."""
+    """Return the counterpart of the NumPy function called `name` (``"linalg.solve"``)."""
     made: Callable[..., Any]
     if name in _CONVERTING:
         numpys = _of_unmasked(numpys)
@@ -105,7 +105,7 @@ def function_of(name: str, numpys) -> Callable[..., Any]:
 def of_numpy(
     module: str, theirs, place: str, make: Callable[[str, Any], Any]
 ) -> Callable[[str], Any]:
-    """What finds the names of one of NumPy's namespaces for the module that stands for it."""
+    """Return a function that looks up names of a NumPy namespace for the module that mirrors it."""
 
     def find(name: str) -> Any:
         with warnings.catch_warnings():
@@ -285,7 +285,7 @@ class _Ufunc(Ufunc):
             return None  # the general way has NumPy's own error
 
     def overrule(self, own: Callable[..., Any]) -> None:
-        """Let a rule of the user's own say what the derivative is."""
+        """Use the user's own rule for the derivative."""
         self._own = own
         self._prim = self._infix = self._pair = None
 

@@ -52,7 +52,7 @@ def paired(
 def found(
     module: str, part: str, own: str, name: str, formulas: dict[str, Callable[..., Any]]
 ) -> Any:
-    """What stands for ``scipy.<part>.<own>.<name>`` in one of the modules here.
+    """Return the counterpart of ``scipy.<part>.<own>.<name>`` for one of the modules here.
 
     Raises
     ------

@@ -134,7 +134,7 @@ def momentum(step_size: Schedule, mass) -> Any:
 
 @optimizer
 def nesterov(step_size: Schedule, mass) -> Any:
-    """As `momentum`, looking one step ahead."""
+    """Build momentum SGD with Nesterov's lookahead."""
 
     def update(i, step, g, x, velocity) -> Any:
         velocity = mass * velocity + g
@@ -174,7 +174,7 @@ def rmsprop(step_size, gamma=0.9, eps=1e-8) -> Any:
 
 @optimizer
 def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9) -> Any:
-    """As `rmsprop`, with a running sum of steps."""
+    """Build RMSProp with momentum."""
 
     def update(i, step, g, x, squares, moving) -> Any:
         squares = squares * gamma + jnp.square(g) * (1.0 - gamma)
@@ -200,7 +200,7 @@ def adam(step_size, b1=0.9, b2=0.999, eps=1e-8) -> Any:
 
 @optimizer
 def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8) -> Any:
-    """As `adam`, by the greatest gradients."""
+    """Build Adamax: Adam with the infinity norm of the gradients."""
 
     def update(i, step, g, x, m, u) -> Any:
         m = (1 - b1) * g + b1 * m
@@ -318,7 +318,7 @@ def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
 
 
 def pack_optimizer_state(marked_pytree) -> OptimizerState:
-    """What undoes `unpack_optimizer_state`."""
+    """Pack the result of `unpack_optimizer_state` again."""
     points, tree = tree_flatten(marked_pytree)
     if not all(isinstance(point, JoinPoint) for point in points):
         raise TypeError("pack_optimizer_state takes what unpack_optimizer_state gave")

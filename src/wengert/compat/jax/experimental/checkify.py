@@ -38,7 +38,7 @@ class JaxRuntimeError(ValueError):
 
 
 class Error:
-    """What went wrong first: what `checkify` returns beside the output.
+    """The first failed check, if any; `checkify` returns it along with the output.
 
     Examples
     --------

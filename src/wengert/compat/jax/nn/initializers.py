@@ -87,7 +87,7 @@ def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0) -> Initiali
 
 
 def _fans(shape, in_axis, out_axis, batch_axis) -> tuple[float, float]:
-    """How many inputs and outputs a weight has."""
+    """Return the fan-in and fan-out of a weight."""
     if len(shape) <= 1:
         raise ValueError(
             f"Can't compute input and output sizes of a {len(shape)}-dimensional weights tensor. "

@@ -59,7 +59,7 @@ def operands(name: str, *values) -> list[Any]:
 
 
 def pair(x, y) -> list[Any]:
-    """As `promote`, of two operands: quick for an array of fractions and a Python number."""
+    """Like `promote`, but for two operands; fast for a float array and a Python number."""
     if x.__class__ is Array and (y.__class__ is float or y.__class__ is int):
         dtype = x._payload.dtype
         if dtype.kind == "f" and dtype.itemsize > 2:
@@ -90,7 +90,7 @@ def plain(x) -> Any:
 
 
 def finished(result, weak: bool = False) -> Any:
-    """What a counterpart gave, as arrays of JAX's dtypes, in tuples and lists, too."""
+    """Return the result of a counterpart as arrays of JAX's dtypes, in tuples and lists too."""
     if isinstance(result, np.ndarray | np.generic):
         result = new_tensor(result)
     if isinstance(result, TensorBase):
@@ -115,7 +115,7 @@ def _counterpart(name: str) -> tuple[Any, Callable[..., Any]]:
 
 
 def call(name: str, *args, weak: bool = False, **kwargs) -> Any:
-    """What stands for the function of NumPy's that is called `name`, on arrays.
+    """Call the counterpart of the NumPy function called `name` on arrays.
 
     Raises
     ------
@@ -246,7 +246,7 @@ _SAID = {
     "k": lambda name, k: static(k, f"k of {name}"),
     "where": _mask,
 }
-"""What becomes of parameters of these names."""
+"""The treatment of parameters with these names."""
 
 
 def of_row(

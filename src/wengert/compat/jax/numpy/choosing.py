@@ -228,7 +228,7 @@ def _read(x, index, mode: str | None, fill_value) -> Any:
 
 
 def _missing(dtype) -> Any:
-    """What stands for an element that is not there."""
+    """Return the fill value for an element that does not exist."""
     if dtype.kind in "fc":
         return np.nan
     if dtype.kind == "b":

@@ -81,7 +81,7 @@ def array(
 def asarray(
     a, dtype=None, order=None, *, copy: bool | None = None, device=None, out_sharding=None
 ) -> Any:
-    """As `array`, without a copy where none is needed.
+    """Like `array`, but without a copy where none is needed.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def _square(name: str, a) -> Any:
 
 
 def _or_nan(function: Callable[[], Any], x, shape: tuple[int, ...]) -> Any:
-    """What a function gives; NaN where the matrix `x` does not allow for it."""
+    """Return the result of a function, or NaN where the matrix `x` makes it fail."""
     try:
         return function()
     except np.linalg.LinAlgError:

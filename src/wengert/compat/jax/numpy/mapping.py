@@ -168,7 +168,7 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity=Non
 
 
 def fromfunction(function: Callable[..., Any], shape, *, dtype=float, **kwargs) -> Any:
-    """What a function gives for the coordinates of each element, which are numbers.
+    """Apply a function to the coordinates of each element, given as scalars.
 
     Examples
     --------

@@ -119,7 +119,7 @@ def sort_complex(a) -> Any:
 
 
 def searchsorted(a, v, side: str = "left", sorter=None, *, method: str = "scan") -> Any:
-    """Where elements are to be put into an ordered vector."""
+    """Return the indices at which to insert elements into a sorted vector."""
     if side not in ("left", "right"):
         raise ValueError(
             f"{side!r} is an invalid value for keyword 'side'. Expected one of 'left' or 'right'."
@@ -282,7 +282,7 @@ def isin(
 def bincount(
     x, weights=None, minlength: int = 0, *, length: int | None = None, out_sharding=None
 ) -> Any:
-    """How often each whole number is there, or the sums of their weights.
+    """Count each nonnegative integer, or sum the weights at its positions.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None) -> Any:
 
 
 def histogram(a, bins=10, range=None, weights=None, density: bool | None = None) -> Any:
-    """How many elements fall into each bin, or the sums of their weights; and the edges."""
+    """Count the elements in each bin, or sum their weights; return the counts and the bin edges."""
     (x,) = as_operands("histogram", a, *([] if weights is None else [weights]), inexact=True)[:1]
     edges = histogram_bin_edges(x, bins, range)
     w = asarray(1, x._payload.dtype) if weights is None else asarray(weights, x._payload.dtype)

@@ -313,7 +313,7 @@ def _median(name: str) -> Callable[..., Any]:
 
 
 def count_nonzero(a, axis=None, keepdims: bool = False) -> Any:
-    """How many elements are not 0."""
+    """Count the elements that are not 0."""
     (x,) = operands("count_nonzero", a)
     there = made(T.ne(x, 0))
     return REDUCTIONS["sum"](there, axis, default_dtype("i"), None, keepdims)

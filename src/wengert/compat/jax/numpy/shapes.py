@@ -217,7 +217,7 @@ def _check_alike(name: str, given: list[Any], axis) -> None:
 
 
 def concat(arrays, /, *, axis=0) -> Any:
-    """As `concatenate`."""
+    """Join arrays along an axis; same as `concatenate`."""
     return concatenate(arrays, axis)
 
 

@@ -57,7 +57,7 @@ _LABELS = {
     "subtract": "sub",
     "true_divide": "div",
 }
-"""What JAX calls operations in messages."""
+"""JAX's names for operations in messages."""
 
 
 def _computed(numpys, prim: str | None, *given) -> Any:
@@ -201,7 +201,7 @@ def floor_divide(x1, x2, /) -> Any:
 
 
 def remainder(x1, x2, /) -> Any:
-    """What is left of ``x1 // x2``: of the sign of `x2`."""
+    """Return the remainder of ``x1 // x2``, with the sign of `x2`."""
     check_arrays("remainder", x1, x2)
     with no_warnings():
         return operators.remainder(x1, x2)
@@ -227,7 +227,7 @@ def invert(x, /) -> Any:
 
 
 def bitwise_count(x, /) -> Any:
-    """How many bits are set in the absolute value."""
+    """Count the bits set in the absolute value."""
     (x,) = as_operands("bitwise_count", x)
     check_dtype("bitwise_count", x, "iu")
     return call("bitwise_count", x)

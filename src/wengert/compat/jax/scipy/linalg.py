@@ -46,7 +46,7 @@ def cholesky(a, lower: bool = False, overwrite_a: bool = False, check_finite: bo
 def cho_factor(
     a, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
-    """As `cholesky`, with `lower`, as `cho_solve` takes it."""
+    """Factorize like `cholesky`, and also return `lower`, as `cho_solve` expects."""
     return cholesky(a, lower), lower
 
 

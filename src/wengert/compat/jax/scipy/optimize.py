@@ -16,7 +16,7 @@ __all__ = ["OptimizeResults", "minimize"]
 
 
 class OptimizeResults(NamedTuple):
-    """What `minimize` found.
+    """The results of `minimize`.
 
     Attributes
     ----------

@@ -24,10 +24,10 @@ def called(name: str, x, *args, **kwargs) -> Any:
 
 
 class _Layer(HybridBlock):
-    """What layers have in common: how they are shown, and how parameters begin."""
+    """Base class for layers: it builds their representation and initializes their parameters."""
 
     shown: ClassVar[str] = ""
-    """How the layer is shown: its attributes in braces."""
+    """The representation, with attributes in braces."""
     weight: Any
     bias: Any
     gamma: Any
@@ -48,7 +48,7 @@ class _Layer(HybridBlock):
 
 
 class _Spatial(_Layer):
-    """What goes over places: its sizes are one number for all dimensions, or one for each."""
+    """Base class for layers over space; sizes are one number for all dimensions, or one each."""
 
     _d: ClassVar[int]
     _layout: Any
@@ -333,7 +333,7 @@ class LeakyReLU(_Rectifier):
 
 @arguments
 class PReLU(_Layer):
-    """As `LeakyReLU`, with a slope that is trained."""
+    """Like `LeakyReLU`, but with a trained slope."""
 
     _alpha_initializer: Any = "one"
     _in_channels: int = 1
@@ -404,7 +404,7 @@ class Flatten(_Layer):
 
 @arguments
 class _Normalised(_Layer):
-    """What normalises along an axis, with a factor and a summand that may be trained."""
+    """Base class for normalization along an axis, with a scale and shift that may be trained."""
 
     _axis: int = 1
     _epsilon: float = 1e-5

@@ -19,7 +19,7 @@ __all__ = ["Block", "HybridBlock"]
 
 _SCOPE: ContextVar[Any] = ContextVar("wengert_gluon_scope", default=None)
 _COUNTS: dict[str, int] = {}
-"""How many blocks of each kind there are outside of all scopes."""
+"""The number of blocks of each kind outside of all scopes."""
 
 
 def _counted(counts: dict[str, int], kind: str) -> str:
@@ -29,7 +29,7 @@ def _counted(counts: dict[str, int], kind: str) -> str:
 
 
 class Block:
-    """What has parameters and children, and computes by them: a subclass defines `forward`.
+    """A layer or model with parameters and children; a subclass defines `forward`.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Block:
         self._hooks: list[Callable[..., Any]] = []
 
     def _alias(self) -> str:
-        """What the name begins with that is made for a block without a prefix."""
+        """The prefix for the name of a block that was given none."""
         return type(self).__name__.lower()
 
     def __setattr__(self, name: str, value) -> None:
@@ -79,7 +79,7 @@ class Block:
 
     @property
     def prefix(self) -> str:
-        """What the names of its parameters begin with."""
+        """The prefix of the names of its parameters."""
         return self._prefix
 
     @property

@@ -41,7 +41,7 @@ def _fitting(label, pred) -> Any:
 
 @arguments
 class Loss(HybridBlock):
-    """What the losses have in common: a weight, and the axis along which the examples are.
+    """Base class for losses, with a weight and a batch axis.
 
     A loss of one's own defines ``hybrid_forward(F, pred, label)``, or `forward`.
 
@@ -268,7 +268,7 @@ class PoissonNLLLoss(_Given):
 
 @arguments
 class TripletLoss(_Given):
-    """How much nearer than another one, by `margin`, an example is not: called with all three."""
+    """The triplet loss: how far the negative fails to be farther than the positive by `margin`."""
 
     _margin: float = 1.0
 

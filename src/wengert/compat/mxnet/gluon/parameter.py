@@ -32,7 +32,7 @@ _MISSING = (
 
 
 class DeferredInitializationError(MXNetError):
-    """What a parameter raises whose shape is not known yet."""
+    """The error for a parameter whose shape is not known yet."""
 
 
 class Parameter:
@@ -104,7 +104,7 @@ class Parameter:
 
     @property
     def grad_req(self) -> str:
-        """What a backward pass does to the gradient."""
+        """The request for the gradient: ``"write"``, ``"add"`` or ``"null"``."""
         return self._grad_req
 
     @grad_req.setter
@@ -190,7 +190,7 @@ class Parameter:
         return [self.grad()]
 
     def list_ctx(self) -> list[Context]:
-        """Where the array lives."""
+        """Return the devices that hold the array."""
         self._present()
         return [Context("cpu")]
 
@@ -258,7 +258,7 @@ class ParameterDict:
 
     @property
     def prefix(self) -> str:
-        """What the names that `get` makes begin with."""
+        """The prefix of the names that `get` makes."""
         return self._prefix
 
     def __repr__(self) -> str:

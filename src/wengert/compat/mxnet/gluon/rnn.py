@@ -51,7 +51,7 @@ def _zeros(shape, like=None, func=None, **kwargs) -> Any:
 
 
 class _Stateful(HybridBlock):
-    """What begins with states."""
+    """Base class for layers and cells with initial states."""
 
     _i2h_weight_initializer: Any
     _h2h_weight_initializer: Any
@@ -215,7 +215,7 @@ class RNN(_Layer):
 
 
 class RecurrentCell(_Stateful):
-    """What takes one step: called with an input and states, it gives an output and states."""
+    """One step of a recurrent network: maps an input and states to an output and new states."""
 
     def reset(self) -> None:
         """Begin again, before another sequence."""
@@ -382,7 +382,7 @@ class SequentialRNNCell(RecurrentCell):
         return list(self._children.values())[i]
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Those of all cells."""
+        """Return the state descriptions of all cells."""
         cells: Any = self._children.values()
         return [info for cell in cells for info in cell.state_info(batch_size)]
 
@@ -424,7 +424,7 @@ class _Around(RecurrentCell):
         self.base_cell = base_cell
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Those of the cell."""
+        """Return the state descriptions of the wrapped cell."""
         found: list[dict[str, Any]] = self.base_cell.state_info(batch_size)
         return found
 
@@ -480,7 +480,7 @@ class BidirectionalCell(RecurrentCell):
         self.l_cell, self.r_cell = l_cell, r_cell
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Those of both cells."""
+        """Return the state descriptions of both cells."""
         found: list[dict[str, Any]] = self.l_cell.state_info(batch_size)
         return found + self.r_cell.state_info(batch_size)
 

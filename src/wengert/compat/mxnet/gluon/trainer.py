@@ -77,7 +77,7 @@ class Trainer:
         self.update(batch_size, ignore_stale_grad)
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """As `step`."""
+        """Apply an optimizer step to each parameter."""
         trained = [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
         ready = []
         for i, param in trained:

@@ -117,7 +117,7 @@ def save(fname: str, data) -> None:
 
 
 def load(fname: str) -> Any:
-    """What `save` wrote."""
+    """Load arrays that `save` wrote."""
     return storage.load(fname, NDArray)
 
 

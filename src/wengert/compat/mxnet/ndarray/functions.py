@@ -368,7 +368,7 @@ def sort(data, axis: int = -1, is_ascend: bool = True) -> Any:
 
 
 def argsort(data, axis: int = -1, is_ascend: bool = True, dtype="float32") -> Any:
-    """Where the elements of `sort` are."""
+    """Return the indices that sort the elements along an axis."""
     places = np.argsort(np.asarray(data._payload), axis, kind="stable")
     return new_tensor((places if is_ascend else np.flip(places, axis)).astype(dtype))
 
@@ -471,7 +471,7 @@ def _comparing(numpys: str) -> Callable[..., Any]:
 
 
 def _elementwise(below: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """As `below`, of arrays of one shape only."""
+    """Like `below`, but only for arrays of the same shape."""
 
     def function(lhs, rhs) -> Any:
         if lhs._payload.shape != rhs._payload.shape:
@@ -500,11 +500,11 @@ def _below(name: str) -> Callable[..., Any] | None:
 
 
 _MXNETS = dict.fromkeys(("a", "x", "A", "m", "v", "input"), "data")
-"""What MXNet calls an array that NumPy and PyTorch call something else."""
+"""MXNet's names for array arguments that NumPy and PyTorch name differently."""
 
 
 def _signature(below: Callable[..., Any], arrays: int) -> inspect.Signature:
-    """What is behind a name takes, and ``out``; of NumPy's, the first is called ``data``.
+    """Return the signature of `below` with an ``out``; NumPy's first argument is called ``data``.
 
     Parameters
     ----------

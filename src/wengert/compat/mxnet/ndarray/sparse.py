@@ -76,7 +76,7 @@ class CSRNDArray(_Sparse):
 
     @property
     def indptr(self) -> Any:
-        """Where each row begins among them."""
+        """The offsets of the rows in `data`."""
         counts = (self._dense != 0).sum(1)
         return made(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), CLASSES["nd"])
 

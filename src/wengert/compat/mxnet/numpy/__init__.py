@@ -35,7 +35,7 @@ _SAME = frozenset(_SAME_NAMES.split()) | {
     for name, kind in vars(_np).items()
     if isinstance(kind, type) and issubclass(kind, _np.generic)
 }
-"""What is NumPy's own: constants, and the types of elements."""
+"""Names that are NumPy's own: constants and element types."""
 _CONSTANTS: dict[str, Any] = {
     "NAN": _np.nan,
     "NINF": -_np.inf,

@@ -23,7 +23,7 @@ def made(array, cls: type | None = None) -> Any:
 
 
 def filled(array, name: str, cls: type | None = None) -> Any:
-    """As `made`, of an array that is there to be written to."""
+    """Like `made`, but for an array whose memory can be written to."""
     result = made(array, cls)
     result._vc = [1, name]
     return result
@@ -104,7 +104,7 @@ def _of_default(name: str) -> Callable[..., Any]:
 
 
 _WITH_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "identity": 1}
-"""Where a dtype stands among the positions."""
+"""The position of the dtype argument in each function."""
 
 
 def full(shape, fill_value, order: str = "C", ctx=None, dtype=None, out=None) -> Any:

@@ -70,7 +70,7 @@ def permutation(x) -> Any:
 
 
 def multinomial(n: int, pvals, size=None) -> Any:
-    """How often each outcome comes in `n` draws."""
+    """Draw the number of times that each outcome comes up in `n` trials."""
     chances = np.asarray(pvals._payload) if isinstance(pvals, TensorBase) else pvals
     return made(_random.multinomial(n, chances, size)._payload)
 

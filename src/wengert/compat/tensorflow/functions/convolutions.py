@@ -140,7 +140,7 @@ def first(x, channels_first: bool) -> Any:
 
 
 def last(x, channels_first: bool) -> Any:
-    """What `first` was given."""
+    """Move the channels back to the last axis; undoes `first`."""
     return x if channels_first else wg.movedim(x, 1, -1)
 
 
@@ -178,7 +178,7 @@ def padding_of(
     strides: tuple[int, ...],
     channels_first: bool,
 ) -> list[tuple[int, int]]:
-    """How much to add before and after, along each dimension; windows count their dilation.
+    """Return the padding before and after each dimension, with dilated windows.
 
     Raises
     ------
@@ -475,7 +475,7 @@ def _transposed_convolution(path: str, op: str, d: int, data_format: str) -> Any
         dilations=None,
         name=None,
     ) -> Any:
-        """What `{before}` does to gradients: {what} of which it would make `input`.
+        """Transpose of `{before}`: return the {what} that its gradient gives for `input`.
 
         Parameters
         ----------

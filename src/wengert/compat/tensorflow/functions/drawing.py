@@ -34,7 +34,7 @@ class Streams:
         self._lock = threading.Lock()
 
     def start(self, seed: int) -> None:
-        """Let all streams begin again, from a global seed."""
+        """Restart all streams from a global seed."""
         with self._lock:
             self.seed = seed
             self._streams = {}

@@ -277,7 +277,7 @@ def strided_slice(
     var=None,
     name=None,
 ) -> Any:
-    """What ``input_[begin:end:strides, ...]`` gives; bits of the masks change single places.
+    """Return ``input_[begin:end:strides, ...]``; bits of the masks change single positions.
 
     Parameters
     ----------

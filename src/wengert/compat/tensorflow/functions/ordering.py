@@ -24,7 +24,7 @@ def bincount(
     axis=None,
     binary_output: bool = False,
 ) -> Any:
-    """How often each whole number comes, or the sum of the weights of its places.
+    """Count each nonnegative integer, or sum the weights at its positions.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def bincount(
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=None, name=None
 ) -> Any:
-    """How often each label (rows) was predicted as each class (columns).
+    """Count how often each label (rows) was predicted as each class (columns).
 
     Examples
     --------
@@ -95,7 +95,7 @@ def confusion_matrix(
 
 @V.operation("HistogramFixedWidth")
 def histogram_fixed_width(values, value_range, nbins=100, dtype=None, name=None) -> Any:
-    """How many values lie in each of `nbins` equal parts of a range; the outer ones are open.
+    """Count the values in each of `nbins` equal bins of a range; the first and last are open.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def _distinct(op: str, value, out_idx) -> tuple[Any, Any, Any]:
 
 @V.operation("LowerBound")
 def searchsorted(sorted_sequence, values, side: str = "left", out_type=None, name=None) -> Any:
-    """Where values would have to go in a sequence in order, as int32.
+    """Return the indices, as int32, at which to insert values into a sorted sequence.
 
     Raises
     ------

@@ -192,7 +192,7 @@ def _spread(name, value) -> Any:
 
 
 def count_nonzero(input, axis=None, keepdims=None, dtype=None, name=None) -> Any:
-    """How many elements are not 0, of all or along dimensions; int64 by default.
+    """Count the elements that are not 0, of all or along dimensions; int64 by default.
 
     Examples
     --------

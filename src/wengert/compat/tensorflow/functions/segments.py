@@ -186,7 +186,7 @@ def _sum(x, places, count: int) -> Any:
 
 
 def _counts(x, places, count: int) -> Any:
-    """How many rows each segment has, at least 1, to divide by."""
+    """Return the number of rows in each segment, at least 1, to divide by."""
     found = np.maximum(np.bincount(V.numbers_of(places), minlength=count), 1)
     return wg.as_tensor(found.reshape(-1, *(1,) * (x._payload.ndim - 1)).astype(x._payload.dtype))
 

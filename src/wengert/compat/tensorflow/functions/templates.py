@@ -24,7 +24,7 @@ KINDS = {
     BOOLS: "bool",
     ALL: "any dtype",
 }
-"""What a list of dtypes is called."""
+"""The names of lists of dtypes."""
 SAME = "Of that dtype; differentiable."
 FLAT = "Of that dtype; as in TensorFlow it passes no gradient on."
 TRUTH = "Of bools."

@@ -67,12 +67,12 @@ def float_type(dtype=None) -> np.dtype[Any]:
 
 
 def image_data_format() -> str:
-    """Where the channels of images are: last."""
+    """Return the position of the channels of images: last."""
     return "channels_last"
 
 
 def get_uid(prefix: str = "") -> int:
-    """How often a name has been asked for, this time included."""
+    """Return the number of times a name has been requested, including this call."""
     _COUNTS[prefix] = _COUNTS.get(prefix, 0) + 1
     return _COUNTS[prefix]
 

@@ -87,7 +87,7 @@ for _event in _EVENTS:
 
 
 class History(Callback):
-    """What `fit` returns: in ``history``, for each quantity, its values after the epochs."""
+    """The result of `fit`: ``history`` maps each quantity to its values after the epochs."""
 
     def __init__(self) -> None:
         self.history: dict[str, list[Any]] = {}
@@ -103,7 +103,7 @@ class History(Callback):
 
 
 class ProgbarLogger(Callback):
-    """What prints one line for each epoch."""
+    """Prints one line per epoch."""
 
     def on_epoch_begin(self, epoch: int, logs=None) -> None:
         self._count = 0
@@ -188,7 +188,7 @@ _FALLING = ("loss", "error", "entropy", "hinge", "poisson", "divergence", "logco
 
 @arguments
 class _Monitor(Callback):
-    """What looks at one quantity, and knows which of two values is better."""
+    """Base class for callbacks that watch one quantity and know which of two values is better."""
 
     monitor: str = "val_loss"
     mode: str = "auto"

@@ -29,7 +29,7 @@ def _points(count: int, inner=None) -> Any:
 
 
 class _Plain(Metric):
-    """What predictions are, where no argument says otherwise."""
+    """Default treatment of predictions, where no argument says otherwise."""
 
     top_k: Any = None
     class_id: Any = None
@@ -38,10 +38,10 @@ class _Plain(Metric):
 
 @arguments
 class _Counting(_Plain):
-    """What counts the four ways of being right or wrong, for each threshold."""
+    """Base class that counts true and false positives and negatives for each threshold."""
 
     wanted: ClassVar[tuple[str, ...]] = _COUNTS
-    """What is counted."""
+    """The counts that the metric needs."""
     thresholds: Any = None
     name: Any = None
     dtype: Any = None
@@ -86,7 +86,7 @@ class _Counting(_Plain):
         return self._tensor(numbers[0] if len(numbers) == 1 else numbers)
 
     def result(self) -> Any:
-        """What has been counted, or a share of it."""
+        """Return the count so far, or a ratio of counts."""
         part, *rest = self._counts().values()
         return self._shown(_share(part, part + rest[0]) if rest else part)
 

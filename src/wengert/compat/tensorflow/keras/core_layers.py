@@ -37,7 +37,7 @@ def check_last(data_format) -> None:
 
 @settings
 class _Weighted(Layer):
-    """What the layers have in common whose result is a product with a kernel, and a bias."""
+    """Base class for layers whose result is a product with a kernel, plus a bias."""
 
     activation: Any = None
     use_bias: bool = True
@@ -73,7 +73,7 @@ class _Weighted(Layer):
 
 @settings
 class _Conv(_Weighted):
-    """What the layers of convolutions have in common."""
+    """Base class for convolution layers."""
 
     dimensions = 2
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
@@ -144,7 +144,7 @@ class Conv3D(_Conv):
 
 @settings
 class Conv2DTranspose(_Conv):
-    """What the gradient of a convolution does: images that become larger.
+    """Transposed convolution of images, which makes them larger.
 
     Examples
     --------
@@ -182,7 +182,7 @@ class Conv2DTranspose(_Conv):
 
 
 class Conv1DTranspose(Conv2DTranspose):
-    """What the gradient of a convolution does: sequences that become longer.
+    """Transposed convolution of sequences, which makes them longer.
 
     Examples
     --------
@@ -198,7 +198,7 @@ class Conv1DTranspose(Conv2DTranspose):
 
 @settings
 class _Pooling(Layer):
-    """What the layers have in common that pool windows."""
+    """Base class for layers that pool windows."""
 
     dimensions: ClassVar[int]
     function: ClassVar[Any]
@@ -220,7 +220,7 @@ class _Pooling(Layer):
 
 @settings
 class _Global(Layer):
-    """What the layers have in common that pool all of an example."""
+    """Base class for layers that pool a whole example."""
 
     dimensions: ClassVar[int]
     function: ClassVar[Any]
@@ -273,7 +273,7 @@ for _word in _POOLED:
 
 @settings
 class Normalizing(Layer):
-    """What the layers have in common that give parts mean 0 and variance 1."""
+    """Base class for layers that normalize to mean 0 and variance 1."""
 
     axis: Any = -1
     epsilon: float = 1e-3

@@ -303,7 +303,7 @@ class Layer(Configured):
 
     @property
     def losses(self) -> list[Any]:
-        """What weights and calls add to the loss."""
+        """The terms that weights and calls add to the loss."""
         layers = list(self._flatten_layers())
         added = [loss for layer in layers for loss in layer._losses]
         held = [pair for layer in layers for pair in layer._regularized]
@@ -316,7 +316,7 @@ class Layer(Configured):
         self.built = True
 
     def call(self, *args, **kwargs) -> Any:
-        """What the layer computes."""
+        """Compute the output of the layer."""
         raise NotImplementedError(
             f"Layer {type(self).__name__} does not have a `call()` method implemented."
         )
@@ -358,7 +358,7 @@ class Layer(Configured):
         return result
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """Which steps of the result count, given the mask of the inputs: the same ones."""
+        """Return the mask of the result; by default the mask of the inputs."""
         return mask
 
     def _mask(self, result, args, masks) -> None:
@@ -405,12 +405,12 @@ class Layer(Configured):
 
     @property
     def input(self) -> Any:
-        """What the layer was called with in a functional model."""
+        """The input of the layer in a functional model."""
         return self._in_graph(0)
 
     @property
     def output(self) -> Any:
-        """What the layer gave in a functional model."""
+        """The output of the layer in a functional model."""
         return self._in_graph(1)
 
     @property
@@ -505,7 +505,7 @@ Layer.__new__.__signature__ = inspect.signature(Layer.__init__)  # type: ignore[
 
 
 def _masks(value) -> Any:
-    """What says which steps of an input count, or None."""
+    """Return the mask of the steps of an input, or None."""
     if isinstance(value, list | tuple):
         found = [getattr(part, "_keras_mask", None) for part in value]
         return None if all(one is None for one in found) else found

@@ -139,7 +139,7 @@ class Embedding(Layer):
         self.built = True
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """Where the number is not 0, if that stands for nothing."""
+        """Return the mask of the nonzero indices if `mask_zero` is set, else None."""
         return operations.not_equal(inputs, 0) if self.mask_zero else None
 
     def call(self, inputs) -> Any:
@@ -223,7 +223,7 @@ def _merging(name: str, words: str, function, shown: str) -> Any:
 
 
 def _all_of(self, inputs, mask=None) -> Any:
-    """Where none of the inputs is masked."""
+    """Return the mask of the positions that no input masks."""
     found = [one for one in mask or () if one is not None]
     return functools.reduce(operations.logical_and, found) if found else None
 

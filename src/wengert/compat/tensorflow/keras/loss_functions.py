@@ -168,7 +168,7 @@ def kullback_leibler_divergence(y_true, y_pred) -> Any:
 
 @V.operation("Mean")
 def categorical_hinge(y_true, y_pred) -> Any:
-    """How far the right class is from being ahead of the best other one by 1.
+    """Return the categorical hinge loss: how far the right class is from leading all others by 1.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from wengert.compat.tensorflow.keras.weights import Weight
 
 
 class Metric(Configured):
-    """Something that is counted: `update_state` for each batch, `result`, `reset_state`.
+    """A running metric: `update_state` for each batch, `result`, `reset_state`.
 
     Numbers that a subclass adds up are kept in plain attributes or in variables.
     """
@@ -38,14 +38,14 @@ class Metric(Configured):
         return self._variables[-1]
 
     def add_weight(self, shape=(), initializer="zeros", dtype=None, name: str | None = None) -> Any:
-        """As `add_variable`."""
+        """Add a variable; same as `add_variable`."""
         if isinstance(shape, str):
             shape, name = (), shape
         return self.add_variable(shape, initializer, dtype, name)
 
     @property
     def variables(self) -> list[Any]:
-        """What `add_variable` made."""
+        """The variables that `add_variable` made."""
         return list(self._variables)
 
     def update_state(self, *args, **kwargs) -> Any:
@@ -53,7 +53,7 @@ class Metric(Configured):
         raise NotImplementedError("Metric subclasses must implement `update_state`.")
 
     def result(self) -> Any:
-        """What has been counted so far."""
+        """Return the value of the metric so far."""
         raise NotImplementedError("Metric subclasses must implement `result`.")
 
     def reset_state(self) -> None:
@@ -62,7 +62,7 @@ class Metric(Configured):
             variable.assign(np.zeros(tuple(variable.shape), variable.dtype.as_numpy_dtype))
 
     def reset_states(self) -> None:
-        """As `reset_state`."""
+        """Reset the metric; same as `reset_state`."""
         self.reset_state()
 
     def __call__(self, *args, **kwargs) -> Any:

@@ -186,7 +186,7 @@ class Model(Trainer, Layer):
         return self._outputs
 
     def call(self, inputs, *args, **kwargs) -> Any:
-        """What the layers between inputs and outputs make of `inputs`."""
+        """Run the layers between the inputs and the outputs on `inputs`."""
         if self._outputs is None:
             raise NotImplementedError(
                 f"Model {type(self).__name__} does not have a `call()` method implemented."
@@ -205,7 +205,8 @@ class Model(Trainer, Layer):
     # -- files and configurations -----------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:
-        """What makes another model like this: of inputs and outputs, its layers and their calls.
+        """Return the config to rebuild the model; for inputs and outputs, its layers and their
+        calls.
 
         Raises
         ------
@@ -224,7 +225,7 @@ class Model(Trainer, Layer):
         return cls(inputs, outputs, name=config["name"], trainable=config["trainable"])
 
     def get_compile_config(self) -> Any:
-        """What `compile` was given."""
+        """Return the arguments of `compile`."""
         return serialize_keras_object(self._compiled)
 
     def compile_from_config(self, config) -> None:
@@ -404,7 +405,7 @@ class Sequential(Model):
         return list(self._stack)
 
     def call(self, inputs, training: bool | None = None, mask=None) -> Any:
-        """What the layers make of `inputs`."""
+        """Run the layers on `inputs`."""
         for layer in self._stack:
             inputs = layer(inputs)
         return inputs

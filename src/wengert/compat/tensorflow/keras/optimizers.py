@@ -35,7 +35,7 @@ from wengert.tape.sites import warn
 
 
 class Optimizer(Configured):
-    """What all optimizers have: a learning rate, a count of steps, clipping, decay of weights.
+    """Base class for optimizers: learning rate, step count, clipping and weight decay.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Optimizer(Configured):
     kept: ClassVar[tuple[str, ...]] = ()
     """The names of the arrays that are kept for each weight."""
     asked: ClassVar[dict[str, str]] = {}
-    """Those that are kept only if an argument says so, and the argument."""
+    """The state arrays that depend on an argument, with the name of the argument."""
 
     def __init__(
         self,
@@ -130,12 +130,14 @@ class Optimizer(Configured):
             resume(self)
 
     def _new(self, value) -> dict[str, Any]:
-        """What is kept for one weight."""
+        """Return the initial state for one weight."""
         held = (n for n in self.kept if n not in self.asked or getattr(self, self.asked[n]))
         return updates.kept(value, *held)
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
-        """What step `t` subtracts from a weight, given its gradient; `state` is changed."""
+        """Return the amount that step `t` subtracts from a weight with gradient `g`; update
+        `state`.
+        """
         raise NotImplementedError
 
     def apply_gradients(self, grads_and_vars, name=None, **kwargs) -> Any:

@@ -30,7 +30,7 @@ __all__ = ["GRU", "LSTM", "RNN", "Bidirectional", "Masking", "SimpleRNN", "TimeD
 
 @settings
 class Cell(Layer):
-    """What the cells have in common: gates side by side, and dropout that stays for a sequence."""
+    """Base class for cells, with stacked gates, and dropout masks that last for a sequence."""
 
     gates: ClassVar[int] = 1
     ignored: ClassVar[tuple[str, ...]] = ("implementation",)
@@ -108,7 +108,7 @@ class Cell(Layer):
     # -- steps ------------------------------------------------------------------------------------
 
     def projected(self, inputs, training: bool) -> Any:
-        """What is made of inputs, of one step or of many."""
+        """Return the input projection for one step or many."""
         made = self._product("input", inputs, self.kernel, self.dropout, training)
         bias = self._input_bias()
         return made if bias is None else operations.add(made, bias)
@@ -537,7 +537,7 @@ class Masking(Layer):
     mask_value: float = 0.0
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """Where an element is another one."""
+        """Return the mask of the steps with any element that differs from `mask_value`."""
         return operations.reduce_any(operations.not_equal(inputs, self.mask_value), axis=-1)
 
     def call(self, inputs) -> Any:

@@ -116,7 +116,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
 @dataclass(eq=False, repr=False)
 class PolynomialDecay(LearningRateSchedule):
-    """From one rate to another in `decay_steps`, along a power.
+    """Decays from one rate to another over `decay_steps`, along a power.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class PolynomialDecay(LearningRateSchedule):
 
 @dataclass(eq=False, repr=False)
 class CosineDecay(LearningRateSchedule):
-    """From one rate to `alpha` times that, along half a wave of the cosine; rising before that.
+    """Decays from one rate to `alpha` times it along half a cosine wave, with optional warmup.
 
     Parameters
     ----------

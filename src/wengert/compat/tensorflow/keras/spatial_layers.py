@@ -24,7 +24,7 @@ from wengert.compat.tensorflow.keras.settings import settings
 
 @settings
 class _Margins(Layer):
-    """What has a margin before and behind, in each dimension but the first and the last."""
+    """Base class for layers with a margin before and after each spatial dimension."""
 
     dimensions: ClassVar[int]
     data_format: Any = None

@@ -113,7 +113,7 @@ def order_of(outputs, inputs) -> list[Symbol]:
 
 
 def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:
-    """What `outputs` are, given what the inputs are, by the identity of symbols."""
+    """Return the values of `outputs`, given the values of the inputs by the identity of symbols."""
     results: dict[int, Any] = {}
     for symbol in order:
         layer, args, kwargs, place = symbol.origin

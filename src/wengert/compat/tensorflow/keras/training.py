@@ -142,7 +142,7 @@ def epochs_of(begin: Callable[[], Iterator[Any]], steps: int | None) -> Iterator
 
 
 def cut(x, y, weight, share: float) -> tuple[Any, Any, Any, Any]:
-    """What comes before the last `share` of the examples, and that."""
+    """Split off the last `share` of the examples, and return both parts."""
     x, y, weight = (_mapped(_array, part) for part in (x, y, weight))
     place = int(np.floor(len(_first(x)) * (1 - share)))
     before = [_mapped(lambda array: array[:place], part) for part in (x, y, weight)]
@@ -151,7 +151,7 @@ def cut(x, y, weight, share: float) -> tuple[Any, Any, Any, Any]:
 
 
 class Trainer:
-    """What a model can do beyond a layer."""
+    """The methods of a model beyond those of a layer."""
 
     optimizer: Any = None
     loss: Any = None
@@ -227,12 +227,12 @@ class Trainer:
         return self.get_metrics_result()
 
     def get_metrics_result(self) -> dict[str, Any]:
-        """What has been counted so far, by name."""
+        """Return the results of the metrics so far, by name."""
         return {metric.name: metric.result() for metric in self.metrics}
 
     @property
     def metrics(self) -> list[Any]:
-        """What is counted: the loss, what `compile` was given, and metrics among the attributes."""
+        """The metrics: the loss, those given to `compile`, and those among the attributes."""
         own = super().metrics  # type: ignore[misc]
         found = [] if self._counted is None else self._counted.all()
         return found + [metric for metric in own if not any(metric is other for other in found)]
@@ -500,7 +500,7 @@ class _Counted:
         ]
 
     def _for_each(self, given) -> list[Any]:
-        """What was given for each output: by name, in their order, or one for all."""
+        """Return the setting for each output: given by name, in order, or one for all."""
         if isinstance(given, dict):
             alone = list(given.values()) if len(self._names) == len(given) == 1 else []
             return alone or [given.get(name) for name in self._names]

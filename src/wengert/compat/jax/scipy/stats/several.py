@@ -146,7 +146,7 @@ _NAMES = (
     "norm beta cauchy chi2 expon gamma gennorm gumbel_l gumbel_r laplace logistic pareto t "
     "truncnorm uniform vonmises wrapcauchy bernoulli betabinom binom geom nbinom poisson"
 )
-"""Those of one number are of a table: NOTE [densities]."""
+"""Distributions of a single variable come from a table: NOTE [densities]."""
 _F = Functions(jnp, sp, partial(as_operands, inexact=True))
 
 DISTRIBUTIONS: dict[str, dict[str, Callable[..., Any]]] = {

@@ -28,7 +28,7 @@ from wengert.numpy import random as _random
 
 
 class Dataset:
-    """What has a length and examples: a subclass defines ``__len__`` and ``__getitem__``."""
+    """A sequence of examples; a subclass defines ``__len__`` and ``__getitem__``."""
 
     def __len__(self) -> int:
         raise NotImplementedError
