@@ -44,14 +44,14 @@ own.
 """
 
 _HOMES = {"autograd": {"numpy.numpy_boxes": "ArrayBox"}}
-"""Classes whose module tells other packages (autoray, say) whose arrays they are, by library."""
+"""Classes whose ``__module__`` tells other packages (such as autoray) the library, by library."""
 
 _SHOWN = ("Generator", "Size", "Tensor", "device", "dtype", "finfo", "iinfo", "layout")
-"""Classes that are printed with the name that the package is installed under."""
+"""Classes that print with the name that the package is installed under."""
 
 
 class Installation:
-    """A name under which the package is installed; `undo`, or the end of a ``with``, takes it away.
+    """An installed name of the package; `undo`, or the end of a ``with`` block, removes it.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Installation:
         self._beside: list[Installation] = []
 
     def undo(self) -> None:
-        """Take the name away: what is imported by it from now on is the original.
+        """Remove the name: later imports of it get the original library.
 
         Modules that were imported before keep what they have.
         """
@@ -155,7 +155,7 @@ _ABSENT = object()
 
 
 def _own_name(module: ModuleType) -> str:
-    """A module's name, whatever it is installed as."""
+    """Return a module's own name, whatever it is installed as."""
     spec = module.__spec__
     return module.__name__ if spec is None else spec.name
 
@@ -219,7 +219,7 @@ def install(name: str) -> Installation:
 
 
 class _Finder(MetaPathFinder):
-    """Finds the modules of a package under another name."""
+    """The finder of a package's modules under another name."""
 
     def __init__(self, name: str, package: ModuleType, distribution: Distribution) -> None:
         self._name, self._package, self._distribution = name, package, distribution
@@ -227,7 +227,7 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The module that `fullname` means, if it is one of the package's."""
+        """Return the spec of the package's module for `fullname`, or None."""
         if not f"{fullname}.".startswith(f"{self._name}."):
             return None
         parent, _, child = fullname.rpartition(".")
@@ -242,7 +242,7 @@ class _Finder(MetaPathFinder):
         return spec
 
     def mirror(self) -> None:
-        """Give all modules that are loaded their other names, too."""
+        """Register all loaded modules under their other names too."""
         own = f"{_own_name(self._package)}."
         for name, module in list(sys.modules.items()):
             if f"{name}.".startswith(own):
@@ -259,7 +259,7 @@ class _Finder(MetaPathFinder):
 
 
 def _submodule(parent: ModuleType, name: str) -> ModuleType | None:
-    """The module of that name in a package: an attribute, or a file that nothing else names."""
+    """Return the submodule of that name in a package: an attribute, or a file."""
     found = getattr(parent, name, None)
     if isinstance(found, ModuleType):
         return found
@@ -273,14 +273,14 @@ def _submodule(parent: ModuleType, name: str) -> ModuleType | None:
 
 
 class _Loader(Loader):
-    """Hands out a module that is there."""
+    """A loader that returns an existing module."""
 
     def __init__(self, module: ModuleType, finder: _Finder) -> None:
         self._module, self._finder = module, finder
         self._spec = module.__spec__
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The module."""
+        """Return the module."""
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -296,7 +296,7 @@ class _Distribution(Distribution):
         self._text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
 
     def read_text(self, filename: str) -> str | None:
-        """The metadata; there are no other files."""
+        """Return the metadata; there are no other files."""
         return self._text if filename == "METADATA" else None
 
     def locate_file(self, path: Any) -> Any:

@@ -74,7 +74,7 @@ def _parts(model: Any, detached: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]
 def make_functional(
     model: Any, disable_autograd_tracking: bool = False
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """A module without buffers as a function, and its parameters.
+    """Split a module without buffers into a function and its parameters.
 
     Examples
     --------
@@ -95,14 +95,14 @@ def make_functional(
 def make_functional_with_buffers(
     model: Any, disable_autograd_tracking: bool = False
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
-    """A module as a function of parameters and buffers, and both."""
+    """Split a module into a function of parameters and buffers, the parameters, and the buffers."""
     return FunctionalModule(model, True), *_parts(model, disable_autograd_tracking)
 
 
 def combine_state_for_ensemble(
     models: Sequence[Any],
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
-    """Models that are built alike as one function, and their parameters and buffers, stacked."""
+    """Combine models of the same structure into one function, with their states stacked."""
     if not models:
         raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
     params, buffers = stack_module_state(models)

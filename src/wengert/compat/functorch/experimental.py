@@ -17,7 +17,7 @@ def chunk_vmap(
     randomness: str = "error",
     chunks: int = 2,
 ) -> Callable[..., Any]:
-    """`vmap` that takes the batch in `chunks` parts, one after the other."""
+    """Like `vmap`, but process the batch in `chunks` parts, in sequence."""
     if chunks < 1:
         raise ValueError(f"chunk_vmap: chunks should be positive, got {chunks}")
 

@@ -22,7 +22,7 @@ _AXES: ContextVar[dict[Any, Level] | None] = ContextVar("axes", default=None)
 
 
 def axis_level(name) -> Level:
-    """The level of the `vmap` that has this axis name.
+    """Return the level of the `vmap` with this axis name.
 
     Raises
     ------
@@ -37,12 +37,12 @@ def axis_level(name) -> Level:
 
 
 def is_mapped(level: Level) -> bool:
-    """Whether the `vmap` of a level is under way, and has an axis name."""
+    """Whether the `vmap` of a level is under way and has an axis name."""
     return level in (_AXES.get() or {}).values()
 
 
 def _spread(axes, tree, name: str) -> list[Any]:
-    """The entry of `axes` for each leaf of `tree`, of whose structure it is a part from the top."""
+    """Return the entry of `axes`, a tree prefix of `tree`, for each leaf of `tree`."""
     found: list[Any] = []
     _spread_into(axes, tree, name, found)
     return found
@@ -83,7 +83,7 @@ def _check_in_axes(in_axes, args: tuple[Any, ...]) -> None:
 
 
 def _mapped(leaf, axis: int) -> tuple[Any, int]:
-    """A leaf that is mapped, as an array, and its axis, counted from 0."""
+    """Return a mapped leaf as an array, and its axis, counted from 0."""
     array = argument(leaf)
     ndim = array._payload.ndim
     if not -ndim <= axis < ndim:
@@ -137,7 +137,7 @@ def vmap(
     spmd_axis_name=None,
     sum_match: bool = False,
 ) -> Callable[..., Any]:
-    """The function that maps `fun` over an axis of its arguments, all at once.
+    """Vectorize `fun` over an axis of its arguments.
 
     Inside, `fun` sees arrays without the mapped axis; each operation on them is one operation on
     the whole batch.

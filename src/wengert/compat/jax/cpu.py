@@ -33,7 +33,7 @@ CPU = Device()
 
 
 def devices(backend: str | None = None) -> list[Device]:
-    """The devices of a backend: one CPU.
+    """Return the devices of a backend: one CPU.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def local_devices(
 
 
 def device_count(backend: str | None = None) -> int:
-    """The number of devices: one."""
+    """Return the number of devices: one."""
     return len(devices(backend))
 
 
@@ -68,17 +68,17 @@ local_device_count = device_count
 
 
 def default_backend() -> str:
-    """The name of the platform: ``"cpu"``."""
+    """Return the name of the platform: ``"cpu"``."""
     return "cpu"
 
 
 def process_index(backend: str | None = None) -> int:
-    """The number of this process: 0."""
+    """Return the index of this process: 0."""
     return 0
 
 
 def process_count(backend: str | None = None) -> int:
-    """The number of processes: one."""
+    """Return the number of processes: one."""
     return 1
 
 

@@ -21,14 +21,14 @@ from wengert.tape.base import TensorBase
 
 
 class WrappedFun:
-    """A function as `wrap_init` gives it."""
+    """A function as `wrap_init` returns it."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self.f = self.call_wrapped = f
 
 
 def wrap_init(f: Callable[..., Any], params=None, *, debug_info=None) -> WrappedFun:
-    """A function for what takes functions of flat lists."""
+    """Wrap a function for consumers of flat functions."""
     return WrappedFun(lambda *args: f(*args, **(params or {})))
 
 
@@ -44,7 +44,7 @@ def _flattened(f: WrappedFun, call: Callable[[Any], Any]) -> tuple[WrappedFun, A
 
 
 def flatten_fun(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
-    """A function of leaves that gives leaves, and what tells the structure of its result."""
+    """Return a flat function of leaves, and a thunk for the structure of its result."""
 
     def call(leaves) -> Any:
         args, kwargs = in_tree.unflatten(leaves)
@@ -59,19 +59,19 @@ def flatten_fun_nokwargs(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun,
 
 
 class PartialVal(NamedTuple):
-    """A value that is known, or the shape and dtype of one that is not."""
+    """A known value, or the shape and dtype of an unknown one."""
 
     pval: Any
     const: Any
 
     @classmethod
     def unknown(cls, aval) -> PartialVal:
-        """One that is not known."""
+        """Build an unknown value."""
         return cls(aval, None)
 
     @classmethod
     def known(cls, const) -> PartialVal:
-        """One that is known."""
+        """Build a known value."""
         return cls(None, const)
 
 

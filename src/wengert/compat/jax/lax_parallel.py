@@ -35,7 +35,7 @@ def _refuse_groups(name: str, groups) -> None:
 
 
 def _whole(x, level: Level) -> Any:
-    """All elements of a batch, along a new first axis, the same for each of them."""
+    """Return all elements of a batch along a new first axis, the same for each of them."""
     return made(move("unwrap", x, level, True), x.weak_type)
 
 
@@ -45,7 +45,7 @@ class _Collected(Move):
     __slots__ = ()
 
     def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The cotangents of the elements, of the `vmap` as a whole."""
+        """Return the cotangents of the elements, as seen from outside the `vmap`."""
         if is_mapped(self.level):
             raise NotImplementedError(
                 "the gradient of a collective of jax.lax (psum, pmean, pmax, pmin, all_gather) "
@@ -85,7 +85,7 @@ def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def all_gather(x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bool = False) -> Any:
-    """All elements of the `vmap` of an axis name, along a new axis, or along `axis` if `tiled`."""
+    """Gather the elements along the named axis of a `vmap`: stacked, or joined if `tiled`."""
     _refuse_groups("all_gather", axis_index_groups)
     (level,) = _levels(axis_name)
 
@@ -128,7 +128,7 @@ def ppermute(x, axis_name, perm: Sequence[tuple[int, int]]) -> Any:
 def all_to_all(
     x, axis_name, split_axis: int, concat_axis: int, *, axis_index_groups=None, tiled: bool = False
 ) -> Any:
-    """Exchange parts: element i of the batch gets part i, along `split_axis`, of all elements."""
+    """Exchange parts: element i receives part i along `split_axis` of every element."""
     _refuse_groups("all_to_all", axis_index_groups)
     (level,) = _levels(axis_name)
 
@@ -160,7 +160,7 @@ def all_to_all(
 def psum_scatter(
     x, axis_name, *, scatter_dimension: int = 0, axis_index_groups=None, tiled: bool = False
 ) -> Any:
-    """Sums over the elements of the batch, of which each gets its part."""
+    """Sum over the elements of the batch, and give each element its part of the sum."""
     parts = all_to_all(
         x,
         axis_name,

@@ -43,7 +43,7 @@ def dot(
     preferred_element_type=None,
     out_sharding=None,
 ) -> Any:
-    """The product of vectors and matrices; with `dimension_numbers`, as `dot_general`."""
+    """Multiply vectors and matrices; with `dimension_numbers`, like `dot_general`."""
     if dimension_numbers is not None:
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     a, b = same_dtypes("dot", lhs, rhs)
@@ -55,7 +55,7 @@ def dot(
 def dot_general(
     lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None
 ) -> Any:
-    """Products of arrays, summed over some dimensions.
+    """Multiply arrays, contracting some dimensions.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def dot_general(
 
 
 def batch_matmul(lhs, rhs, precision=None) -> Any:
-    """The products of two batches of matrices."""
+    """Multiply two batches of matrices."""
     a, b = same_dtypes("batch_matmul", lhs, rhs)
     return jnp.matmul(a, b)
 
@@ -160,7 +160,7 @@ def conv_general_dilated(
     preferred_element_type=None,
     out_sharding=None,
 ) -> Any:
-    """A convolution over one, two or three dimensions.
+    """Convolve over one, two or three dimensions.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def conv_general_dilated_patches(
     precision=None,
     preferred_element_type=None,
 ) -> Any:
-    """The windows that a convolution goes over, each along the channels."""
+    """Return the windows of a convolution, each laid out along the channels."""
     x, window = argument(lhs), tuple(map(int, filter_shape))
     numbers = conv_dimension_numbers(x.shape, (1, 1, *window), dimension_numbers)
     size, channels = math.prod(window), x.shape[numbers.lhs_spec[1]]
@@ -268,7 +268,7 @@ def conv_general_dilated_local(
     dimension_numbers=None,
     precision=None,
 ) -> Any:
-    """A convolution with a kernel of its own at each place.
+    """Convolve with a separate kernel at each position.
 
     The kernel has the elements of a window, of all channels, in place of channels, and places.
     """
@@ -286,7 +286,7 @@ def conv_general_dilated_local(
 def conv(
     lhs, rhs, window_strides: Sequence[int], padding, precision=None, preferred_element_type=None
 ) -> Any:
-    """A convolution of (batch, channels, ...) with (channels out, channels in, ...).
+    """Convolve (batch, channels, ...) with (channels out, channels in, ...).
 
     Examples
     --------
@@ -325,7 +325,7 @@ def conv_transpose(
     preferred_element_type=None,
     use_consistent_padding: bool = False,
 ) -> Any:
-    """The transpose of a convolution: by default of (batch, ..., channels) arrays.
+    """Compute a transposed convolution, by default of (batch, ..., channels) arrays.
 
     Parameters
     ----------
