@@ -17,7 +17,7 @@ _OLD = {"flatten": "misc.flatten", "flatten_func": "misc.flatten", "getval": "tr
 
 
 def subvals(x: Sequence[Any], ivs: Iterable[tuple[int, Any]]) -> tuple[Any, ...]:
-    """`x` as a tuple, with other values at some positions.
+    """Return `x` as a tuple, with other values at some positions.
 
     Examples
     --------
@@ -32,19 +32,19 @@ def subvals(x: Sequence[Any], ivs: Iterable[tuple[int, Any]]) -> tuple[Any, ...]
 
 
 def subval(x: Sequence[Any], i: int, v) -> tuple[Any, ...]:
-    """`x` as a tuple, with another value at one position."""
+    """Return `x` as a tuple, with another value at one position."""
     return subvals(x, [(i, v)])
 
 
 def func(f) -> Any:
-    """`f` itself."""
+    """Return `f` itself."""
     return f
 
 
 def toposort(
     end_node, parents: Callable[[Any], Iterable[Any]] = attrgetter("parents")
 ) -> Iterator[Any]:
-    """The nodes that lead to one, each before its parents.
+    """Yield the nodes that lead to one, each before its parents.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def quick_grad_check(
     kwargs: dict[str, Any] | None = None,
     **_,
 ) -> None:
-    """Check the gradient of `fun` by its first argument: an old name for `test_util.check_grads`.
+    """Check the gradient of `fun` by its first argument; an old name for `test_util.check_grads`.
 
     Raises
     ------

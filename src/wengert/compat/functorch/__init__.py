@@ -45,7 +45,7 @@ __version__ = "2.13.0"
 
 
 class FunctionalModule:
-    """A module as a function of its parameters and, where it `takes_buffers`, of its buffers."""
+    """A module as a function of its parameters and, if `takes_buffers`, of its buffers."""
 
     def __init__(self, model: Any, takes_buffers: bool) -> None:
         self.stateless_model = copy.deepcopy(model)
@@ -102,7 +102,9 @@ def make_functional_with_buffers(
 def combine_state_for_ensemble(
     models: Sequence[Any],
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
-    """Combine models of the same structure into one function, with their states stacked."""
+    """Combine models of the same structure into one function, and stack their parameters and
+    buffers.
+    """
     if not models:
         raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
     params, buffers = stack_module_state(models)

@@ -271,7 +271,7 @@ class _Ufunc(Ufunc):
         return boxed(super().__call__(*args, **kwargs))
 
     def _paired(self, a, b) -> Any:
-        """Compute on floats of one dtype; return None otherwise."""
+        """Compute on floats of one dtype; return None in any other case."""
         box = a if a.__class__ is ArrayBox else b
         if not plain_float(box):
             return None

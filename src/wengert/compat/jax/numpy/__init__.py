@@ -91,7 +91,7 @@ _OWN: dict[str, Any] = {
 
 
 def __getattr__(name: str) -> Any:
-    """`linalg`, `fft`, and what maps functions are imported when they are first named."""
+    """Import `linalg`, `fft`, and the mapping functions when they are first named."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _MAPPINGS:

@@ -84,7 +84,7 @@ def _multinomial_pmf(x, n, p) -> Array:
 def sem(
     a, axis=0, ddof: int = 1, nan_policy: str = "propagate", *, keepdims: bool = False
 ) -> Array:
-    """The standard error of the mean."""
+    """Return the standard error of the mean."""
     (x,) = as_operands("sem", a, inexact=True)
     if nan_policy not in ("propagate", "omit"):
         raise ValueError(f"nan_policy={nan_policy!r}: 'propagate' and 'omit' are there")
@@ -97,7 +97,7 @@ def sem(
 
 
 def mode(a, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> Any:
-    """The value that is there most often, the least of several, and how often."""
+    """Return the most frequent value, the least of several, and its count."""
     (x,) = operands("mode", a)
     if axis is None:
         x, axis = x.reshape(-1), 0
@@ -115,7 +115,7 @@ def mode(a, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool 
 def rankdata(
     a, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
 ) -> Array:
-    """The ranks of elements, from 1; of equal ones by `method`."""
+    """Return the ranks of elements, from 1, with ties resolved by `method`."""
     (x,) = operands("rankdata", a)
     if axis is None:
         x, axis = x.reshape(-1), 0
