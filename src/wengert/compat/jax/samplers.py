@@ -197,7 +197,7 @@ def _log_factorial(k) -> Any:
 
 
 def _poisson_by_products(key, shape: Shape, lam) -> Any:
-    """Draw Poisson numbers by Knuth's method: count uniforms until the product is below exp(-lam)."""
+    """Draw Poisson numbers by Knuth's method: multiply uniforms until they drop below exp(-lam)."""
     count, total = np.zeros(shape, np.int64), np.zeros(shape, np.float32)
     while (total > -lam).any():
         key, sub = split(key, (2,))

@@ -19,7 +19,7 @@ __all__ = ["Compiled", "Lowered", "Traced"]
 
 
 class Traced:
-    """A function and the shapes of its arguments: what ``jit(f).trace(*args)`` gives.
+    """The result of ``jit(f).trace(*args)``: a function and the shapes of its arguments.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Traced:
         self.out_info = eval_shape(function, *self._given)
 
     def lower(self) -> Lowered:
-        """The next step."""
+        """Return the lowered function."""
         return Lowered(self)
 
 
@@ -67,11 +67,11 @@ class Lowered:
         self.out_info = traced.out_info
 
     def as_text(self, dialect: str | None = None) -> str:
-        """The operations, in the one dialect that there is."""
+        """Return the operations as text, in the only dialect."""
         return repr(self._traced.jaxpr)
 
     def compile(self, compiler_options=None) -> Compiled:
-        """The function for arguments of these shapes."""
+        """Return the function for arguments of these shapes."""
         return Compiled(self._traced)
 
 
@@ -90,7 +90,7 @@ class Compiled:
         self.out_info = traced.out_info
 
     def as_text(self) -> str:
-        """The operations."""
+        """Return the operations as text."""
         return repr(self._traced.jaxpr)
 
     def __call__(self, *args, **kwargs) -> Any:

@@ -20,7 +20,7 @@ from wengert.base.sections import fill_sections
 
 
 class SequenceKey(NamedTuple):
-    """A step into a list or tuple."""
+    """The key of an element of a list or tuple."""
 
     idx: int
 
@@ -29,7 +29,7 @@ class SequenceKey(NamedTuple):
 
 
 class DictKey(NamedTuple):
-    """A step into a dict."""
+    """The key of an entry of a dict."""
 
     key: Hashable
 
@@ -38,7 +38,7 @@ class DictKey(NamedTuple):
 
 
 class GetAttrKey(NamedTuple):
-    """A step to an attribute."""
+    """The key of an attribute."""
 
     name: str
 
@@ -47,7 +47,7 @@ class GetAttrKey(NamedTuple):
 
 
 class FlattenedIndexKey(NamedTuple):
-    """A step into a container that does not name its parts."""
+    """The key of a child of a container without keys."""
 
     key: int
 
@@ -125,7 +125,7 @@ _KINDS: dict[type, Kind] = {
 }
 _registry = _KINDS
 OPAQUE: set[type] = set()
-"""Containers that are leaves to programs: random keys, which transforms follow by their words."""
+"""Containers that programs see as leaves: random keys, whose words transforms follow."""
 _PLAIN = frozenset({type(None), list, tuple, dict})
 _NAMED = Kind(lambda value: (value, type(value)), lambda data, parts: data(*parts), _attributes)
 
@@ -161,7 +161,7 @@ def kind_of_class(cls: type) -> Kind | None:
 
 
 def children_of(value) -> tuple[list[Any], Any, Kind] | None:
-    """The children of a container, its metadata and its kind; None for a leaf."""
+    """Return the children of a container, its metadata and its kind; None for a leaf."""
     kind = kind_of(value)
     if kind is None:
         return None
@@ -177,7 +177,7 @@ def children_of(value) -> tuple[list[Any], Any, Kind] | None:
 
 
 class PyTreeDef(Structure):
-    """The structure of a tree: all but its leaves.
+    """The structure of a tree, without its leaves.
 
     Examples
     --------
@@ -200,7 +200,7 @@ class PyTreeDef(Structure):
 
     @property
     def is_plain(self) -> bool:
-        """Whether there are none but lists, tuples, dicts and None."""
+        """Whether the tree consists only of lists, tuples, dicts and None."""
         own = self._kind in (None, _NAMED) or self._type in _PLAIN
         return own and all(child.is_plain for child in self._children)
 
@@ -211,7 +211,7 @@ class PyTreeDef(Structure):
             yield from child.metadata()
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
-        """The tree of this structure with these leaves.
+        """Return the tree of this structure with these leaves.
 
         Raises
         ------
@@ -308,7 +308,7 @@ class PyTreeDef(Structure):
         f_leaf: Callable[[Any], Any] | None,
         leaves: Iterable[Any],
     ) -> Any:
-        """Call functions for the leaves and for the containers around what they gave.
+        """Call functions on the leaves and on the containers of their results.
 
         Parameters
         ----------
@@ -326,18 +326,18 @@ class PyTreeDef(Structure):
         return walked(self)
 
     def children(self) -> list[PyTreeDef]:
-        """The structures of the children."""
+        """Return the structures of the children."""
         return list(self._children)
 
     def node_data(self) -> Any:
-        """The type and metadata of the container; None for a leaf."""
+        """Return the type and metadata of the container; None for a leaf."""
         if self._kind is None:
             return None
         data = list(self._data) if self._type is dict else self._data
         return self._type, data
 
     def compose(self, inner: PyTreeDef) -> PyTreeDef:
-        """This structure with another one in place of every leaf."""
+        """Return this structure with another one in place of every leaf."""
         if self._kind is None:
             return inner
         parts = tuple(child.compose(inner) for child in self._children)
@@ -382,7 +382,7 @@ LEAF = PyTreeDef(None, None, None, ())
 
 
 def _structure(type_, data, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
-    """A structure again, in a process where the class is registered, too."""
+    """Unpickle a structure, in a process where the class is registered too."""
     if type_ is None:
         return LEAF
     kind = kind_of_class(type_)
@@ -392,7 +392,7 @@ def _structure(type_, data, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
 
 
 def is_opaque(value) -> bool:
-    """Whether a container is a leaf to programs."""
+    """Whether programs see a container as a leaf."""
     return type(value) in OPAQUE
 
 
@@ -406,7 +406,7 @@ def opaque(is_leaf: Callable[..., bool] | None, with_path: bool = False) -> Any:
 
 
 def tree_flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
-    """The leaves of a tree, and its structure.
+    """Return the leaves of a tree, and its structure.
 
     Parameters
     ----------
@@ -433,7 +433,7 @@ def _flattened(tree, is_leaf: Callable[[Any], bool] | None, leaves: list[Any]) -
 
 
 def tree_leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
-    """The leaves of a tree.
+    """Return the leaves of a tree.
 
     Examples
     --------
@@ -444,7 +444,7 @@ def tree_leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]
 
 
 def tree_structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
-    """The structure of a tree.
+    """Return the structure of a tree.
 
     Examples
     --------
@@ -457,7 +457,7 @@ def tree_structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTree
 def tree_map(
     f: Callable[..., Any], tree, *rest, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
-    """A tree of what a function gives for the leaves of a tree.
+    """Apply a function to the leaves of a tree.
 
     Parameters
     ----------
@@ -482,7 +482,7 @@ def tree_map(
 def leaves_with_paths(
     tree, is_leaf: Callable[..., bool] | None, with_path: bool
 ) -> tuple[list[tuple[tuple[Any, ...], Any]], PyTreeDef]:
-    """The leaves with the steps that lead to them, and the structure."""
+    """Return the leaves with their key paths, and the structure."""
     found: list[tuple[tuple[Any, ...], Any]] = []
 
     def walk(value, path: tuple[Any, ...]) -> PyTreeDef:
@@ -502,7 +502,7 @@ def leaves_with_paths(
 
 
 def static_field(*, metadata: dict[str, Any] | None = None, **kwargs) -> Any:
-    """A field of a dataclass that is metadata (see `jax.tree_util.register_dataclass`)."""
+    """Declare a field of a dataclass as metadata (see `jax.tree_util.register_dataclass`)."""
     return dataclasses.field(metadata={**(metadata or {}), "static": True}, **kwargs)
 
 

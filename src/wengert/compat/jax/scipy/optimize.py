@@ -54,7 +54,7 @@ class _Counted:
 
 
 def _searched(f: _Counted, x, value: float, slope, step) -> Any:
-    """Return a point along `step` that satisfies the strong Wolfe conditions, found by bisection."""
+    """Find a point along `step` that satisfies the strong Wolfe conditions, by bisection."""
     start = float(slope @ step)
     low, high, length = 0.0, np.inf, 1.0
     best = None
