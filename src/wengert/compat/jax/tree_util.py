@@ -467,7 +467,7 @@ class Partial(functools.partial):
     """
 
     def __new__(cls, func, /, *args, **kwargs) -> Any:
-        """Build one; a `functools.partial` given as the function stays whole."""
+        """Build one; the arguments of a `functools.partial` given as the function are not children."""
         inside = isinstance(func, functools.partial) and not isinstance(func, cls)
         return super().__new__(cls, _Whole(func) if inside else func, *args, **kwargs)
 

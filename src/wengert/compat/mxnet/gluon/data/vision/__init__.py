@@ -34,7 +34,7 @@ def _read(path: Path) -> Any:
 
 
 class MNIST(ArrayDataset):
-    """Pictures of digits, of shape (28, 28, 1), and their numbers, from files in a folder.
+    """Images of digits, of shape (28, 28, 1), and their labels, from files in a folder.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class MNIST(ArrayDataset):
 
 
 class FashionMNIST(MNIST):
-    """Pictures of clothes, in files like those of `MNIST`."""
+    """Images of clothes, from files in the format of `MNIST`."""
 
     _folder = "fashion-mnist"
 
