@@ -196,7 +196,7 @@ class Results:
             self.leaves[place] = None
 
     def derivatives(self, found: Sequence[Any], like: Callable[[int], Any]) -> Any:
-        """Return derivatives in the structure of the value, with ``like(i)`` where one is missing."""
+        """Return derivatives in the structure of the value; ``like(i)`` replaces missing ones."""
         made: list[Any] = [None] * len(self.leaves)
         for place, slope in zip(self.places, found, strict=True):
             cls = self.classes[place]

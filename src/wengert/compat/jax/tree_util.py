@@ -467,7 +467,7 @@ class Partial(functools.partial):
     """
 
     def __new__(cls, func, /, *args, **kwargs) -> Any:
-        """Build one; the arguments of a `functools.partial` given as the function are not children."""
+        """Build one; if `func` is itself a `functools.partial`, its arguments are not children."""
         inside = isinstance(func, functools.partial) and not isinstance(func, cls)
         return super().__new__(cls, _Whole(func) if inside else func, *args, **kwargs)
 

@@ -107,7 +107,7 @@ class Optimizer:
         weight[...] = self.step(w, g, state, rate, decay, count)
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
-        """The new values, of arrays of NumPy's; changes `state` in place."""
+        """Return the new values as NumPy arrays; updates `state` in place."""
         raise NotImplementedError
 
 
@@ -198,7 +198,7 @@ class AdaDelta(Optimizer):
 
 
 def create(name, **kwargs) -> Any:
-    """An optimizer from its name, or itself.
+    """Return an optimizer by name, or the given one.
 
     Raises
     ------

@@ -36,7 +36,7 @@ def split_and_load(data, ctx_list, batch_axis: int = 0, even_split: bool = True)
 
 
 def clip_global_norm(arrays, max_norm: float, check_isfinite: bool = True) -> float:
-    """Scale arrays in place so that their global norm is at most `max_norm`; return the old norm."""
+    """Scale arrays in place to a global norm of at most `max_norm`; return the old norm."""
     norm = math.sqrt(sum(float((np.asarray(a._payload, np.float64) ** 2).sum()) for a in arrays))
     scale = max_norm / (norm + 1e-8)
     if scale < 1.0:

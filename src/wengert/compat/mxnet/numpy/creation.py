@@ -42,7 +42,7 @@ def numbers(value, dtype) -> Any:
 
 
 def array(object, dtype=None, ctx=None) -> Any:
-    """An array of numbers, lists, arrays, or lists of arrays, in memory of its own.
+    """Build an array from numbers, lists, or arrays, in its own memory.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ _WITH_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "identity": 1}
 
 
 def full(shape, fill_value, order: str = "C", ctx=None, dtype=None, out=None) -> Any:
-    """An array of one value, which may be an array, to which the gradient flows.
+    """Build an array of one value, which may be an array that receives the gradient.
 
     Examples
     --------

@@ -87,7 +87,7 @@ _ARRAYS = {1: ("x",), 2: ("x1", "x2")}
 
 @functools.cache
 def function_of(name: str) -> Callable[..., Any]:
-    """The function of ``mxnet.np`` that is called `name`.
+    """Return the function of ``mxnet.np`` called `name`.
 
     Raises
     ------
