@@ -89,7 +89,7 @@ from wengert.compat.tensorflow.variable import (
 )
 
 __version__ = "2.21.0"
-"""The version of TensorFlow whose behaviour is followed."""
+"""The version of TensorFlow that the interface follows."""
 
 newaxis = None
 NotDifferentiable = no_gradient
@@ -103,7 +103,7 @@ _ELSEWHERE = {
     "TensorArray": "array",
     "print": "printing",
 }
-"""Names that are defined in a module which is imported when one of them is used first."""
+"""Names whose modules are imported on first use."""
 _NAMES = """
     bitwise config data debugging distribute image initializers keras linalg losses math metrics nn
     optimizers random saved_model signal sparse strings train

@@ -109,7 +109,7 @@ def while_loop(
     maximum_iterations=None,
     name=None,
 ) -> Any:
-    """Call `body` on the loop variables as long as `cond` of them is true.
+    """Call `body` on the loop variables while `cond` of them is true.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def while_loop(
 
 
 def _rows(elems) -> tuple[list[Any], int]:
-    """The elements of nested tensors, along their first dimension."""
+    """Return the elements of nested tensors along their first dimension."""
     flat = [convert_to_tensor(value) for value in nest.flatten(elems)]
     if not flat:
         raise ValueError("elems must contain at least one Tensor.")
@@ -171,7 +171,7 @@ def _rows(elems) -> tuple[list[Any], int]:
 
 
 def _stacked(values: list[Any]) -> Any:
-    """Structures of tensors as one structure of stacked tensors."""
+    """Stack structures of tensors into one structure."""
     columns = zip(*[nest.flatten(value) for value in values], strict=True)
     packed = [made(T.stack(*same_dtype("TensorListStack", *column), dim=0)) for column in columns]
     return nest.pack_sequence_as(values[0], packed)
@@ -192,7 +192,7 @@ def map_fn(
     name=None,
     fn_output_signature=None,
 ) -> Any:
-    """`fn` of each element along the first dimension, stacked.
+    """Apply `fn` to each element along the first dimension, and stack the results.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def scan(
     reverse: bool = False,
     name=None,
 ) -> Any:
-    """All results of calling ``fn(before, element)`` along the first dimension, stacked.
+    """Call ``fn(before, element)`` along the first dimension, and stack all results.
 
     Without an `initializer` the first element is the first result.
 
@@ -270,7 +270,8 @@ def _fold(path: str, order: int, words: str, example: str) -> Any:
         swap_memory: bool = False,
         name=None,
     ) -> Any:
-        """The last result of calling ``fn(before, element)`` along the first dimension{words}.
+        """Call ``fn(before, element)`` along the first dimension{words}, and return the last
+        result.
 
         Examples
         --------

@@ -61,7 +61,7 @@ UnauthenticatedError: Any = _error("UnauthenticatedError", 16, "The caller is no
 
 
 def invalid(message: str, operation: str = "", advice: str = "") -> Exception:
-    """An InvalidArgumentError as TensorFlow writes it, and what to do about it."""
+    """Return an InvalidArgumentError in TensorFlow's words, with advice."""
     text = f"{message} [Op:{operation}] name: " if operation else message
     error: Exception = InvalidArgumentError(None, None, text + advice)
     return error

@@ -27,7 +27,7 @@ def _stacked(steps: list[Any]) -> Any:
 
 
 def foreach(body: Callable[..., Any], data, init_states, name: str = "foreach") -> Any:
-    """Call ``body(row, states)`` for each row of `data`; return stacked outputs and final states."""
+    """Call ``body(row, states)`` for each row of `data`; return stacked outputs and last states."""
     states, outputs = init_states, []
     rows = data if isinstance(data, NDArray) else zip(*data, strict=True)
     for row in rows:
