@@ -270,8 +270,7 @@ def _fold(path: str, order: int, words: str, example: str) -> Any:
         swap_memory: bool = False,
         name=None,
     ) -> Any:
-        """Call ``fn(before, element)`` along the first dimension{words}, and return the last
-        result.
+        """Return the last result of ``fn(before, element)`` along the first dimension{words}.
 
         Examples
         --------

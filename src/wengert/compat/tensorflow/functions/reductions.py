@@ -126,7 +126,7 @@ rows(
 
 
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
-    """The square root of the sum of the squares, of all elements or along dimensions.
+    """Return the root of the sum of squares, of all elements or along dimensions.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _whole_root(total) -> Any:
 
 
 def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
-    """The mean of the squared distances from the mean, of all elements or along dimensions.
+    """Return the variance of all elements or along dimensions.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) 
 
 
 def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
-    """The square root of `reduce_variance`, whose arguments it takes.
+    """Return the root of `reduce_variance`; takes the same arguments.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=None, name=None) -> Any
 
 
 def zero_fraction(value, name=None) -> Any:
-    """The share of the elements that are 0, as a float32.
+    """Return the fraction of elements that are 0, as float32.
 
     Examples
     --------
