@@ -26,13 +26,13 @@ class Initializer(Configured):
     """Computes the initial values of weights: called with a shape and a dtype."""
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        """The values."""
+        """Return the values."""
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
 
 @arguments
 class Constant(Initializer):
-    """One number everywhere, or a given array.
+    """Initializes with one number, or with a given array.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Constant(Initializer):
 
 
 class Zeros(Initializer):
-    """Zeros.
+    """Initializes with zeros.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Zeros(Initializer):
 
 
 class Ones(Initializer):
-    """Ones.
+    """Initializes with ones.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Ones(Initializer):
 
 @arguments
 class Identity(Initializer):
-    """A matrix with one number on its diagonal.
+    """Initializes with a multiple of the identity matrix.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Identity(Initializer):
 
 @arguments
 class RandomNormal(Initializer):
-    """Normal random numbers."""
+    """Initializes with normal random numbers."""
 
     mean: float = 0.0
     stddev: float = 0.05
@@ -112,7 +112,7 @@ class RandomNormal(Initializer):
 
 
 class TruncatedNormal(RandomNormal):
-    """Normal random numbers, at most two standard deviations from the mean."""
+    """Initializes with normal random numbers at most two standard deviations from the mean."""
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         stream = stream_of(self.seed)
@@ -121,7 +121,7 @@ class TruncatedNormal(RandomNormal):
 
 @arguments
 class RandomUniform(Initializer):
-    """Uniform random numbers."""
+    """Initializes with uniform random numbers."""
 
     minval: float = -0.05
     maxval: float = 0.05
@@ -133,7 +133,7 @@ class RandomUniform(Initializer):
 
 @arguments
 class Orthogonal(Initializer):
-    """A random orthogonal matrix; for more dimensions, one of that many columns."""
+    """Initializes with a random orthogonal matrix; more dimensions are flattened to one."""
 
     gain: float = 1.0
     seed: Any = None
@@ -155,7 +155,7 @@ class Orthogonal(Initializer):
 
 @arguments
 class VarianceScaling(Initializer):
-    """Random numbers whose variance is `scale` divided by the number of inputs, outputs, or both.
+    """Initializes with random numbers whose variance is `scale` over fan-in, fan-out, or both.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _COUNTS: dict[str, int] = {}
 
 
 def epsilon() -> float:
-    """The small number that keeps logarithms and quotients finite.
+    """Return the small constant that keeps logarithms and quotients finite.
 
     Examples
     --------
@@ -29,12 +29,12 @@ def epsilon() -> float:
 
 
 def set_epsilon(value: float) -> None:
-    """Set what `epsilon` says."""
+    """Set the value of `epsilon`."""
     _SETTINGS["epsilon"] = float(value)
 
 
 def floatx() -> str:
-    """The dtype of new weights.
+    """Return the default dtype of weights.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def floatx() -> str:
 
 
 def set_floatx(value: str) -> None:
-    """Set what `floatx` says.
+    """Set the value of `floatx`.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def set_floatx(value: str) -> None:
 
 
 def float_type(dtype=None) -> np.dtype[Any]:
-    """NumPy's dtype for `dtype`, or for what `floatx` says."""
+    """Return NumPy's dtype for `dtype`, or for `floatx`."""
     kind: np.dtype[Any] = dtype_of(floatx() if dtype is None else dtype)
     return kind
 
@@ -78,14 +78,14 @@ def get_uid(prefix: str = "") -> int:
 
 
 def name_for(kind: str) -> str:
-    """A new name, made of that of a class: ``dense``, ``dense_1``, ..."""
+    """Return a new name based on that of a class: ``dense``, ``dense_1``, ..."""
     base = snake_case(kind)
     count = get_uid(base)
     return base if count == 1 else f"{base}_{count - 1}"
 
 
 def clear_session(free_memory: bool = True) -> None:
-    """Begin to count names again."""
+    """Restart the numbering of names."""
     _COUNTS.clear()
 
 

@@ -155,7 +155,7 @@ class Recall(_OfClasses):
 
 @arguments
 class AUC(_Counting):
-    """The area under the curve of the shares of true and false positives, or of precision.
+    """The area under the ROC curve, or under the precision-recall curve.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class AUC(_Counting):
         self._begin(_points(self.num_thresholds, self.thresholds))
 
     def result(self) -> Any:
-        """The area."""
+        """Return the area."""
         n = self._counts()
         tp, fp = n["true_positives"], n["false_positives"]
         recall = _share(tp, tp + n["false_negatives"])
@@ -201,7 +201,9 @@ class AUC(_Counting):
         return self._tensor(((x[:-1] - x[1:]) * height).sum())
 
     def _interpolated(self, tp, fp, fn) -> Any:
-        """The area under precision by recall, as Davis and Goadrich (2006) interpolate it."""
+        """Return the area under the precision-recall curve, interpolated by Davis and Goadrich
+        (2006).
+        """
         said = tp + fp
         step, change = tp[:-1] - tp[1:], said[:-1] - said[1:]
         slope = _share(step, np.maximum(change, 0))
@@ -239,7 +241,7 @@ class _At(_Counting):
         )
 
     def result(self) -> Any:
-        """The best share."""
+        """Return the best value."""
         n = self._counts()
         held, best = (_share(n[a], n[a] + n[b]) for a, b in (self.bound, self.best))
         return self._tensor(best[held >= getattr(self, self.given)].max(initial=0.0))
@@ -274,7 +276,7 @@ of_rows(
 
 @arguments
 class MeanIoU(Metric):
-    """The mean over classes of what labels and predictions share, by what either of them has.
+    """The mean over classes of intersection over union of labels and predictions.
 
     Parameters
     ----------
@@ -303,7 +305,7 @@ class MeanIoU(Metric):
         self._variables[0].assign_add(found)
 
     def result(self) -> Any:
-        """The mean."""
+        """Return the mean."""
         matrix = self._variables[0].numpy().astype(np.float64)
         shared = np.diagonal(matrix)
         either = matrix.sum(0) + matrix.sum(1) - shared
