@@ -24,7 +24,7 @@ def _snake_case(name: str) -> str:
 
 
 class Module:
-    """A class to derive from, whose instances know the variables and modules they hold.
+    """Base class for objects that know the variables and modules they hold.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ class Module:
 
     @property
     def name_scope(self) -> Any:
-        """A context in which the names of variables begin with that of the module."""
+        """A context in which variable names begin with the module's name."""
         return scope_of(self._scope_name)
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        """All variables of the module and of those in it, in the order of attributes' names."""
+        """The variables of the module and its submodules, in the order of attribute names."""
         return tuple(self._flatten(predicate=lambda value: isinstance(value, Variable)))
 
     @property
@@ -86,7 +86,7 @@ class Module:
 
     @property
     def submodules(self) -> tuple[Any, ...]:
-        """All modules in this one."""
+        """The modules inside this one."""
         return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
 
     def _flatten(

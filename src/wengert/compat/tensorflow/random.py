@@ -23,7 +23,7 @@ from wengert.compat.tensorflow.refusal import refusing
 
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
-    """Normal random numbers.
+    """Draw normal numbers.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
-    """Normal random numbers, at most two standard deviations from the mean; as `normal`.
+    """Draw normal numbers at most two standard deviations from the mean (see `normal`).
 
     Examples
     --------
@@ -60,7 +60,7 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=No
 
 
 def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> Any:
-    """Uniform random numbers, from `minval` on and below `maxval`.
+    """Draw uniform numbers from `minval` up to but without `maxval`.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> A
 
 
 def gamma(shape, alpha, beta=None, dtype=None, seed=None, name=None) -> Any:
-    """Gamma random numbers, `shape` of them for each `alpha`; differentiable in `beta` only.
+    """Draw gamma numbers, `shape` of them for each `alpha`; differentiable in `beta` only.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def gamma(shape, alpha, beta=None, dtype=None, seed=None, name=None) -> Any:
 
 
 def poisson(shape, lam, dtype=None, seed=None, name=None) -> Any:
-    """Poisson random numbers, `shape` of them for each `lam`.
+    """Draw Poisson numbers, `shape` of them for each `lam`.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def poisson(shape, lam, dtype=None, seed=None, name=None) -> Any:
 
 
 def categorical(logits, num_samples, dtype=None, seed=None, name=None) -> Any:
-    """`num_samples` classes for each row of logarithms of probabilities, as int64.
+    """Draw `num_samples` classes for each row of log-probabilities, as int64.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None) -> Any:
 
 
 def shuffle(value, seed=None, name=None) -> Any:
-    """The rows of a tensor in a random order; differentiable.
+    """Return the rows of a tensor in random order; differentiable.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def shuffle(value, seed=None, name=None) -> Any:
 def stateless_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=None, name=None, alg="auto_select"
 ) -> Any:
-    """Normal random numbers, the same for the same `seed`, a pair of whole numbers.
+    """Draw normal numbers, the same for the same `seed`, a pair of integers.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def stateless_normal(
 def stateless_truncated_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=None, name=None, alg="auto_select"
 ) -> Any:
-    """Normal random numbers at most two standard deviations from the mean; as `stateless_normal`.
+    """Draw normal numbers at most two standard deviations from the mean (see `stateless_normal`).
 
     Examples
     --------

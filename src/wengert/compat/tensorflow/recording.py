@@ -343,7 +343,7 @@ class Ledger:
         self._limit = 1000
 
     def note(self, edge) -> None:
-        """Remember the node that an edge leads to, as long as somebody else needs it."""
+        """Remember the node that an edge leads to, while something else keeps it alive."""
         self._nodes.append(weakref.ref(edge.node if edge._seq == 0 else edge))
         if len(self._nodes) > self._limit:
             self._nodes = [ref for ref in self._nodes if ref() is not None]
@@ -389,7 +389,7 @@ class Record:
         self.switched = False
 
     def watch(self, edge) -> None:
-        """Follow what is computed from now on with the tensor of this edge."""
+        """Watch the tensor of this edge, and what is computed from it from now on."""
         key = _key(edge)
         if key not in self.watched:
             self.watched[key] = edge, next_sequence()
@@ -433,7 +433,7 @@ class Record:
         return found
 
     def alone(self) -> bool:
-        """Whether no other tape may ask for what this one recorded."""
+        """Whether no other tape can ask for what this one recorded."""
         return all(_holders(ledger) == 1 for ledger in self.ledgers)
 
     def close(self) -> None:
@@ -496,7 +496,7 @@ active = CONTEXT.get
 
 
 def set_context(**changes) -> Context | None:
-    """Change what is active; the result is what was."""
+    """Change the active state, and return the previous one."""
     before = active()
     now = _NOTHING if before is None else before
     fields = {
@@ -547,7 +547,7 @@ def followed(edge, context: Context) -> bool:
 
 
 def source_of(tensor: TensorBase) -> Any:
-    """The edge that tells `tensor` apart, made if it has none."""
+    """Return the edge that identifies `tensor`, creating it if needed."""
     edge = tensor._edge
     if edge is None or edge is LEAF:
         edge = tensor._edge = Source(tensor._payload)
@@ -555,7 +555,7 @@ def source_of(tensor: TensorBase) -> Any:
 
 
 def without_history(tensor) -> Any:
-    """A tensor of the same value that leads nowhere."""
+    """Return a tensor of the same value without history."""
     return new_tensor(tensor._payload, None, tensor._vc)
 
 

@@ -18,7 +18,7 @@ class Regularizer(Configured):
     """The term that a weight adds to the loss; called with the weight."""
 
     def __call__(self, x) -> Any:
-        """The amount."""
+        """Return the penalty."""
         return 0.0
 
 
@@ -72,7 +72,7 @@ class L2(L1L2):
 
 
 def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
-    """An `L1L2` with these amounts by default."""
+    """Build an `L1L2` with these defaults."""
     return L1L2(l1, l2)
 
 

@@ -15,10 +15,10 @@ from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 
 
 class LearningRateSchedule(Configured):
-    """A learning rate for each step: called with the number of the step."""
+    """A learning rate by step; called with the step number."""
 
     def __call__(self, step) -> Any:
-        """The learning rate."""
+        """Return the learning rate."""
         raise NotImplementedError(
             f"Learning rate schedule '{type(self).__name__}' must override `__call__(self, step)`."
         )
@@ -87,7 +87,7 @@ class InverseTimeDecay(LearningRateSchedule):
 
 @dataclass(eq=False, repr=False)
 class PiecewiseConstantDecay(LearningRateSchedule):
-    """One value up to the first boundary, the next one up to the second, and so on.
+    """A constant rate between boundaries.
 
     Examples
     --------
@@ -182,7 +182,7 @@ class CosineDecay(LearningRateSchedule):
 
 @dataclass(eq=False, repr=False)
 class CosineDecayRestarts(LearningRateSchedule):
-    """Halves of waves of the cosine, each `t_mul` times as long and `m_mul` times as high.
+    """Half cosine waves, each `t_mul` times as long and `m_mul` times as high as the last.
 
     Examples
     --------
