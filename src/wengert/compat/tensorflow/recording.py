@@ -80,7 +80,7 @@ class Join(Node):
         self._ext = None
 
     def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The cotangents of what entered the level."""
+        """Return the cotangents of the values that entered the level."""
         if self.level.number in INSIDE.get():
             return (g, None)[: len(edges)]
         return tuple([WAYS[way][0](g, self.level) for way in self.ways])
@@ -103,7 +103,7 @@ class Leave(Move):
     label: ClassVar[str] = "Leave"
 
     def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The cotangent of the value in the level."""
+        """Return the cotangent of the value in the level."""
         if self.level.number in INSIDE.get():
             return (g,)
         return super().apply(g, keep, edges)
@@ -115,13 +115,13 @@ class Leave(Move):
 
 
 class _Memory:
-    """Values by tensors or variables, as long as these live; what tells them apart is identity."""
+    """A map from tensors or variables, by identity, to values that live as long as they do."""
 
     def __init__(self) -> None:
         self._found: dict[int, tuple[Any, Any]] = {}
 
     def get(self, key) -> Any:
-        """The value for `key`, None if there is none."""
+        """Return the value for `key`, or None."""
         entry = self._found.get(id(key))
         return entry[1] if entry is not None and entry[0]() is key else None
 
@@ -192,7 +192,7 @@ class TangentLift(Lift):
 
 
 class Lifts:
-    """The levels that are active, the outermost first.
+    """The active levels, from the outermost inward.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class Lifts:
         )
 
     def entered(self, shown, kept: bool) -> Any:
-        """The value that operations compute with in place of a tensor.
+        """Return the value that operations compute with in place of a tensor.
 
         `kept` says whether the tensor's history is followed.
         """
@@ -264,7 +264,7 @@ class Lifts:
         return primal
 
     def read(self, variable, tensor) -> Any:
-        """The value of a variable that was read, with the tangents of the variable."""
+        """Return the value of a variable just read, with the variable's tangents."""
         for lift in self.stack:
             if isinstance(lift, TangentLift):
                 tangent = lift.tangents.get(variable.handle)
@@ -283,7 +283,7 @@ def _carries(payload, level: Level) -> bool:
 
 
 class _Like:
-    """Shape and dtype of the tensor that a source stands for."""
+    """The shape and dtype of the tensor that a source represents."""
 
     __slots__ = ("dtype", "ndim", "shape")
 
@@ -294,7 +294,7 @@ class _Like:
 
 
 class Source(TensorBase):
-    """The edge of a tensor or variable that no operation made: the end of all walks to it.
+    """The edge of a tensor or variable that no operation made, where every walk to it ends.
 
     It is a leaf, to the engine, without its values, which are not to be kept by a tape.
     """
@@ -312,7 +312,7 @@ class Source(TensorBase):
 
 
 class Read(Node):
-    """The reading of a variable, or whatever else hands its cotangent on as it is."""
+    """The node of a read of a variable, and of anything that passes its cotangent on unchanged."""
 
     __slots__ = ()
     label: ClassVar[str] = "ReadVariableOp"

@@ -42,7 +42,7 @@ def refusal(module: str, name: str) -> AttributeError:
 
 
 def refusing(module: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of ``tf.<module>``, which suggests replacements for missing names."""
+    """Return the ``__getattr__`` of ``tf.<module>``, which suggests what to use instead."""
 
     def getattribute(name: str) -> Any:
         raise refusal(module, name)
