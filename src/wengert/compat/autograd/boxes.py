@@ -8,7 +8,7 @@ position, a rounded number): then it is NumPy's, as there. `boxed` makes results
 changing their class, and the tape never knows.
 
 NOTE [sums in place]
-For HIPS autograd ``y += x`` inside of a differentiated function is ``y = y + x``, whoever else
+For HIPS autograd ``y += x`` inside a differentiated function is ``y = y + x``, whoever else
 holds `y`. So it is here, but for arrays that are there to be written to: those of `zeros` and its
 like, and those that have been written to. They, and views of them, are changed in place.
 """
@@ -42,7 +42,7 @@ WALKING: ContextVar[bool] = ContextVar("WALKING", default=False)
 
 
 class ArrayBox(ndarray):
-    """An array inside of a differentiated function.
+    """An array inside a differentiated function.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class ArrayBox(ndarray):
 def boxed(result) -> Any:
     """Return the result of an operation with boxes in place of arrays, in tuples and lists too.
 
-    Whole numbers and booleans, which have no derivative, are NumPy's own, but for rules.
+    Integers and booleans, which have no derivative, are NumPy's own, but for rules.
     """
     cls = result.__class__
     if cls is ndarray or cls is Tensor:
@@ -156,7 +156,7 @@ def carries(box) -> bool:
 
 
 def isbox(x) -> bool:
-    """Whether `x` is an array inside of a differentiated function."""
+    """Whether `x` is an array inside a differentiated function."""
     return isinstance(x, TensorBase)
 
 

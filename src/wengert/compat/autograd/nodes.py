@@ -5,7 +5,7 @@ A call of a primitive is one node of the tape. Its rules are called when a backw
 it: on NumPy's own arrays, or on boxes if the pass is to be differentiated again or belongs to a
 transform, so rules that are written with `wengert.compat.autograd.numpy` differentiate to any
 order. In forward mode the rules of `defjvp` count, and else those of `defvjp`, transposed.
-Arguments are followed inside of lists, tuples and dicts, too; those by keyword are constants.
+Arguments are followed inside lists, tuples and dicts, too; those by keyword are constants.
 
 In the default mode the node is a `PrimitiveNode`, which costs little; under transforms, and where
 hooks take saved tensors aside, it is that of a custom Function, which knows of these.

@@ -60,7 +60,7 @@ class Node:
 
 
 class NotedBox(ArrayBox):
-    """A value inside of a traced function, with the node that it came from."""
+    """A value inside a traced function, with the node that it came from."""
 
     __slots__ = ("_came_from",)
     __hash__ = TensorBase.__hash__

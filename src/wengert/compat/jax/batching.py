@@ -145,10 +145,10 @@ def vmap(
     Parameters
     ----------
     fun : callable. Takes and returns pytrees of arrays.
-    in_axes : int, None, or a pytree of such. The axis of each positional argument that is mapped;
+    in_axes : int, None, or a pytree of these. The axis of each positional argument that is mapped;
         None: each element gets the whole argument. What is passed by keyword is mapped over its
         first axis.
-    out_axes : int, None, or a pytree of such. Where the mapped axis goes in the results; None for
+    out_axes : int, None, or a pytree of these. Where the mapped axis goes in the results; None for
         what does not depend on it.
     axis_name : hashable, optional. A name by which `jax.lax.psum` and its like know the axis.
     axis_size : int, optional. The size of the axis, where no argument tells it.

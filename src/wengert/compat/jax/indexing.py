@@ -174,7 +174,7 @@ class Places:
     ----------
     shape: That of the array.
     index: As the user wrote it; or, if `taken_apart`, the list of its parts.
-    mode: What becomes of places that do not exist: the nearest (``"clip"``), none (``"fill"``), or
+    mode: The treatment of places that do not exist: the nearest (``"clip"``), none (``"fill"``), or
         those counted round and round (``"wrap"``).
     wrap_negative: Whether negative places are counted from the end.
     """

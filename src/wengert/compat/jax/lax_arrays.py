@@ -486,7 +486,7 @@ def gather(
     start_indices : Array. Where windows start: the last dimension holds the places of one.
     dimension_numbers : GatherDimensionNumbers. Which dimensions are which.
     slice_sizes : sequence of int. The sizes of a window.
-    mode : GatherScatterMode or str, optional. What becomes of windows that are not within: by
+    mode : GatherScatterMode or str, optional. The treatment of windows that are not within: by
         default they are `fill_value`, NaN.
 
     Examples

@@ -1,7 +1,7 @@
 """Layer 9 · compat: functions of `jax.lax` over a named axis, that of a `vmap`.
 
 Sums over the axis are the same for each element of the batch. Their derivatives are those of a sum.
-Inside of the `vmap` itself a cotangent is that of one element alone, and those of the others are
+Inside the `vmap` itself a cotangent is that of one element alone, and those of the others are
 not known, so there they are refused.
 """
 

@@ -34,7 +34,7 @@ def numbers_of(args: Sequence[Any], argnums) -> tuple[tuple[int, ...], bool]:
 
     Raises
     ------
-    TypeError: If it is neither an int nor a sequence of such, or names an argument that was not
+    TypeError: If it is neither an int nor a sequence of ints, or names an argument that was not
         passed.
     """
     several = not hasattr(argnums, "__index__")

@@ -11,7 +11,7 @@
 array([ 0.,  4.,  8., 12.])
 
 `np`, `npx`, `nd`, `autograd`, `gluon`, `init`, `random`, `metric` hold what programs about
-automatic differentiation use of MXNet 1.9, with its contract: only what is inside of ``record()``
+automatic differentiation use of MXNet 1.9, with its contract: only what is inside ``record()``
 is recorded, gradients are written into arrays that ``attach_grad()`` made, and a graph is good for
 one pass.
 """

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.image``: pictures as arrays of shape (height, width, channels).
+"""Layer 9 · compat: ``mxnet.image``: images as arrays of shape (height, width, channels).
 
 >>> mx.npx.set_np()
 >>> mx.image.resize_short(mx.np.ones((4, 6, 3)), 2).shape

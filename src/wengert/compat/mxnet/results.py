@@ -1,7 +1,7 @@
 """Layer 9 · compat: how operations are computed on MXNet's arrays.
 
 NOTE [dtypes of MXNet]
-The default is float32, of whole numbers too. A number never changes the dtype of an array. float64
+The default is float32, of integers too. A number never changes the dtype of an array. float64
 comes of float64 only, so what NumPy computes in float64 from integers (means, quotients, mixtures
 with float32) becomes float32.
 
@@ -40,7 +40,7 @@ def default_float() -> Any:
 
 
 def default_int() -> Any:
-    """The dtype of whole numbers, unless one is asked for."""
+    """The dtype of integers, unless one is asked for."""
     return np.dtype(np.int64) if NUMPY.get()[2] else _FLOAT32
 
 

@@ -291,7 +291,7 @@ def vectorized_map(
 ) -> Any:
     """Like `map_fn`, but for all elements at once, as one batch.
 
-    A tape inside of `fn` gives the gradients of each element.
+    A tape inside `fn` gives the gradients of each element.
 
     Parameters
     ----------

@@ -156,7 +156,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
     """Return the results as the user sees them, recorded as one operation.
 
-    Forward accumulators see the operations inside of the function, as in TensorFlow; only what goes
+    Forward accumulators see the operations inside the function, as in TensorFlow; only what goes
     backwards is the user's.
     """
     context = active()

@@ -690,7 +690,7 @@ class TextLineDataset(Dataset):
 
     Parameters
     ----------
-    filenames : str, path, or list of them. The files, one after the other.
+    filenames : str, path, or list of them. The files, in order.
 
     Examples
     --------

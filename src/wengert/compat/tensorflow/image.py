@@ -1,6 +1,6 @@
-"""Layer 9 · compat: ``tf.image``: what programs do with pictures before they learn from them.
+"""Layer 9 · compat: ``tf.image``: what programs do with images before they learn from them.
 
-Pictures are tensors of shape (height, width, channels), or of several such.
+Images are tensors of shape (height, width, channels), or of several such.
 
 >>> tf.image.resize(tf.ones([4, 6, 3]), [2, 3]).shape
 TensorShape([2, 3, 3])
@@ -176,7 +176,7 @@ def adjust_contrast(images, contrast_factor) -> Any:
 
 
 def _scaled(image, function) -> Any:
-    """A function of a picture of floating numbers; the result has the dtype of the picture."""
+    """A function of an image of floating numbers; the result has the dtype of the image."""
     x = V.made(V.tensor_of(image))
     if x.dtype.is_floating:
         return function(x)

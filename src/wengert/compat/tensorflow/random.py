@@ -38,7 +38,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any
 
     Raises
     ------
-    TypeError: If the dtype is of whole numbers.
+    TypeError: If the dtype is of integers.
 
     Examples
     --------
@@ -66,13 +66,13 @@ def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> A
     ----------
     shape : sequence of int, or Tensor. The shape.
     minval, maxval : Tensor. Numbers, or tensors that broadcast; `maxval` is 1 by default, and
-        needed for whole numbers.
+        needed for integers.
     dtype : DType, optional. float32 by default.
     seed : int, optional. See `set_seed`.
 
     Returns
     -------
-    Tensor: Differentiable in the bounds, unless it is of whole numbers.
+    Tensor: Differentiable in the bounds, unless it is of integers.
 
     Raises
     ------

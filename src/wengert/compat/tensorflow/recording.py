@@ -36,7 +36,7 @@ has to become a batch.
 Where a tensor enters a level there is a node, `Join`, and where it leaves one, a `Leave`. Which way
 cotangents take through them depends on where the gradient is asked for. Outside of the level (a
 tape around an accumulator) the cotangent is that of a value with its tangent, and is divided
-between the two; a batch's is summed. Inside of it (a tape within an accumulator, or within the
+between the two; a batch's is summed. Inside it (a tape within an accumulator, or within the
 mapped function) the gradient is a value of the level itself, with its own tangent, or one for each
 element of the batch, and passes unchanged.
 """
@@ -60,7 +60,7 @@ from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Node, next_sequence
 
 INSIDE: ContextVar[frozenset[int]] = ContextVar("wengert_tf_inside", default=frozenset())
-"""The numbers of the levels that the walk under way is inside of."""
+"""The numbers of the levels that the walk under way is inside."""
 
 
 class Join(Node):
@@ -467,7 +467,7 @@ class Context:
     tapes: The records of the tapes that are recording.
     lifts: What exchanges tensors for values of active levels, or None (see NOTE [what tensors show
         and what they are]).
-    everything: Whether to follow all edges: inside of rules that the engine differentiates by
+    everything: Whether to follow all edges: inside rules that the engine differentiates by
         itself.
     start: When the first of the tapes began; what is younger may be theirs.
     ledger: Takes down what is recorded.

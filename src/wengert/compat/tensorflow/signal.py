@@ -255,7 +255,7 @@ def frame(
 
     Parameters
     ----------
-    signal : Tensor. Or what becomes one.
+    signal : Tensor or tensor-like.
     frame_length, frame_step : int. The size of the pieces, and how far the next one lies.
     pad_end : bool. Whether pieces may go on beyond the end, with `pad_value`.
     pad_value : number. What lies beyond the end.

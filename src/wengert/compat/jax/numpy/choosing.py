@@ -204,7 +204,7 @@ def take(
 
     Parameters
     ----------
-    mode : str, optional. What becomes of places that do not exist: ``"fill"`` gives `fill_value`
+    mode : str, optional. The treatment of places that do not exist: ``"fill"`` gives `fill_value`
         (NaN; the least integer), ``"clip"`` the nearest, ``"wrap"`` counts round and round.
     """
     no_out("take", out)

@@ -11,7 +11,7 @@
 array([1.5      , 2.1213202])
 
 Every function of NumPy that `wengert.numpy` has is here, with MXNet's dtypes: float32 by default,
-float64 of float64 only, whole numbers and numbers stay whole.
+float64 of float64 only, integers and numbers stay whole.
 """
 
 from __future__ import annotations

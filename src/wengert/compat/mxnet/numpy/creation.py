@@ -48,7 +48,7 @@ def array(object, dtype=None, ctx=None) -> Any:
     ----------
     object : array_like
     dtype : dtype, optional
-        Default: that of an array; float32 for numbers and lists, also of whole numbers.
+        Default: that of an array; float32 for numbers and lists, also of integers.
     ctx : Context, optional
 
     Returns
@@ -146,7 +146,7 @@ def _like(name: str) -> Callable[..., Any]:
 
 
 def _plain(name: str) -> Callable[..., Any]:
-    """NumPy's function of whole numbers, with the dtype that it gives."""
+    """NumPy's function of integers, with the dtype that it gives."""
     below = getattr(np, name)
 
     def make(*args, ctx=None, **kwargs) -> Any:

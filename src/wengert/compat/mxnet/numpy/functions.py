@@ -25,7 +25,7 @@ _UNARY = """
     log1p log2 rad2deg radians reciprocal sin sinh sqrt tan tanh
     """
 _OF_FLOATS = frozenset(_UNARY.split())
-"""Functions that give fractions: of whole numbers MXNet keeps the whole part only."""
+"""Functions that give fractions: of integers MXNet keeps the whole part only."""
 _TWO = "add subtract multiply mod remainder power maximum minimum fmod floor_divide"
 _OF_TWO = frozenset(_TWO.split())
 _KEEPING = frozenset({"sum", "prod", "cumsum", "nansum", "nanprod"})
@@ -45,7 +45,7 @@ _SPELLED = {
 
 
 def _kept(result, given: tuple[Any, ...], name: str) -> Any:
-    """The result in the dtype of the argument, where that is of whole numbers."""
+    """The result in the dtype of the argument, where that is of integers."""
     x = given[0] if given else None
     if not isinstance(x, TensorBase) or x._payload.dtype.kind not in "iu":
         return result

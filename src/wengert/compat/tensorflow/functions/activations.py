@@ -59,7 +59,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
 
     Parameters
     ----------
-    labels : Tensor. Of whole numbers, of the shape of `logits` without its last dimension.
+    labels : Tensor. Of integers, of the shape of `logits` without its last dimension.
     logits : Tensor. Of a real floating dtype.
 
     Returns
@@ -68,7 +68,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If there is no such class, or `labels` are not whole numbers.
+    InvalidArgumentError: If there is no such class, or `labels` are not integers.
     ValueError: If the shapes do not fit.
 
     Examples

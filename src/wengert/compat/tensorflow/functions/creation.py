@@ -18,13 +18,13 @@ def cast(x, dtype, name=None) -> Any:
 
     Parameters
     ----------
-    x : Tensor. Or what becomes one.
-    dtype : DType. Fractions are cut off on the way to whole numbers, and imaginary parts on the way
+    x : Tensor or tensor-like.
+    dtype : DType. Fractions are cut off on the way to integers, and imaginary parts on the way
         to real ones.
 
     Returns
     -------
-    Tensor: Differentiable, unless one of the dtypes is of whole numbers or bools.
+    Tensor: Differentiable, unless one of the dtypes is of integers or bools.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def linspace(start, stop, num, name=None, axis=0) -> Any:
 
     Returns
     -------
-    Tensor: Differentiable; whole numbers give a float64.
+    Tensor: Differentiable; integers give a float64.
 
     Raises
     ------
@@ -309,7 +309,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
     Parameters
     ----------
-    indices : Tensor. Of whole numbers; for one outside of ``range(depth)`` all elements are zero.
+    indices : Tensor. Of integers; for one outside of ``range(depth)`` all elements are zero.
     depth : int. The size of the new dimension.
     on_value, off_value : number, optional. What to put in place of 1 and 0.
     axis : int, optional. Where the new dimension goes; last by default.
@@ -321,7 +321,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
     Raises
     ------
-    InvalidArgumentError: If `indices` are not whole numbers.
+    InvalidArgumentError: If `indices` are not integers.
 
     Examples
     --------

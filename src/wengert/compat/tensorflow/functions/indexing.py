@@ -30,8 +30,8 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
     Parameters
     ----------
-    params : Tensor. Or what becomes one.
-    indices : Tensor. Of whole numbers; not negative ones.
+    params : Tensor or tensor-like.
+    indices : Tensor. Of integers; not negative ones.
     validate_indices, name : optional. Accepted, and of no effect.
     axis : int, optional. The dimension; the first after the batches by default.
     batch_dims : int. How many of the first dimensions both have in common: elements are picked
@@ -44,7 +44,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
     Raises
     ------
-    InvalidArgumentError: If a position does not exist, or `indices` are not whole numbers.
+    InvalidArgumentError: If a position does not exist, or `indices` are not integers.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Any:
 
     Parameters
     ----------
-    tensor : Tensor. Or what becomes one.
+    tensor : Tensor or tensor-like.
     mask : Tensor. Of bools, or of numbers, which are true if they are not 0; of the shape of some
         neighbouring dimensions of `tensor`.
     axis : int, optional. The first of these dimensions; 0 by default.
@@ -281,7 +281,7 @@ def strided_slice(
 
     Parameters
     ----------
-    input_ : Tensor. Or what becomes one.
+    input_ : Tensor or tensor-like.
     begin, end, strides : sequence of int. One number for each dimension that is cut.
     begin_mask, end_mask : int. Where a bit is set, that number does not count, and the slice begins
         or ends at the edge.

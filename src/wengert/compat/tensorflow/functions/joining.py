@@ -136,7 +136,7 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
 
     Parameters
     ----------
-    value : Tensor. Or what becomes one.
+    value : Tensor or tensor-like.
     num_or_size_splits : int or sequence of int. How many parts, or their sizes, of which one may be
         -1: what is left.
     axis : int. The dimension.
@@ -295,7 +295,7 @@ def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) 
 
     Parameters
     ----------
-    tensor : Tensor. Or what becomes one.
+    tensor : Tensor or tensor-like.
     paddings : sequence of pairs of int. For each dimension, how many elements before and how many
         after.
     mode : str. ``"CONSTANT"``; ``"REFLECT"``, mirrored without the edge; ``"SYMMETRIC"``, with it.

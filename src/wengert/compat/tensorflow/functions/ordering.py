@@ -28,9 +28,9 @@ def bincount(
 
     Parameters
     ----------
-    arr : Tensor. Of whole numbers, not negative.
+    arr : Tensor. Of integers, not negative.
     weights : Tensor, optional. Of the shape of `arr`.
-    minlength, maxlength : int, optional. The least and the greatest number of counts; what lies
+    minlength, maxlength : int, optional. The least and the largest number of counts; what lies
         beyond is left out.
     dtype : DType, optional. Of the counts; int32 by default.
     axis : None or 0. Only all elements together are counted here.
@@ -376,7 +376,7 @@ def argmax(input, axis=None, output_type=None, name=None) -> Any:
 
     Returns
     -------
-    Tensor: Of whole numbers.
+    Tensor: Of integers.
 
     Raises
     ------

@@ -29,7 +29,7 @@ def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: s
 
         Parameters
         ----------
-        input_tensor : Tensor. Or what becomes one; of {kinds}.
+        input_tensor : Tensor or tensor-like. Of {kinds}.
         axis : int or sequence of int, optional. The dimensions to reduce; all by default.
         keepdims : bool. Whether to leave a dimension of size 1 for each that is reduced.
 
@@ -158,7 +158,7 @@ def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) 
 
     Raises
     ------
-    TypeError: If the elements are whole numbers.
+    TypeError: If the elements are integers.
 
     Examples
     --------

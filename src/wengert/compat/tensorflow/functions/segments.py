@@ -94,7 +94,7 @@ def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: st
 
         Parameters
         ----------
-        tensor : Tensor. Or what becomes one.
+        tensor : Tensor or tensor-like.
         indices : Tensor. Rows of positions, one for each of the first dimensions of `tensor`.
         updates : Tensor. One part for each row, of the dtype of `tensor`.
 

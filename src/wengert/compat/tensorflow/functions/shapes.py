@@ -20,7 +20,7 @@ def reshape(tensor, shape, name=None) -> Any:
 
     Parameters
     ----------
-    tensor : Tensor. Or what becomes one.
+    tensor : Tensor or tensor-like.
     shape : sequence of int, or Tensor. One size may be -1: what is left.
 
     Returns
@@ -123,7 +123,7 @@ def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
 
     Parameters
     ----------
-    a : Tensor. Or what becomes one.
+    a : Tensor or tensor-like.
     perm : sequence of int, optional. For each dimension of the result, which one of `a` it is.
     conjugate : bool. Whether to take the complex conjugate, too.
 

@@ -63,7 +63,7 @@ def unary(
 
         Parameters
         ----------
-        {0} : Tensor. Or what becomes one; of {kinds}.
+        {0} : Tensor or tensor-like. Of {kinds}.
 
         Returns
         -------
@@ -103,7 +103,7 @@ def function_of(
 
         Parameters
         ----------
-        {0}, {1} : Tensor. Or what becomes one; of one dtype, of {kinds}, and of shapes that
+        {0}, {1} : Tensor or tensor-like. Of one dtype, of {kinds}, and of shapes that
             broadcast.
 
         Returns

@@ -125,7 +125,7 @@ class Precision(_OfClasses):
     Parameters
     ----------
     thresholds : float or list of float, optional. Above which a prediction says so; 0.5 by default.
-    top_k : int, optional. That the greatest `top_k` predictions say so instead.
+    top_k : int, optional. That the largest `top_k` predictions say so instead.
     class_id : int, optional. The class that is looked at alone.
 
     Examples

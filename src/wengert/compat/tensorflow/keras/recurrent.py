@@ -584,7 +584,7 @@ class Bidirectional(Layer):
     Parameters
     ----------
     layer : RNN. The layer.
-    merge_mode : {"concat", "sum", "mul", "ave"} or None. What becomes of the two outputs.
+    merge_mode : {"concat", "sum", "mul", "ave"} or None. The treatment of the two outputs.
     backward_layer : RNN, optional. The other layer, with ``go_backwards``.
 
     Raises

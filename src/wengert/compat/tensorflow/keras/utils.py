@@ -30,7 +30,7 @@ def to_categorical(x, num_classes: int | None = None) -> Any:
 
     Parameters
     ----------
-    x : array. Of whole numbers.
+    x : array. Of integers.
     num_classes : int, optional. How many classes there are.
 
     Returns

@@ -167,7 +167,7 @@ def cg(
     b : pytree of Array. The right side.
     x0 : pytree of Array, optional. Where to begin.
     tol, atol : float. The residual at which to end: ``norm(r) <= max(tol * norm(b), atol)``.
-    maxiter : int, optional. The greatest number of steps.
+    maxiter : int, optional. The largest number of steps.
     M : callable or Array, optional. An approximate inverse of the matrix.
 
     Examples

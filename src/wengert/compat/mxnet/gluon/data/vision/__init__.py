@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``gluon.data.vision``: sets of pictures that are there already."""
+"""Layer 9 · compat: ``gluon.data.vision``: sets of images that are there already."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MNIST(ArrayDataset):
     ----------
     root : str or path. The folder with ``train-images-idx3-ubyte.gz`` and the three others.
     train : bool. Whether to take those to train with.
-    transform : callable, optional. A function of a picture and its number.
+    transform : callable, optional. A function of an image and its number.
 
     Raises
     ------
