@@ -57,7 +57,7 @@ class Installation:
     ----------
     name : str. The name, as in ``import torch``.
     module : module. What it stands for.
-    version : str. What ``importlib.metadata.version`` says.
+    version : str. The result of ``importlib.metadata.version``.
     """
 
     def __init__(self, name: str, module: ModuleType, version: str) -> None:

@@ -106,7 +106,7 @@ class Operated:
     ----------
     maker, operator: The operator on functions of several arguments, and the one on functions of
         one.
-    fun, argnum, args, kwargs: What it was applied to.
+    fun, argnum, args, kwargs: The operands of the operator.
     """
 
     def __init__(

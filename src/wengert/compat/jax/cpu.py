@@ -1,4 +1,4 @@
-"""Layer 9 · compat: the one device that there is, the CPU, under JAX's names."""
+"""Layer 9 · compat: the only device, the CPU, under JAX's names."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def checked_mode(mode, default: str) -> str:
 
     Raises
     ------
-    ValueError: If `mode` is no such thing.
+    ValueError: If `mode` is unknown.
     """
     if mode is None:
         return default

@@ -135,7 +135,7 @@ def print_saved_residuals(f: Callable[..., Any], *args, **kwargs) -> None:
     Parameters
     ----------
     f : callable. Takes and returns pytrees of arrays.
-    *args, **kwargs: What it is called with.
+    *args, **kwargs: The arguments to call it with.
 
     Examples
     --------

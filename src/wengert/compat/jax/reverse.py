@@ -427,7 +427,7 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
 
     Returns
     -------
-    primals_out, tangents_out: What `fun` returned, and its derivative, of the same structure.
+    primals_out, tangents_out: The result of `fun`, and its derivative, of the same structure.
     aux: With `has_aux`.
 
     Raises

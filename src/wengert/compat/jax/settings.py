@@ -30,7 +30,7 @@ class Switch:
 
     Parameters
     ----------
-    name: What ``config.update`` calls it; the environment variable of this name sets it at first.
+    name: Its name in ``config.update`` and in the environment, whose variable sets it at first.
     """
 
     def __init__(self, name: str) -> None:

@@ -32,7 +32,7 @@ class Traced:
     ----------
     jaxpr: The operations.
     out_info: The shapes and dtypes of the results.
-    fun_name: What the function is called.
+    fun_name: The name of the function.
     """
 
     def __init__(

@@ -144,7 +144,7 @@ def checkpoint(
     ----------
     fun : callable, optional. Takes and returns pytrees of arrays. Left out, a decorator is
         returned.
-    policy : callable, optional. What is kept: one of `jax.checkpoint_policies`.
+    policy : callable, optional. Decides what to keep: one of `jax.checkpoint_policies`.
     static_argnums : int or sequence of int. Arguments that are handed on as they are.
 
     Examples

@@ -56,7 +56,7 @@ class NDArray(wnp.ndarray):
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Attach a gradient of zeros, and make the array a variable.
 
-        What it was computed from is forgotten: no gradient flows further back.
+        Its history is dropped: no gradient flows further back.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class NDArray(wnp.ndarray):
         out_grad : NDArray, optional. The gradient by this array, of its shape; default: ones, so
             that an array of several elements counts as their sum.
         retain_graph : bool. Keep the graph for another pass.
-        train_mode : bool. What `autograd.is_training` says meanwhile.
+        train_mode : bool. The value of `autograd.is_training` meanwhile.
 
         Raises
         ------

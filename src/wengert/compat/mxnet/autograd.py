@@ -55,7 +55,7 @@ def record(train_mode: bool = True) -> Any:
 
     Parameters
     ----------
-    train_mode : bool. What `is_training` says there: dropout and batch normalisation ask it.
+    train_mode : bool. The value of `is_training`, which dropout and batch normalisation read.
 
     Examples
     --------
@@ -176,11 +176,11 @@ def backward(heads, head_grads=None, retain_graph: bool = False, train_mode: boo
 
     Parameters
     ----------
-    heads : NDArray or list of NDArray. What was recorded; several count as their sum.
+    heads : NDArray or list of NDArray. Recorded results; several count as their sum.
     head_grads : NDArray or list of NDArray or None. The gradients by `heads`; default: ones.
     retain_graph : bool. Keep the graph for another pass. Without it the arrays in the graph are
         constants afterwards.
-    train_mode : bool. What `is_training` says meanwhile.
+    train_mode : bool. The value of `is_training` meanwhile.
 
     Raises
     ------

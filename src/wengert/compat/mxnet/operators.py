@@ -43,7 +43,7 @@ COMPARISONS = {
 
 
 def whole_number(array, number) -> Any:
-    """`number` as it meets an array of integers: without its fraction, as in MXNet."""
+    """Return `number` as an operand beside an integer array: truncated, as in MXNet."""
     if number.__class__ is not float or array._payload.dtype.kind not in "iu":
         return number
     if number != int(number):

@@ -24,7 +24,7 @@ def showing(
     Parameters
     ----------
     function : callable. A function of any arguments.
-    below : callable. What it calls.
+    below : callable. The function that it calls.
     arrays : sequence of str. The arguments of an element-wise function, which itself shows none.
     creates : bool. Whether it makes arrays: in a context, and of a dtype that is MXNet's.
     """

@@ -177,7 +177,7 @@ def rand_ndarray(shape, stype: str = "default", dtype=None, **options) -> Any:
 
     Raises
     ------
-    ValueError: If it is to be sparse.
+    ValueError: If a sparse array is requested.
     """
     if stype != "default":
         raise ValueError(f"rand_ndarray(stype={stype!r}) is not offered here: use nd.sparse")

@@ -2,7 +2,7 @@
 
 Programs for TensorFlow 2 run after a change of their import line. Operations run at once; tapes
 record what TensorFlow's tapes record, dtypes do not mix, and errors are of TensorFlow's classes.
-What differs is told in ``docs/tensorflow.md``.
+``docs/tensorflow.md`` lists the differences.
 
 Examples
 --------

@@ -67,7 +67,7 @@ def read_archive(path) -> tuple[Any, dict[str, Any]]:
 
     Raises
     ------
-    FileNotFoundError: If there is no such file.
+    FileNotFoundError: If the file does not exist.
     ValueError: If it is another kind of file, or damaged.
     """
     with open(path, "rb") as file:

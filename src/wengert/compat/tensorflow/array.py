@@ -71,7 +71,7 @@ class TensorArray:
 
         Raises
         ------
-        OutOfRangeError: If there is no such place, and the size is not dynamic.
+        OutOfRangeError: If the index is out of range, and the size is not dynamic.
         """
         place = int(index)
         if place < 0 or (place >= len(self._items) and not self._grows):
@@ -91,7 +91,7 @@ class TensorArray:
 
         Raises
         ------
-        OutOfRangeError: If there is no such place.
+        OutOfRangeError: If the index is out of range.
         """
         place = int(index)
         if not 0 <= place < len(self._items):

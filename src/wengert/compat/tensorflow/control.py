@@ -114,7 +114,7 @@ def while_loop(
     Parameters
     ----------
     cond, body : callable. Take the loop variables; `body` returns as many.
-    loop_vars : list or tuple. What they are at first.
+    loop_vars : list or tuple. Their initial values.
     back_prop : bool. Whether the result may be differentiated.
     maximum_iterations : optional. How often to call `body` at most.
     shape_invariants, parallel_iterations, swap_memory, name: Accepted, without effect.

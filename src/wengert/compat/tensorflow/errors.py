@@ -13,7 +13,7 @@ class OpError(Exception):
 
     Attributes
     ----------
-    message: What is wrong.
+    message: The description of the error.
     node_def, op: None: operations run at once.
     error_code: TensorFlow's number for the class.
     """

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.image``: what programs do with images before they learn from them.
+"""Layer 9 · compat: ``tf.image``: image preprocessing.
 
 Images are tensors of shape (height, width, channels), or of several such.
 

@@ -20,7 +20,7 @@ def unbroadcast(x, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:
     Parameters
     ----------
     x : array
-    target_meta : tuple. What `metadata` says about the argument.
+    target_meta : tuple. The result of `metadata` for the argument.
     broadcast_idx : int. Which axis comes first where `x` has more of them.
 
     Examples

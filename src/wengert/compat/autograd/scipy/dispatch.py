@@ -56,7 +56,7 @@ def found(
 
     Raises
     ------
-    AttributeError: If SciPy has no such thing.
+    AttributeError: If SciPy does not have it.
     """
     place = f"scipy.{part}.{own}".rstrip(".")
 

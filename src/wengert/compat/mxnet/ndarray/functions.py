@@ -130,7 +130,7 @@ def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
 
 
 def _named(text: str) -> dict[str, str]:
-    """The names in rows ``what is behind: names of MXNet's``, each with what is behind it."""
+    """Return the functions in rows ``function: MXNet's names``, by MXNet's name."""
     return {name: home for home, names in rows_of(text) for name in names}
 
 
@@ -169,7 +169,7 @@ _COMPARING = {
         """
     ),
 }
-"""Functions that answer with 1 and 0, in the dtype of their argument."""
+"""Functions that return 1 and 0, in the dtype of their argument."""
 
 
 def _first(args: tuple[Any, ...]) -> Any:
@@ -180,7 +180,7 @@ def _first(args: tuple[Any, ...]) -> Any:
 
 
 def _axes(x, axis, exclude: bool) -> Any:
-    """The axes to reduce; an empty tuple means all, in MXNet."""
+    """Return the axes to reduce; in MXNet, an empty tuple means all."""
     if axis is None or axis == ():
         axis = tuple(range(x._payload.ndim)) if not exclude else ()
     if not exclude:

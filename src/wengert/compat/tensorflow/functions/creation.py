@@ -24,7 +24,7 @@ def cast(x, dtype, name=None) -> Any:
 
     Returns
     -------
-    Tensor: Differentiable, unless one of the dtypes is of integers or bools.
+    Tensor: Differentiable, unless one of the dtypes is integer or bool.
 
     Examples
     --------
@@ -311,7 +311,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     ----------
     indices : Tensor. Of integers; for one outside of ``range(depth)`` all elements are zero.
     depth : int. The size of the new dimension.
-    on_value, off_value : number, optional. What to put in place of 1 and 0.
+    on_value, off_value : number, optional. The values to use instead of 1 and 0.
     axis : int, optional. Where the new dimension goes; last by default.
     dtype : DType, optional. That of the values if they are given, else float32.
 

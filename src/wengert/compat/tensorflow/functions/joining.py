@@ -299,7 +299,7 @@ def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) 
     paddings : sequence of pairs of int. For each dimension, how many elements before and how many
         after.
     mode : str. ``"CONSTANT"``; ``"REFLECT"``, mirrored without the edge; ``"SYMMETRIC"``, with it.
-    constant_values : number. What constant elements are.
+    constant_values : number. The value of constant elements.
 
     Returns
     -------

@@ -53,7 +53,7 @@ def diag(
     name, align : optional. Accepted, and of no effect.
     k : int. Which diagonal: 0 is the main one, positive ones are above it.
     num_rows, num_cols : int. The size of the matrix; what the diagonal needs by default.
-    padding_value : number. What the other elements are.
+    padding_value : number. The value of the other elements.
 
     Returns
     -------

@@ -416,7 +416,7 @@ def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> A
 
     Raises
     ------
-    InvalidArgumentError: If there is no such row.
+    InvalidArgumentError: If an index is out of range.
 
     Examples
     --------

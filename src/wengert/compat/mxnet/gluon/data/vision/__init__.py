@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``gluon.data.vision``: sets of images that are there already."""
+"""Layer 9 · compat: ``gluon.data.vision``: datasets of images that are on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``gluon.data.vision.transforms``: what is done with images, as blocks.
+"""Layer 9 · compat: ``gluon.data.vision.transforms``: image transforms, as blocks.
 
 >>> from wengert.compat.mxnet import gluon, np, npx
 >>> npx.set_np()
