@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `grad` and its like: what takes functions and gives their derivatives."""
+"""Layer 9 · compat: `grad` and the other operators that map functions to their derivatives."""
 
 from __future__ import annotations
 

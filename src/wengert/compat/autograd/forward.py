@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what needs wengert's transforms: forward mode, and Jacobians in one pass."""
+"""Layer 9 · compat: forward mode and one-pass Jacobians, which need wengert's transforms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: names of the original's own tape, which can be imported but not used."""
+"""Layer 9 · compat: names of the original's own tape, importable but not usable."""
 
 from __future__ import annotations
 

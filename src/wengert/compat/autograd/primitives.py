@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions with derivatives of the user's own: `primitive` and its rules."""
+"""Layer 9 · compat: functions with custom derivatives: `primitive` and its rules."""
 
 from __future__ import annotations
 

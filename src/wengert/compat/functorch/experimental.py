@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions of functorch that were on trial."""
+"""Layer 9 · compat: functorch's experimental functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `vmap` under JAX's name, and what functions of named axes ask of it."""
+"""Layer 9 · compat: `vmap` under JAX's name, and its support for named axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.custom_batching`: functions with a rule of their own under `vmap`."""
+"""Layer 9 · compat: `jax.custom_batching`: functions with custom batching rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: the distributions of `jax.random` that one number between 0 and 1 makes."""
+"""Layer 9 · compat: the distributions of `jax.random` built from uniform numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.sharding`: where arrays lie, which is one place."""
+"""Layer 9 · compat: `jax.sharding`: the placement of arrays, on a single device."""
 
 from __future__ import annotations
 

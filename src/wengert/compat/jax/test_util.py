@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.test_util`: derivatives compared with differences."""
+"""Layer 9 · compat: `jax.test_util`: derivatives checked against finite differences."""
 
 from __future__ import annotations
 

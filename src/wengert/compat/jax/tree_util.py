@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.tree_util`: functions of pytrees, and how classes become containers."""
+"""Layer 9 · compat: `jax.tree_util`: functions of pytrees, and registration of containers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: MXNet's error, and how errors of this library become it."""
+"""Layer 9 · compat: MXNet's error, and the translation of this library's errors."""
 
 from __future__ import annotations
 

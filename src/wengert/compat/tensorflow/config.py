@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.config``: what programs ask of it and set; there is one CPU."""
+"""Layer 9 · compat: ``tf.config``: devices and settings; there is one CPU."""
 
 from __future__ import annotations
 

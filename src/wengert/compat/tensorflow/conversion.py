@@ -1,4 +1,4 @@
-"""Layer 9 · compat: how tensors are made of values: `constant`, `convert_to_tensor`, `identity`."""
+"""Layer 9 · compat: conversion to tensors: `constant`, `convert_to_tensor`, `identity`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: derivatives of one's own: `custom_gradient` and what is built on it."""
+"""Layer 9 · compat: custom derivatives: `custom_gradient` and functions built on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.function`` and its surroundings: operations run at once here, always."""
+"""Layer 9 · compat: ``tf.function`` and related names; operations always run eagerly here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.initializers`` and ``tf.keras.initializers``: how weights begin."""
+"""Layer 9 · compat: ``tf.initializers`` and ``tf.keras.initializers``: initial weights."""
 
 from __future__ import annotations
 

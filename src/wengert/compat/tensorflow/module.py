@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.Module``: an object that knows the variables in its attributes."""
+"""Layer 9 · compat: ``tf.Module``: an object that tracks the variables in its attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what is said about functions of TensorFlow that are not offered."""
+"""Layer 9 · compat: errors for functions of TensorFlow that are not offered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: nested containers of arrays as one vector, and back."""
+"""Layer 9 · compat: nested containers of arrays as vectors, and back."""
 
 from __future__ import annotations
 

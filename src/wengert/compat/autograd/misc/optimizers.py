@@ -1,4 +1,4 @@
-"""Layer 9 · compat: stochastic gradient descent in three forms, over nested containers."""
+"""Layer 9 · compat: stochastic gradient descent in three variants, over nested containers."""
 
 from __future__ import annotations
 

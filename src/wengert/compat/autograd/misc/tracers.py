@@ -1,4 +1,4 @@
-"""Layer 9 · compat: graphs of calls: one that is played again, and one to look at."""
+"""Layer 9 · compat: graphs of calls: one to replay, and one to inspect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what rules of one's own are made with: sums over what was broadcast, ..."""
+"""Layer 9 · compat: helpers for custom rules: sums over broadcast axes, ..."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: where programs import NumPy's functions from, and those beside them."""
+"""Layer 9 · compat: the module that programs import NumPy's functions from."""
 
 from __future__ import annotations
 

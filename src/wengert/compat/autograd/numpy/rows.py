@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what NumPy writes with brackets, and what autograd adds to its functions."""
+"""Layer 9 · compat: NumPy's bracket helpers (``r_``, ``c_``), and autograd's additions to NumPy."""
 
 from __future__ import annotations
 

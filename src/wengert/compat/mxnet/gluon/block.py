@@ -1,4 +1,4 @@
-"""Layer 9 · compat: gluon's blocks: what has parameters and computes by them."""
+"""Layer 9 · compat: gluon's blocks: layers and models with parameters."""
 
 from __future__ import annotations
 

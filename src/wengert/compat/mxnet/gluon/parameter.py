@@ -1,4 +1,4 @@
-"""Layer 9 · compat: parameters of gluon's blocks, whose shape may be known later only."""
+"""Layer 9 · compat: parameters of gluon's blocks, whose shape may become known later."""
 
 from __future__ import annotations
 

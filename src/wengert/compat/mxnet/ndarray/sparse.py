@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.nd.sparse``: matrices as values and places; what is computed is dense.
+"""Layer 9 · compat: ``mxnet.nd.sparse``: sparse matrices as values and indices, computed densely.
 
 >>> from wengert.compat.mxnet import nd
 >>> a = nd.sparse.csr_matrix(([5.0], [1], [0, 1, 1]), shape=(2, 2))

@@ -290,7 +290,7 @@ def _convolution(path: str, op: str, d: int) -> Any:
     def convolution(
         input, filters, strides, padding, data_format=None, dilations=None, name=None
     ) -> Any:
-        """Convolve {what} with filters (that are not flipped, as usual).
+        """Convolve {what} with filters, which are not flipped.
 
         Parameters
         ----------
@@ -475,7 +475,7 @@ def _transposed_convolution(path: str, op: str, d: int, data_format: str) -> Any
         dilations=None,
         name=None,
     ) -> Any:
-        """Transpose of `{before}`: return the {what} that its gradient gives for `input`.
+        """Transpose `{before}`: map cotangents of its result to {what}.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's functions that give a tensor another shape."""
+"""Layer 9 · compat: TensorFlow's functions that reshape tensors."""
 
 from __future__ import annotations
 

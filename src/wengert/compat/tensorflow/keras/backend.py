@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.backend``: settings that all of Keras shares, and names."""
+"""Layer 9 · compat: ``tf.keras.backend``: settings shared by all of Keras, and names."""
 
 from __future__ import annotations
 

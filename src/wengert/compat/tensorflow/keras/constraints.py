@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.constraints``: what is applied to weights after each step."""
+"""Layer 9 · compat: ``tf.keras.constraints``: functions applied to weights after each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.regularizers``: what weights add to the loss."""
+"""Layer 9 · compat: ``tf.keras.regularizers``: penalties on weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.optimizers.schedules``: rates that change by the step."""
+"""Layer 9 · compat: ``tf.keras.optimizers.schedules``: learning rates by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: Keras's layers of places: margins, magnification, convolutions by channels."""
+"""Layer 9 · compat: Keras's spatial layers: padding, upsampling, depthwise convolutions."""
 
 from __future__ import annotations
 

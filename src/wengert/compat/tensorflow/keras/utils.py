@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.utils``: what programs need beside models."""
+"""Layer 9 · compat: ``tf.keras.utils``: helpers beside models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.scipy.stats.gaussian_kde`: a density made of normal ones around points."""
+"""Layer 9 · compat: `jax.scipy.stats.gaussian_kde`: kernel density estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: the distributions of `jax.scipy.stats` of vectors, and functions of samples."""
+"""Layer 9 · compat: the multivariate distributions of `jax.scipy.stats`, and sample statistics."""
 
 from __future__ import annotations
 
