@@ -133,7 +133,7 @@ class RandomUniform(Initializer):
 
 @arguments
 class Orthogonal(Initializer):
-    """Initializes with a random orthogonal matrix; more dimensions are flattened to one."""
+    """Initializes with a random orthogonal matrix; all dimensions but the last are merged."""
 
     gain: float = 1.0
     seed: Any = None

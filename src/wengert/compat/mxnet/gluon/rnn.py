@@ -485,7 +485,7 @@ class BidirectionalCell(RecurrentCell):
         return found + self.r_cell.state_info(batch_size)
 
     def __call__(self, inputs, states) -> Any:
-        """Refused: a single step has no direction."""
+        """Refused: a single step cannot run in both directions."""
         raise NotImplementedError("Bidirectional cell cannot be stepped. Please use unroll")
 
     def unroll(

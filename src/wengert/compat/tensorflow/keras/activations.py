@@ -79,7 +79,7 @@ swish, hard_swish = globals()["silu"], globals()["hard_silu"]
 def relu(
     x, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0
 ) -> Any:
-    """Return x above `threshold`, at most `max_value`, else `negative_slope` times the distance.
+    """Return x, at most `max_value`; below `threshold`, ``negative_slope * (x - threshold)``.
 
     Examples
     --------
