@@ -15,7 +15,7 @@ _INSTALLING = frozenset({"Installation", "install"})
 
 
 def __getattr__(name: str) -> Any:
-    """The idioms are imported when they are first named."""
+    """Import an idiom when it is first named."""
     if name in _IDIOMS:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _INSTALLING:

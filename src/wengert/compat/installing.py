@@ -39,23 +39,25 @@ _PACKAGES = {
     "mxnet": ("wengert.compat.mxnet", None),
     "tensorflow": ("wengert.compat.tensorflow", None),
 }
-"""What stands for each library, and the version that is followed, where the package has none."""
+"""The counterpart of each library, and the version it follows where the package has none of its
+own.
+"""
 
 _HOMES = {"autograd": {"numpy.numpy_boxes": "ArrayBox"}}
-"""Classes whose module tells other packages (autoray, say) whose arrays they are, by library."""
+"""Classes whose ``__module__`` tells other packages (such as autoray) the library, by library."""
 
 _SHOWN = ("Generator", "Size", "Tensor", "device", "dtype", "finfo", "iinfo", "layout")
-"""Classes that are printed with the name that the package is installed under."""
+"""Classes that print with the name that the package is installed under."""
 
 
 class Installation:
-    """A name under which the package is installed; `undo`, or the end of a ``with``, takes it away.
+    """An installed name of the package; `undo`, or the end of a ``with`` block, removes it.
 
     Attributes
     ----------
     name : str. The name, as in ``import torch``.
     module : module. What it stands for.
-    version : str. What ``importlib.metadata.version`` says.
+    version : str. The result of ``importlib.metadata.version``.
     """
 
     def __init__(self, name: str, module: ModuleType, version: str) -> None:
@@ -65,7 +67,7 @@ class Installation:
         self._beside: list[Installation] = []
 
     def undo(self) -> None:
-        """Take the name away: what is imported by it from now on is the original.
+        """Remove the name: later imports of it get the original library.
 
         Modules that were imported before keep what they have.
         """
@@ -110,7 +112,7 @@ class Installation:
             self._set(getattr(found, kind), "__module__", f"{self.name}.{home}")
 
     def _rename(self, kind: type) -> None:
-        """Have a class printed as the original's; of layers PyTorch has others in one module."""
+        """Make a class print like the original; PyTorch shows some layers in another module."""
         home, name = kind.__module__.partition(".")[2], kind.__name__
         if name in _SHOWN:
             home = ""
@@ -135,7 +137,7 @@ class Installation:
 
 
 def _watching(build: Any) -> Any:
-    """What makes classes, watching for one with a ``__torch_function__`` that is not a tensor's.
+    """Wrap `build` to call `prepare` for a class with ``__torch_function__`` that is not a tensor.
 
     See NOTE [overriding without tensors].
     """
@@ -153,13 +155,13 @@ _ABSENT = object()
 
 
 def _own_name(module: ModuleType) -> str:
-    """A module's name, whatever it is installed as."""
+    """Return a module's own name, whatever it is installed as."""
     spec = module.__spec__
     return module.__name__ if spec is None else spec.name
 
 
 def install(name: str) -> Installation:
-    """Have ``import torch``, or another library's name, mean this package in this process.
+    """Make ``import torch``, or another library's name, import this package in this process.
 
     From then on the program, and the packages that it uses, import what stands here for the
     library: ``import torch.nn.functional as F``, ``from jax import numpy as jnp``. Call it before
@@ -217,7 +219,7 @@ def install(name: str) -> Installation:
 
 
 class _Finder(MetaPathFinder):
-    """Finds the modules of a package under another name."""
+    """The finder of a package's modules under another name."""
 
     def __init__(self, name: str, package: ModuleType, distribution: Distribution) -> None:
         self._name, self._package, self._distribution = name, package, distribution
@@ -225,7 +227,7 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The module that `fullname` means, if it is one of the package's."""
+        """Return the spec of the package's module for `fullname`, or None."""
         if not f"{fullname}.".startswith(f"{self._name}."):
             return None
         parent, _, child = fullname.rpartition(".")
@@ -240,7 +242,7 @@ class _Finder(MetaPathFinder):
         return spec
 
     def mirror(self) -> None:
-        """Give all modules that are loaded their other names, too."""
+        """Register all loaded modules under their other names too."""
         own = f"{_own_name(self._package)}."
         for name, module in list(sys.modules.items()):
             if f"{name}.".startswith(own):
@@ -250,14 +252,14 @@ class _Finder(MetaPathFinder):
                 sys.modules.setdefault(alias, module)
 
     def find_distributions(self, context: Any = None) -> Iterator[Distribution]:
-        """What `importlib.metadata` asks for the version."""
+        """Yield the distribution, which `importlib.metadata` asks for the version."""
         name = (context or DistributionFinder.Context()).name
         if name is None or name.lower() == self._name:
             yield self._distribution
 
 
 def _submodule(parent: ModuleType, name: str) -> ModuleType | None:
-    """The module of that name in a package: an attribute, or a file that nothing else names."""
+    """Return the submodule of that name in a package: an attribute, or a file."""
     found = getattr(parent, name, None)
     if isinstance(found, ModuleType):
         return found
@@ -271,34 +273,34 @@ def _submodule(parent: ModuleType, name: str) -> ModuleType | None:
 
 
 class _Loader(Loader):
-    """Hands out a module that is there."""
+    """A loader that returns an existing module."""
 
     def __init__(self, module: ModuleType, finder: _Finder) -> None:
         self._module, self._finder = module, finder
         self._spec = module.__spec__
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The module."""
+        """Return the module."""
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is run: what the import system wrote over is put back."""
+        """Run nothing: restore what the import system has overwritten."""
         module.__spec__ = self._spec
         self._finder.mirror()
 
 
 class _Distribution(Distribution):
-    """What `importlib.metadata` says of a name that is installed."""
+    """The metadata of an installed name, for `importlib.metadata`."""
 
     def __init__(self, name: str, version: str) -> None:
         self._text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
 
     def read_text(self, filename: str) -> str | None:
-        """The metadata; there are no other files."""
+        """Return the metadata; there are no other files."""
         return self._text if filename == "METADATA" else None
 
     def locate_file(self, path: Any) -> Any:
-        """Where a file of the package is."""
+        """The path of a file of the package."""
         return Path(str(wengert.__file__)).parent / path
 
 

@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _own(arguments: list[str]) -> int:
-    """How many of the arguments come before the program."""
+    """Return the number of arguments before the program."""
     count = 0
     while count < len(arguments) and (word := arguments[count])[:1] == "-":
         if word in ("-m", "-c"):

@@ -8,7 +8,7 @@ position, a rounded number): then it is NumPy's, as there. `boxed` makes results
 changing their class, and the tape never knows.
 
 NOTE [sums in place]
-For HIPS autograd ``y += x`` inside of a differentiated function is ``y = y + x``, whoever else
+For HIPS autograd ``y += x`` inside a differentiated function is ``y = y + x``, whoever else
 holds `y`. So it is here, but for arrays that are there to be written to: those of `zeros` and its
 like, and those that have been written to. They, and views of them, are changed in place.
 """
@@ -35,14 +35,14 @@ from wengert.tensor.tensor import Tensor
 REQUIRES = (methods,)
 
 TRACING: ContextVar[tuple[Any, list[Any]] | None] = ContextVar("TRACING", default=None)
-"""The functions that are being differentiated: those further out, and the innermost one's boxes."""
+"""The functions being differentiated: the outer ones, and the boxes of the innermost one."""
 
 WALKING: ContextVar[bool] = ContextVar("WALKING", default=False)
-"""Whether rules of the tape may be running on boxes: they need comparisons that are tensors."""
+"""Whether rules of the tape may be running on boxes, which need comparisons that are tensors."""
 
 
 class ArrayBox(ndarray):
-    """An array inside of a differentiated function.
+    """An array inside a differentiated function.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class ArrayBox(ndarray):
 
     @property
     def _node(self) -> Any:
-        """Where the gradient goes, or None."""
+        """The edge that the gradient flows to, or None."""
         return self._edge
 
     @property
@@ -74,7 +74,7 @@ class ArrayBox(ndarray):
         return tuple(self._payload.shape)
 
     def __array__(self, dtype=None, copy: bool | None = None) -> Any:
-        """The values as whole numbers, or as booleans; fractions would lose their derivative."""
+        """The values as integers or booleans; converting floats would lose their derivative."""
         if dtype is not None and np.dtype(dtype).kind in "biu":
             return np.array(getval(self), dtype)
         return ndarray.__array__(self, dtype, copy)
@@ -112,7 +112,7 @@ class ArrayBox(ndarray):
         return format(getval(self), spec) if spec else str(self)
 
     def __setitem__(self, index, value) -> None:
-        """Write the elements that an index names; recorded."""
+        """Write to the elements that an index selects; recorded."""
         if self._of_argument():
             raise TypeError(
                 "'ArrayBox' object does not support item assignment where it is an argument of "
@@ -126,15 +126,15 @@ class ArrayBox(ndarray):
         return self._edge is LEAF or (base is not None and base._edge is LEAF)
 
     def _may_be_written(self) -> bool:
-        """Whether a sum in place writes (NOTE [sums in place])."""
+        """Whether an in-place sum writes to memory (NOTE [sums in place])."""
         cell = self._vc
         return bool(cell.__class__ is list and cell[0] and self._payload.ndim)
 
 
 def boxed(result) -> Any:
-    """What an operation gave, with boxes in place of arrays, in tuples and lists too.
+    """Return the result of an operation with boxes in place of arrays, in tuples and lists too.
 
-    Whole numbers and booleans, which have no derivative, are NumPy's own, but for rules.
+    Integers and booleans, which have no derivative, are NumPy's own, but for rules.
     """
     cls = result.__class__
     if cls is ndarray or cls is Tensor:
@@ -156,12 +156,12 @@ def carries(box) -> bool:
 
 
 def isbox(x) -> bool:
-    """Whether `x` is an array inside of a differentiated function."""
+    """Whether `x` is an array inside a differentiated function."""
     return isinstance(x, TensorBase)
 
 
 def holds_box(value) -> bool:
-    """Whether a box is `value`, or in a nested container."""
+    """Whether `value` is a box or a container that holds one."""
     if isinstance(value, TensorBase | Opaque):
         return True
     if isinstance(value, list | tuple):
@@ -170,7 +170,7 @@ def holds_box(value) -> bool:
 
 
 def getval(x) -> Any:
-    """The value of a box as NumPy's own array or number; anything else as it is."""
+    """Return the value of a box as NumPy's own array or number; return anything else unchanged."""
     if not isinstance(x, TensorBase):
         return x._value if isinstance(x, Opaque) else x
     payload: Any = x._payload
@@ -180,7 +180,7 @@ def getval(x) -> Any:
 
 
 def plain(value) -> Any:
-    """`getval` of a value and of all that is in nested containers."""
+    """Apply `getval` to a value and to everything in its nested containers."""
     if isinstance(value, TensorBase):
         return getval(value)
     if isinstance(value, list | tuple) and holds_box(value):
@@ -192,7 +192,7 @@ def plain(value) -> Any:
 
 
 def unboxed(value) -> Any:
-    """A result for the outside: a box if an outer derivative follows it, else NumPy's own."""
+    """Return a result for the caller: a box if an outer derivative follows it, else NumPy's own."""
     if not isinstance(value, TensorBase):
         return value
     payload: Any = value._payload
@@ -202,7 +202,7 @@ def unboxed(value) -> Any:
 
 
 def released(value) -> Any:
-    """As `unboxed`, in memory of its own: arrays that may be written to."""
+    """Like `unboxed`, but return arrays that own their memory and can be written to."""
     result = unboxed(value)
     if result.__class__ is np.ndarray:
         owned = result.flags.owndata and result.flags.writeable
@@ -211,7 +211,7 @@ def released(value) -> Any:
 
 
 def leaf_of(value) -> Any:
-    """A box of one's own over a number or an array that is to be differentiated by.
+    """Return a box of its own for a number or an array to differentiate by.
 
     Raises
     ------
@@ -254,7 +254,7 @@ def _narrowed(value) -> Any:
 
 
 def cannot(value, more: str) -> TypeError:
-    """The error about an argument that cannot be differentiated by."""
+    """Return the error for an argument that cannot be differentiated by."""
     return TypeError(f"Can't differentiate w.r.t. type {type(value)}{more}")
 
 
@@ -269,7 +269,7 @@ def cannot(value, more: str) -> TypeError:
 
 
 class Opaque:
-    """What boxes of the user's own types have in common, apart from boxes of arrays."""
+    """Base class for boxes of values of the user's own types, as opposed to boxes of arrays."""
 
     __slots__ = ()
     _node: Any
@@ -285,7 +285,7 @@ class _BoxType(type):
 
 
 class Box(Opaque, metaclass=_BoxType):
-    """A value inside of a differentiated function; to be subclassed for types of one's own.
+    """A value inside a differentiated function; subclass it for your own types.
 
     ``class PointBox(Box, Point)`` and ``PointBox.register(Point)`` let functions be differentiated
     by values of `Point`, for which a `VSpace` must be registered, too. Derivatives come from
@@ -310,7 +310,7 @@ class Box(Opaque, metaclass=_BoxType):
 
     @classmethod
     def register(cls, value_type: type) -> None:
-        """Say that this is the box of values of a type."""
+        """Register this class as the box for values of a type."""
         Box.type_mappings[value_type] = cls
 
 
@@ -318,19 +318,19 @@ COUNTED.append(Box.type_mappings)
 
 
 def opaque_tensor(value, edge, cell=None) -> Any:
-    """What stands on the tape for a value of one of the user's own types."""
+    """Return the tensor that represents a value of one of the user's own types on the tape."""
     payload = np.empty((), object)
     payload[()] = value
     return new_tensor(payload, edge, cell)
 
 
 def is_opaque(tensor) -> bool:
-    """Whether a tensor stands for a value of one of the user's own types."""
+    """Whether a tensor represents a value of one of the user's own types."""
     return bool(tensor._payload.dtype.kind == "O")
 
 
 def boxed_value(tensor) -> Any:
-    """The box of the value that a tensor stands for."""
+    """Return the box of the value that a tensor represents."""
     value = tensor._payload[()]
     return Box.type_mappings[type(value)](value, None, tensor)
 

@@ -45,7 +45,7 @@ tuple = _python.tuple
 
 
 class _OfContainer(_python.type):
-    """Knows the containers that hold boxes: they stay Python's own."""
+    """The metaclass for containers that hold boxes, which stay Python's own."""
 
     kinds: Any
 
@@ -54,19 +54,19 @@ class _OfContainer(_python.type):
 
 
 class DictBox(metaclass=_OfContainer):
-    """A dict inside of a differentiated function, to `isinstance` and in annotations."""
+    """A dict inside a differentiated function, for `isinstance` and annotations."""
 
     kinds = (dict,)
 
 
 class SequenceBox(metaclass=_OfContainer):
-    """A list or a tuple inside of a differentiated function, to `isinstance` and in annotations."""
+    """A list or a tuple inside a differentiated function, for `isinstance` and annotations."""
 
     kinds = (list, tuple)
 
 
 def isinstance(A, B) -> bool:
-    """As Python's, of the value of a box.
+    """Like Python's `isinstance`, but look at the value inside a box.
 
     Examples
     --------
@@ -83,12 +83,12 @@ def isinstance(A, B) -> bool:
 
 
 def type(A) -> Any:
-    """The type of the value of a box, or of anything else."""
+    """Return the type of the value of a box, or of anything else."""
     return _python.type(getval(A))
 
 
 def make_sequence(seq_type, *args) -> Any:
-    """A list or a tuple of the arguments."""
+    """Build a list or a tuple of the arguments."""
     return seq_type(args)
 
 

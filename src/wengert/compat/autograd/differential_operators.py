@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `grad` and its like: what takes functions and gives their derivatives."""
+"""Layer 9 · compat: `grad` and the other operators that map functions to their derivatives."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ make_jvp = unary_to_nary(_make_jvp)
 
 
 def _scalar(fun: Function, x, name: str, verb: str) -> tuple[Any, Any]:
-    """What `traced` gives, of a function that gives one real number."""
+    """Return the result of `traced` for a function that returns one real number."""
     vjp, answer = traced(fun, x)
     if isbox(answer):
         payload = answer._payload
@@ -48,7 +48,7 @@ def _scalar(fun: Function, x, name: str, verb: str) -> tuple[Any, Any]:
 
 @unary_to_nary
 def grad(fun: Function, x) -> Any:
-    """The function that computes the gradient of `fun` by one of its arguments.
+    """Return a function that computes the gradient of `fun` with respect to one argument.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def grad(fun: Function, x) -> Any:
 
 @unary_to_nary
 def value_and_grad(fun: Function, x) -> Any:
-    """The function that computes the value of `fun` and its gradient: `scipy.optimize` takes it.
+    """Return a function that computes `fun` and its gradient, as `scipy.optimize` takes it.
 
     Examples
     --------
@@ -93,7 +93,8 @@ def value_and_grad(fun: Function, x) -> Any:
 
 @unary_to_nary
 def grad_and_aux(fun: Function, x) -> Any:
-    """The function that computes the gradient of the first output of `fun`, and the second output.
+    """Return a function that computes the gradient of the first output of `fun`, and the second
+    output.
 
     Examples
     --------
@@ -114,7 +115,9 @@ def grad_and_aux(fun: Function, x) -> Any:
 
 
 def _aside(aux, gradient) -> Any:
-    """What a function returned beside its value, as the outside may see it."""
+    """Return a function's auxiliary output, with boxes detached unless an outer transform is
+    active.
+    """
     if any(isbox(leaf) for leaf in flatten(gradient)[0]):
         return aux
     leaves, rebuild = flatten(aux)
@@ -123,7 +126,7 @@ def _aside(aux, gradient) -> Any:
 
 @unary_to_nary
 def elementwise_grad(fun: Function, x) -> Any:
-    """The function that computes the sums of the columns of the Jacobian of `fun`, in one pass.
+    """Return a function that computes the column sums of the Jacobian of `fun` in one pass.
 
     If each element of the result depends on the same element of the argument only, these are the
     derivatives of the elements. Whether it is so is not checked, as there.
@@ -146,7 +149,7 @@ def elementwise_grad(fun: Function, x) -> Any:
 
 @unary_to_nary
 def deriv(fun: Function, x) -> Any:
-    """The function that computes the derivative of `fun` in forward mode, in the direction of ones.
+    """Return a function that computes the derivative of `fun` along ones, in forward mode.
 
     Examples
     --------
@@ -159,7 +162,7 @@ def deriv(fun: Function, x) -> Any:
 
 @unary_to_nary
 def jacobian(fun: Function, x) -> Any:
-    """The function that computes the Jacobian of `fun`, by rows.
+    """Return a function that computes the Jacobian of `fun`, row by row.
 
     Parameters
     ----------
@@ -206,7 +209,7 @@ def jacobian(fun: Function, x) -> Any:
 
 @unary_to_nary
 def holomorphic_grad(fun: Function, x) -> Any:
-    """The function that computes the complex derivative of `fun`.
+    """Return a function that computes the complex derivative of `fun`.
 
     Examples
     --------
@@ -220,7 +223,7 @@ def holomorphic_grad(fun: Function, x) -> Any:
 
 
 def grad_named(fun: Function, argname: str) -> Function:
-    """`grad` by the argument of a name, which must not be behind ``*args`` or ``**kwargs``.
+    """Like `grad`, but by the name of an argument, which must not be in ``*args`` or ``**kwargs``.
 
     Examples
     --------
@@ -237,7 +240,7 @@ def grad_named(fun: Function, argname: str) -> Function:
 
 @unary_to_nary
 def hessian(fun: Function, x) -> Any:
-    """The function that computes the Hessian of `fun`.
+    """Return a function that computes the Hessian of `fun`.
 
     Examples
     --------
@@ -251,7 +254,8 @@ def hessian(fun: Function, x) -> Any:
 
 @unary_to_nary
 def make_hvp(fun: Function, x) -> Any:
-    """The function that multiplies by the Hessian of `fun` at a point, and the gradient there.
+    """Return a function that computes Hessian-vector products of `fun` at a point, and the
+    gradient.
 
     Examples
     --------
@@ -264,7 +268,7 @@ def make_hvp(fun: Function, x) -> Any:
 
 
 def hessian_tensor_product(fun: Function, argnum: int = 0) -> Function:
-    """The function of ``(*args, tensor)`` that multiplies the Hessian of `fun` by the tensor.
+    """Return a function of ``(*args, tensor)`` that computes the Hessian of `fun` times the tensor.
 
     Examples
     --------
@@ -286,7 +290,8 @@ hessian_vector_product = hessian_tensor_product
 
 
 def tensor_jacobian_product(fun: Function, argnum: int = 0) -> Function:
-    """The function of ``(*args, tensor)`` that multiplies the tensor by the Jacobian of `fun`.
+    """Return a function of ``(*args, tensor)`` that computes the tensor times the Jacobian of
+    `fun`.
 
     Examples
     --------
@@ -308,7 +313,7 @@ vector_jacobian_product = tensor_jacobian_product
 
 @unary_to_nary
 def make_jvp_reversemode(fun: Function, x) -> Any:
-    """The function that multiplies by the Jacobian of `fun` at a point, by transposing twice.
+    """Return a function that computes Jacobian-vector products at a point, by transposing twice.
 
     Examples
     --------
@@ -326,7 +331,7 @@ def _half_square(x) -> Any:
 
 
 def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int = 0) -> Function:
-    """What makes the function that multiplies by the Gauss-Newton matrix of ``g(f(x))`` at a point.
+    """Return a function that builds the Gauss-Newton vector product of ``g(f(x))`` at a point.
 
     Examples
     --------
@@ -347,7 +352,7 @@ def make_ggnvp(f: Function, g: Function = _half_square, f_argnum: int = 0) -> Fu
 
 
 def multigrad_dict(fun: Function) -> Function:
-    """The function that computes the gradients by all arguments, as a dict by their names.
+    """Return a function that computes the gradients by all arguments, as a dict by name.
 
     Examples
     --------
@@ -371,7 +376,7 @@ def multigrad_dict(fun: Function) -> Function:
 
 
 def checkpoint(fun: Function) -> Function:
-    """`fun`, keeping nothing for the backward pass but its arguments: it is called again there.
+    """Wrap `fun` to keep only its arguments for the backward pass, which calls it again.
 
     Examples
     --------

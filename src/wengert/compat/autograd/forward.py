@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what needs wengert's transforms: forward mode, and Jacobians in one pass."""
+"""Layer 9 · compat: forward mode and one-pass Jacobians, which need wengert's transforms."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from wengert.tape.levels import move
 from wengert.tape.record import T
 
 _ELEMENTS = 2**24
-"""How many elements of the Jacobian may be computed at once."""
+"""The number of elements of the Jacobian to compute at once."""
 
 
 def rows(vjp: Pullback) -> Any:
-    """The Jacobian of a result that is one array by an argument that is one, by rows."""
+    """Return the Jacobian of one array with respect to another, row by row."""
     out = vjp.answer()._payload
     if vjp.answer()._edge is None:
         return new_tensor(np.zeros((*out.shape, *vjp.shape())))
@@ -70,7 +70,7 @@ def pushforward(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
 
 
 def _constant(point) -> Any:
-    """A point as a tensor that is not a leaf of its own."""
+    """Return a point as a tensor that is not a leaf."""
     if isinstance(point, TensorBase):
         if point._payload.dtype.kind not in "fc":
             raise cannot(point, f" of dtype {point._payload.dtype}")

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: names of the original's own tape, which can be imported but not used."""
+"""Layer 9 · compat: names of the original's own tape, importable but not usable."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Internal:
-    """A name of the original's own tape: packages import it that may never come to use it."""
+    """A name of the original's own tape, which packages may import without ever using it."""
 
     def __init__(self, name: str, cure: str) -> None:
         self._text = (
@@ -26,7 +26,7 @@ class Internal:
 
 
 def internals(namespace: dict[str, Any], names: str, cure: str) -> Callable[[str], Any]:
-    """``__getattr__`` of a module in which the original has such names, and what to write."""
+    """Return a ``__getattr__`` for a module with internal names, which says what to use instead."""
     module = namespace["__name__"]
 
     def getattribute(name: str) -> Any:

@@ -5,7 +5,7 @@ A call of a primitive is one node of the tape. Its rules are called when a backw
 it: on NumPy's own arrays, or on boxes if the pass is to be differentiated again or belongs to a
 transform, so rules that are written with `wengert.compat.autograd.numpy` differentiate to any
 order. In forward mode the rules of `defjvp` count, and else those of `defvjp`, transposed.
-Arguments are followed inside of lists, tuples and dicts, too; those by keyword are constants.
+Arguments are followed inside lists, tuples and dicts, too; those by keyword are constants.
 
 In the default mode the node is a `PrimitiveNode`, which costs little; under transforms, and where
 hooks take saved tensors aside, it is that of a custom Function, which knows of these.
@@ -54,7 +54,7 @@ from wengert.tape.record import T
 
 
 def _for_rule(payload) -> Any:
-    """What a rule sees of a value: NumPy's own, or a box of a transform."""
+    """Return the value that a rule sees: NumPy's own, or a box of a transform."""
     cls = payload.__class__
     if cls is np.ndarray:
         return payload if payload.ndim else payload[()]
@@ -134,7 +134,7 @@ class PrimitiveNode(Node):
         return tuple([grad._payload if isinstance(grad, TensorBase) else grad for grad in grads])
 
     def apply_in(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """As `apply`, on what may be recorded: tensors, or values of a transform."""
+        """Like `apply`, but for tensors or values of a transform, which may be recorded."""
         parts = g if self.several else (g,)
         if not any(isinstance(part, TensorBase) for part in parts):
             # values of a transform
@@ -170,7 +170,7 @@ class PrimitiveNode(Node):
         return [g if g is None or isbox(g) else new_tensor(np.asarray(g)) for g in found]
 
     def _outputs(self) -> list[Any]:
-        """What the primitive gave, tied to this node."""
+        """The results of the primitive, tied to this node."""
         if self.outputs is None:
             raise errors.backward_twice(self.name())
         several = self.several
@@ -180,7 +180,7 @@ class PrimitiveNode(Node):
         ]
 
     def _by_rows(self, level: Level, parts: Sequence[Any], keep: bool) -> list[Any]:
-        """The cotangents for a batch of them, one by one: rules may look at values."""
+        """Return the cotangents for a batch, row by row, since rules may look at values."""
         batched = [part is not None and level.number in levels_of(part._payload) for part in parts]
         pairs = list(zip(parts, batched, strict=True))
         whole = [move("unwrap", part, level, True) if wide else part for part, wide in pairs]
@@ -212,7 +212,7 @@ class PrimitiveNode(Node):
 
 
 def _batch_of(payloads: Iterable[Any]) -> Level | None:
-    """The innermost level of `payloads` that is a batch's, if there is one."""
+    """Return the innermost level of `payloads` that belongs to a batch, if there is one."""
     found = levels_of(*[payload for payload in payloads if payload is not None])
     for number in sorted(found, reverse=True):
         if found[number].size is not None:
@@ -221,7 +221,7 @@ def _batch_of(payloads: Iterable[Any]) -> Level | None:
 
 
 class _Applied(Function):
-    """The Function of all primitives: its first argument is the `Call`, the others its tensors."""
+    """The Function behind all primitives: its arguments are the `Call` and then the tensors."""
 
     @staticmethod
     def forward(ctx, call: Call, *tensors) -> Any:
@@ -247,7 +247,7 @@ class _Applied(Function):
 
 
 class _AppliedBothWays(_Applied):
-    """As `_Applied`, of primitives that have a rule for forward mode."""
+    """Like `_Applied`, but for primitives with a forward-mode rule."""
 
     @staticmethod
     def jvp(ctx, _, *tangents) -> Any:
@@ -290,7 +290,7 @@ def _no_more(what: str) -> NotImplementedError:
 
 
 def applied(fun, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a primitive gives of arguments among which there are boxes."""
+    """Return the result of a primitive when some of its arguments are boxes."""
     if is_noted(args):
         return noted_call(fun, args, kwargs)
     call = Call(fun, args, kwargs)
@@ -324,7 +324,7 @@ def applied(fun, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _check_rules(call: Call) -> None:
-    """Refuse a primitive that has no rule, when it is called."""
+    """Raise for a call of a primitive that has no rule."""
     if call.fun in primitive_jvps and not any(t._edge is not None for t in call.tensors):
         return
     name = get_name(call.fun)
@@ -336,13 +336,15 @@ def _check_rules(call: Call) -> None:
 # -- calls of user-made primitives: arguments, results and rules -----------------------------------
 
 primitive_vjps: dict[Any, Callable[..., Any]] = {}
-"""For each primitive what makes, of ``(argnums, ans, args, kwargs)``, a function of a cotangent."""
+"""The maker of each primitive's vjp: maps ``(argnums, ans, args, kwargs)`` to a function of a
+cotangent.
+"""
 primitive_jvps: dict[Any, Callable[..., Any]] = {}
-"""For each primitive a function of ``(argnums, tangents, ans, args, kwargs)``."""
+"""Each primitive's jvp: a function of ``(argnums, tangents, ans, args, kwargs)``."""
 
 
 class Call:
-    """One call of a primitive: its arguments, with places for what the tape holds."""
+    """One call of a primitive: its arguments, with slots for those on the tape."""
 
     __slots__ = (
         "argnums",
@@ -395,7 +397,7 @@ class Call:
             self.tensors = [boxed(tensor) for tensor in lasting(tuple(tensors))]
 
     def split(self, values: Iterable[Any]) -> list[Any]:
-        """Values in the places of the tensors, as arguments at the positions `argnums`."""
+        """Return the values for the tensors as arguments at the positions `argnums`."""
         source = iter(values)
         made = []
         for part in self.parts:
@@ -407,7 +409,7 @@ class Call:
         return made
 
     def with_values(self, values: Iterable[Any]) -> list[Any]:
-        """The arguments, with other values in the places of the tensors."""
+        """Return the arguments with other values in place of the tensors."""
         made = list(self.args)
         parts = values if self.simple else self.split(values)
         for i, value in zip(self.argnums, parts, strict=True):
@@ -415,7 +417,7 @@ class Call:
         return made
 
     def compute(self, values: list[Any]) -> list[Any]:
-        """The arrays that the primitive gives of values in the places of the tensors."""
+        """Compute the primitive on values in place of the tensors, and return its output arrays."""
         output = self.fun.fun(*self.with_values(values), **self.kwargs)
         own = output.__class__ is np.ndarray and output.base is None
         if own and output.dtype.kind == "f" and not any(output is value for value in values):
@@ -426,11 +428,11 @@ class Call:
         return [_output(output)]
 
     def result(self, outputs: list[Any]) -> Any:
-        """What the primitive gives, of the arrays in it."""
+        """Return the result of the primitive, rebuilt from its output arrays."""
         return outputs[0] if self.rebuild_output is None else self.rebuild_output(outputs)
 
     def pullback(self, values: Sequence[Any], outputs: list[Any]) -> Callable[[Any], Any]:
-        """The rule's function of the cotangent of the result."""
+        """Return the rule's function of the output's cotangent."""
         answer = self.result(outputs)
         rule = primitive_vjps[self.fun]
         made: Callable[[Any], Any] = rule(
@@ -439,7 +441,7 @@ class Call:
         return made
 
     def gradients(self, found: Iterable[Any]) -> list[Any]:
-        """The cotangents of the tensors, from those of the arguments that a rule gave."""
+        """Return the cotangents of the tensors, from those of the arguments that a rule gave."""
         given = list(found)
         if len(given) != len(self.argnums):
             raise ValueError(
@@ -469,7 +471,7 @@ class Call:
         return made
 
     def _shaped(self, grad, like, i: int) -> Any:
-        """A cotangent in the shape and the dtype of an argument: an array, or a box of one."""
+        """Return a cotangent in the shape and dtype of an argument: an array, or a box of one."""
         shape, dtype = like._payload.shape, like._payload.dtype
         cls = grad.__class__
         known = (cls is np.ndarray or cls is np.float64) and grad.dtype is dtype
@@ -495,12 +497,12 @@ class Call:
 
 
 def conjugate(tensor) -> Any:
-    """The conjugate of a tensor, which is itself if it is real."""
+    """Return the conjugate of a tensor, which is the tensor itself if it is real."""
     return T.conj(tensor) if tensor._payload.dtype.kind == "c" else tensor
 
 
 class Held:
-    """A cotangent of a value of one of the user's own types, on its way."""
+    """The cotangent of a value of one of the user's own types, on its way through the tape."""
 
     __slots__ = ("value",)
 
@@ -527,7 +529,9 @@ def _output(value) -> Any:
 
 
 def _rows(grad, like) -> list[Any]:
-    """The cotangents of the leaves of lists and tuples: what is given may be arrays of them."""
+    """Return the cotangents of the leaves of lists and tuples, which may be given as arrays of
+    them.
+    """
     if not isinstance(like, list | tuple):
         return [grad]
     given = list(grad) if isinstance(grad, list | tuple) or np.ndim(grad) else [grad]

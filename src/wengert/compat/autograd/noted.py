@@ -27,7 +27,7 @@ _WARNING = "Output seems independent of input."
 
 
 class Node:
-    """A call that was noted; to be subclassed.
+    """A recorded call; subclass it.
 
     A subclass defines ``__init__(self, value, fun, args, kwargs, parent_argnums, parents)``, for
     the result of a call, the function, its arguments as values, and the nodes of those arguments
@@ -48,19 +48,19 @@ class Node:
         raise NotImplementedError(f"{type(self).__name__} defines no __init__")
 
     def initialize_root(self, *args, **kwargs) -> None:
-        """Set the attributes of the node of the argument."""
+        """Initialize the node of the argument."""
         raise NotImplementedError(f"{type(self).__name__} defines no initialize_root")
 
     @classmethod
     def new_root(cls, *args, **kwargs) -> Any:
-        """The node of the argument of the function to be traced."""
+        """Return the node of the argument of the traced function."""
         root = cls.__new__(cls)
         root.initialize_root(*args, **kwargs)
         return root
 
 
 class NotedBox(ArrayBox):
-    """A value inside of a traced function, with the node that it came from."""
+    """A value inside a traced function, with the node that it came from."""
 
     __slots__ = ("_came_from",)
     __hash__ = TensorBase.__hash__
@@ -74,7 +74,9 @@ class NotedBox(ArrayBox):
 
 
 def _noted(value, node) -> Any:
-    """A value with its node: a box, or a container of boxes whose parts were taken from it."""
+    """Return a value with its node: a box, or a container of boxes whose elements are taken from
+    it.
+    """
     if isinstance(value, list | tuple):
         kind: Any = type(value)
         parts = [_taken(value, i, node) for i in range(len(value))]
@@ -108,7 +110,7 @@ getitem.__name__ = "__getitem__"
 
 
 def _spread(fun: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """A function and its arguments, with those in containers as arguments of their own."""
+    """Return a function and its arguments with those in containers spread out."""
     parts = []
     for arg in args:
         leaves, again = flatten(arg) if isinstance(arg, list | tuple | dict) else ([], _alone)
@@ -131,7 +133,7 @@ def _alone(values: list[Any]) -> Any:
 
 
 def is_noted(args: Iterable[Any]) -> bool:
-    """Whether calls are being noted, and one with these arguments is to be."""
+    """Whether to record a call with these arguments."""
     if not NOTING.get():
         return False
     return any(
@@ -142,7 +144,7 @@ def is_noted(args: Iterable[Any]) -> bool:
 
 
 def noted_call(fun: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
-    """What a function gives, with a node for the call."""
+    """Call a function and record a node for the call."""
     fun, args = _spread(fun, tuple(args))
     found = [(i, arg) for i, arg in enumerate(args) if isinstance(arg, NotedBox)]
     values = tuple(plain(arg) for arg in args)
@@ -161,7 +163,7 @@ def noted_call(fun: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, A
 
 
 def trace(start_node, fun: Callable[[Any], Any], x) -> tuple[Any, Any]:
-    """The value of ``fun(x)``, and the node of the call that gave it.
+    """Return the value of ``fun(x)``, and the node of the call that computed it.
 
     Parameters
     ----------

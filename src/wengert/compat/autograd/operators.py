@@ -27,26 +27,26 @@ _ARITHMETIC = {
 _OTHERS = ("mod", "floordiv", "divmod", "and", "or", "xor", "lshift", "rshift")
 _COMPARISONS = {name: getattr(infix, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 ROUNDING = frozenset(("ceil", "fix", "floor", "rint", "sign", "trunc"))
-"""Functions that are flat wherever they have a derivative: of boxes they are NumPy's own values."""
+"""Functions with derivative 0 almost everywhere: for boxes they return NumPy's own values."""
 _VALUES = frozenset(("all", "any", "argmax", "argmin", "argpartition", "argsort", "nonzero"))
 _VALUES |= {"searchsorted", "round", "item", "tolist", "tobytes"}
-"""Methods whose results depend on no gradient, and are NumPy's own."""
+"""Methods whose results carry no gradient and are NumPy's own."""
 _OWN = frozenset(("size", "dtype", "strides", "flags", "base", "backward", "grad", "data"))
 
 
 def unwritten(x) -> bool:
-    """Whether nothing has written to a box, so that it may be kept as it is."""
+    """Whether nothing was ever written to a box, so that it may be kept as it is."""
     cell = x._vc
     return cell is None or (cell.__class__ is list and not cell[0])
 
 
 def _quick(x) -> bool:
-    """Whether the tape's own operations may take `x`: floats that nothing has written to."""
+    """Whether the tape's own operations accept `x`: floats that were never written to."""
     return x._payload.dtype.kind == "f" and unwritten(x)
 
 
 def _operand(kind, other) -> Any:
-    """`other` as what the tensors' operators compute with in floats of dtype `kind`, or None."""
+    """Return `other` as the tensors' operators take it with floats of dtype `kind`, or None."""
     cls = other.__class__
     if cls is ArrayBox:
         return other if other._payload.dtype is kind and unwritten(other) else None
@@ -60,7 +60,7 @@ def _operand(kind, other) -> Any:
 
 
 def binary(symbol: str) -> Callable[[Any, Any], Any]:
-    """An infix operator of a box and anything else; None from it means that it cannot."""
+    """Build an infix operator of a box and another operand; None from it means NotImplemented."""
     name = f"__{symbol}__"
     general = getattr(ndarray, name)
 
@@ -100,7 +100,7 @@ def _reflected(symbol: str, prim: str) -> Callable[[Any, Any], Any]:
 
 
 def _through(name: str) -> Callable[..., Any]:
-    """A method of arrays, which gives boxes."""
+    """Wrap a method of arrays to return boxes."""
     theirs = getattr(ndarray, name) if name.startswith("__") else None
 
     def method(self, *args, **kwargs) -> Any:
@@ -119,7 +119,7 @@ def _of_values(name: str) -> Callable[..., Any]:
 
 
 def _in_batch(value) -> bool:
-    """Whether a value has others in the other elements of a batch."""
+    """Whether a value differs among the elements of a batch."""
     if not isinstance(value, TensorBase) or not isinstance(value._payload, Lifted):
         return False
     return any(level.size is not None for level in levels_of(value._payload).values())
@@ -137,7 +137,7 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
 
 
 def _in_place(symbol: str) -> Callable[[Any, Any], Any]:
-    """``x += y``: in place for what is there to be written to (NOTE [sums in place])."""
+    """Build ``x += y``, in place for memory that may be written to (NOTE [sums in place])."""
     name = f"__i{symbol}__"
     write, compute = getattr(ndarray, name), f"__{symbol}__"
 
@@ -166,7 +166,9 @@ def _property(name: str) -> property:
 
 
 def unary(ufunc) -> str | None:
-    """The primitive that is a ufunc of one argument on floats, or None if it is more than that."""
+    """Return the primitive for a ufunc of one argument on floats, or None if there is no single
+    one.
+    """
     if ufunc.nin != 1 or ufunc.__name__ in ROUNDING or numpy_ufuncs.is_constant(ufunc):
         return None
     return numpy_ufuncs.one_primitive(ufunc)

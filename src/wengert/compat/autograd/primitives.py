@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions with derivatives of the user's own: `primitive` and its rules."""
+"""Layer 9 · compat: functions with custom derivatives: `primitive` and its rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BOXES = (TensorBase, Opaque)
 
 
 def primitive(f_raw: Callable[..., Any]) -> Any:
-    """Make a function one whose derivative can be defined, by `defvjp` and `defjvp`.
+    """Make the derivative of a function definable by `defvjp` and `defjvp`.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def primitive(f_raw: Callable[..., Any]) -> Any:
 
 
 def notrace_primitive(f_raw: Callable[..., Any]) -> Any:
-    """Make a function one that sees the values of boxes; no derivative goes through it."""
+    """Wrap a function to see the values of boxes; no derivative flows through it."""
 
     @wraps(f_raw)
     def f_wrapped(*args, **kwargs) -> Any:
@@ -74,7 +74,7 @@ def notrace_primitive(f_raw: Callable[..., Any]) -> Any:
 
 
 def register_notrace(trace_type, primitive_fun) -> None:
-    """Say that no derivative goes through a primitive; it gives NumPy's own values."""
+    """Mark a primitive as not differentiable; it returns NumPy's own values."""
     _NOT_TRACED.add(primitive_fun)
 
 
@@ -82,7 +82,7 @@ def register_notrace(trace_type, primitive_fun) -> None:
 
 
 def defvjp_argnums(fun, vjpmaker: Callable[..., Any]) -> None:
-    """Define the VJPs of a primitive by all its arguments together.
+    """Define the VJPs of a primitive for all its arguments together.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def defvjp_argnums(fun, vjpmaker: Callable[..., Any]) -> None:
 
 
 def defvjp_argnum(fun, vjpmaker: Callable[..., Any]) -> None:
-    """Define the VJPs of a primitive by any one argument: ``vjpmaker(argnum, ans, args, kwargs)``.
+    """Define the VJPs of a primitive for any one argument: ``vjpmaker(argnum, ans, args, kwargs)``.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def defjvp_argnums(fun, jvpmaker: Callable[..., Any]) -> None:
 
 
 def defjvp_argnum(fun, jvpmaker: Callable[..., Any]) -> None:
-    """Define the JVP of a primitive by any argument: ``jvpmaker(argnum, g, ans, args, kwargs)``."""
+    """Define the JVP of a primitive for any argument: ``jvpmaker(argnum, g, ans, args, kw)``."""
 
     def by_all(argnums, gs, ans, args, kwargs) -> Any:
         pairs = zip(argnums, gs, strict=True)
@@ -209,7 +209,7 @@ def defjvp(fun, *jvpfuns, **kwargs) -> None:
 
 
 def def_linear(fun) -> None:
-    """Say that a primitive is linear in each of its arguments, for forward mode."""
+    """Declare a primitive linear in each of its arguments, for forward mode."""
 
     def rule(argnum: int, g, ans, args, kwargs) -> Any:
         return fun(*subval(args, argnum, g), **kwargs)
@@ -221,7 +221,7 @@ def def_linear(fun) -> None:
 
 
 def warn_deprecated(name: str) -> None:
-    """Warn that rules are defined by functions now, not by methods of primitives."""
+    """Warn that functions now define rules, not methods of primitives."""
     warn(
         f"The {name} method is deprecated. Write autograd.extend.defvjp(fun, ...), of functions "
         "(ans, *args) that return functions of the cotangent",

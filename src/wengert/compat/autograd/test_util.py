@@ -30,7 +30,7 @@ def scalar_close(a, b) -> bool:
 
 
 def make_numerical_jvp(f: Callable[[Any], Any], x) -> Callable[[Any], Any]:
-    """The derivative of `f` at `x` in a direction, by central differences."""
+    """Return a function for the derivative of `f` at `x` in a direction, by central differences."""
     given, found = vspace(x), vspace(f(x))
 
     def jvp(v) -> Any:
@@ -42,7 +42,7 @@ def make_numerical_jvp(f: Callable[[Any], Any], x) -> Callable[[Any], Any]:
 
 
 def check_vjp(f: Callable[[Any], Any], x) -> None:
-    """Check reverse mode of a function of one argument, in a random direction.
+    """Check the reverse mode of a function of one argument in a random direction.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def check_vjp(f: Callable[[Any], Any], x) -> None:
 
 
 def check_jvp(f: Callable[[Any], Any], x) -> None:
-    """Check forward mode of a function of one argument, in a random direction.
+    """Check the forward mode of a function of one argument in a random direction.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def check_jvp(f: Callable[[Any], Any], x) -> None:
 
 
 def check_equivalent(x, y) -> None:
-    """Check that two values are of one structure, and equal in a random direction.
+    """Check that two values have one structure and are equal in a random direction.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def check_equivalent(x, y) -> None:
 def check_grads(
     f: Callable[[Any], Any], x, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
 ) -> None:
-    """What checks derivatives of a function, in the given modes, up to an order.
+    """Return a function that checks the derivatives of `f`, in the given modes, up to an order.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _again(
 
 
 def combo_check(fun: Callable[..., Any], *args, **kwargs) -> Callable[..., None]:
-    """`check_grads` with every combination of the values that are given for each argument.
+    """Like `check_grads`, with every combination of the values given for each argument.
 
     Examples
     --------

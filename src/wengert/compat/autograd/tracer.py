@@ -28,7 +28,7 @@ REQUIRES = (noted_boxes,)
 
 
 def isbox(x) -> bool:
-    """Whether a value belongs to a function that is being differentiated."""
+    """Whether a value belongs to a function being differentiated."""
     return isinstance(x, TensorBase | Opaque)
 
 

@@ -50,7 +50,7 @@ INDEPENDENT = "Output seems independent of input."
 
 
 def _entered(value) -> Any:
-    """A box of one's own for a value that is to be differentiated by."""
+    """Return a new box for a value to differentiate by."""
     if not isinstance(value, TensorBase):
         if isinstance(value, Opaque):
             raise NotImplementedError(
@@ -72,7 +72,9 @@ def _entered(value) -> Any:
 
 
 def _inputs(x) -> tuple[list[Any], Any, Any]:
-    """The boxes of an argument, what the function gets, and what makes the structure again."""
+    """Return the boxes of an argument, the value the function receives, and the rebuilding
+    function.
+    """
     cls = x.__class__
     if cls is np.ndarray or cls is float or isinstance(x, TensorBase):
         box = _entered(x)
@@ -92,12 +94,12 @@ def _inputs(x) -> tuple[list[Any], Any, Any]:
 
 
 def _seen(box) -> Any:
-    """What a function gets for a leaf."""
+    """Return the value that a function receives for a leaf."""
     return boxed_value(box) if is_opaque(box) else box
 
 
 def call(fun: Callable[..., Any], value, boxes: list[Any]) -> Any:
-    """``fun(value)`` as a function that is being differentiated by `boxes`."""
+    """Call ``fun(value)`` as a function being differentiated by `boxes`."""
     token, walking = TRACING.set((TRACING.get(), boxes)), WALKING.set(False)
     try:
         if is_recording():
@@ -110,7 +112,7 @@ def call(fun: Callable[..., Any], value, boxes: list[Any]) -> Any:
 
 
 def _traced_still(leaf) -> bool:
-    """Whether a leaf is an argument of a function that is being differentiated."""
+    """Whether a leaf is an argument of a function being differentiated."""
     under_way = TRACING.get()
     while under_way is not None:
         under_way, boxes = under_way
@@ -120,7 +122,7 @@ def _traced_still(leaf) -> bool:
 
 
 def leads_outside(outputs: list[Any], boxes: list[Any]) -> bool:
-    """Whether a derivative further out follows `outputs`, which belong to a trace that has ended.
+    """Whether an outer derivative follows `outputs` of a trace that has ended.
 
     Leaves of traces that have ended lead nowhere: nobody can ask for a derivative by them.
     """
@@ -144,12 +146,12 @@ def leads_outside(outputs: list[Any], boxes: list[Any]) -> bool:
 
 
 def warn_independent() -> None:
-    """Warn that nothing leads from the argument of a function to its result."""
+    """Warn that the result of a function does not depend on its argument."""
     warn(INDEPENDENT, UserWarning)
 
 
 def walked(ends, boxes, seeds, retain: bool, graph: bool) -> list[Any]:
-    """The gradients of `ends` by `boxes`; None where there is no path."""
+    """Return the gradients of `ends` by `boxes`, with None where there is no path."""
     if not graph:
         return run_grad(ends, boxes, seeds, retain, graph)
     token = WALKING.set(True)
@@ -172,7 +174,7 @@ class Pullback:
         self._keep = keep
 
     def __call__(self, g) -> Any:
-        """The cotangent of the argument from that of the result."""
+        """Return the cotangent of the argument for a cotangent of the result."""
         outputs = self._outputs
         seeds = [g] if self._single else flatten(g)[0]
         if len(seeds) != len(outputs):
@@ -189,7 +191,7 @@ class Pullback:
         return self.walk(ends, given, True, graph)
 
     def ones(self, retain: bool = False) -> Any:
-        """The cotangent of the argument for ones as that of a real result, which is one box."""
+        """Return the cotangent of the argument for a real result, one box, with cotangent ones."""
         (out,) = self._outputs
         if out._edge is None:
             return self.walk([], [], False, False)
@@ -201,7 +203,9 @@ class Pullback:
         return self.walk([out], [seed], retain or keep, keep)
 
     def row(self, seed) -> Any:
-        """The cotangent of an argument that is one array, as a tensor, of a result that is one."""
+        """Return the cotangent of an argument that is one array, as a tensor; the result is one
+        too.
+        """
         (out,) = self._outputs
         boxes = self._boxes
         graph = is_recording() and (self._keep or seed._edge is not None)
@@ -212,15 +216,15 @@ class Pullback:
         return conjugate(grad)
 
     def shape(self) -> tuple[int, ...]:
-        """The shape of the argument, which is one array."""
+        """The shape of the argument, a single array."""
         return tuple(self._boxes[0]._payload.shape)
 
     def answer(self) -> Any:
-        """The result, which is one box."""
+        """The result, a single box."""
         return self._outputs[0]
 
     def walk(self, ends: list[Any], seeds: list[Any], retain: bool, graph: bool) -> Any:
-        """The cotangents of the boxes, in the structure of the argument."""
+        """Return the cotangents of the boxes, in the structure of the argument."""
         boxes = self._boxes
         found: list[Any] = [None] * len(boxes)
         if ends:
@@ -244,7 +248,7 @@ def _given(grad, box) -> Any:
 
 
 def _seed(g, out) -> Any:
-    """A cotangent as a tensor of the dtype of a result."""
+    """Return a cotangent as a tensor of the dtype of a result."""
     kind = out._payload.dtype
     tensor = g if isinstance(g, TensorBase) else new_tensor(np.asarray(g))
     if tensor._payload.dtype is not kind:
@@ -257,7 +261,8 @@ def _seed(g, out) -> Any:
 
 
 def make_vjp(fun: Callable[..., Any], x) -> tuple[Any, Any]:
-    """The function that multiplies by the transposed Jacobian of `fun` at `x`, and ``fun(x)``.
+    """Return the function that multiplies by the transposed Jacobian of `fun` at `x`, and
+    ``fun(x)``.
 
     Parameters
     ----------
@@ -282,7 +287,7 @@ def make_vjp(fun: Callable[..., Any], x) -> tuple[Any, Any]:
 
 
 def traced(fun: Callable[..., Any], x) -> tuple[Pullback, Any]:
-    """As `make_vjp`, with the boxes that `fun` gave for its value."""
+    """Like `make_vjp`, but return the boxes that `fun` returned instead of their values."""
     boxes, value, rebuild = _inputs(x)
     output = call(fun, value, boxes)
     if isbox(output):
@@ -298,12 +303,12 @@ def traced(fun: Callable[..., Any], x) -> tuple[Pullback, Any]:
 
 
 def rows(vjp: Pullback) -> Any:
-    """The Jacobian of a result that is one array by an argument that is one, by rows."""
+    """Return the Jacobian of one array with respect to another, row by row."""
     return _later().rows(vjp)
 
 
 def detached(output) -> Any:
-    """A result whose history only its own transform had."""
+    """Return a result without the history that only its own transform had."""
     if isbox(output):
         return output if output._edge is None else new_tensor(output._payload)
     leaves, rebuild = flatten(output)
@@ -311,7 +316,7 @@ def detached(output) -> Any:
 
 
 def shown(output) -> Any:
-    """A result for the outside."""
+    """Return a result as the caller sees it."""
     if isbox(output):
         return released(output) if output._edge is None else unboxed(output)
     if not holds_box(output):
@@ -321,7 +326,7 @@ def shown(output) -> Any:
 
 
 def make_jvp(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
-    """The function that takes a tangent of `x` to ``fun(x)`` and its tangent, in forward mode.
+    """Return a function that maps a tangent of `x` to ``fun(x)`` and its tangent, in forward mode.
 
     Parameters
     ----------
@@ -343,7 +348,7 @@ def make_jvp(fun: Callable[..., Any], x) -> Callable[[Any], tuple[Any, Any]]:
 
 
 def _later() -> Any:
-    """What needs the transforms, which are imported when they are first needed."""
+    """The module that needs the transforms, imported on first use."""
     return importlib.import_module("wengert.compat.autograd.forward")
 
 

@@ -13,11 +13,11 @@ from wengert.tape.sites import warn
 __all__ = ["func", "subval", "subvals", "toposort"]
 
 _OLD = {"flatten": "misc.flatten", "flatten_func": "misc.flatten", "getval": "tracer"}
-"""Where what old programs import from here is now."""
+"""The current modules of the names that old programs import from here."""
 
 
 def subvals(x: Sequence[Any], ivs: Iterable[tuple[int, Any]]) -> tuple[Any, ...]:
-    """`x` as a tuple, with other values at some positions.
+    """Return `x` as a tuple, with other values at some positions.
 
     Examples
     --------
@@ -32,19 +32,19 @@ def subvals(x: Sequence[Any], ivs: Iterable[tuple[int, Any]]) -> tuple[Any, ...]
 
 
 def subval(x: Sequence[Any], i: int, v) -> tuple[Any, ...]:
-    """`x` as a tuple, with another value at one position."""
+    """Return `x` as a tuple, with another value at one position."""
     return subvals(x, [(i, v)])
 
 
 def func(f) -> Any:
-    """`f` itself."""
+    """Return `f` itself."""
     return f
 
 
 def toposort(
     end_node, parents: Callable[[Any], Iterable[Any]] = attrgetter("parents")
 ) -> Iterator[Any]:
-    """The nodes that lead to one, each before its parents.
+    """Yield the nodes that lead to one, each before its parents.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def quick_grad_check(
     kwargs: dict[str, Any] | None = None,
     **_,
 ) -> None:
-    """Check the gradient of `fun` by its first argument: an old name for `test_util.check_grads`.
+    """Check the gradient of `fun` by its first argument; an old name for `test_util.check_grads`.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def quick_grad_check(
 
 
 def __getattr__(name: str) -> Any:
-    """What old programs import from here."""
+    """Return a name that old programs import from here."""
     if name in _OLD:
         home = importlib.import_module(f"wengert.compat.autograd.{_OLD[name]}")
         return getattr(home, name)

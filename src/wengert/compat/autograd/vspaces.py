@@ -21,48 +21,48 @@ from wengert.compat.kit.namespaces import defined
 
 
 class VSpace:
-    """What all vector spaces have in common."""
+    """Base class for all vector spaces."""
 
     mappings: ClassVar[dict[type, Callable[[Any], Any]]] = {}
     iscomplex = False
 
     def __init__(self, value) -> None:
-        """Made by `vspace`, of a value."""
+        """Describe the space of a value; `vspace` calls this."""
 
     def zeros(self) -> Any:
-        """The zero of the space."""
+        """Return the zero of the space."""
         raise NotImplementedError(f"{type(self).__name__} defines no zeros()")
 
     def ones(self) -> Any:
-        """The value that is 1 everywhere."""
+        """Return the value that is 1 everywhere."""
         raise NotImplementedError(f"{type(self).__name__} defines no ones()")
 
     def standard_basis(self) -> Iterator[Any]:
-        """The unit vectors, one after another."""
+        """Yield the unit vectors in order."""
         raise NotImplementedError(f"{type(self).__name__} defines no standard_basis()")
 
     def randn(self) -> Any:
-        """A value of independent normal numbers, from NumPy's global state."""
+        """Return a value of independent standard normal numbers, from NumPy's global state."""
         raise NotImplementedError(f"{type(self).__name__} defines no randn()")
 
     def add(self, x_prev, x_new) -> Any:
-        """The sum of two values."""
+        """Return the sum of two values."""
         return self._add(x_prev, x_new)
 
     def mut_add(self, x_prev, x_new) -> Any:
-        """The sum of two values; the first may be None, for zero."""
+        """Return the sum of two values; the first may be None, for zero."""
         return x_new if x_prev is None else self._add(x_prev, x_new)
 
     def scalar_mul(self, x, a) -> Any:
-        """A value times a number."""
+        """Return a value times a number."""
         return self._scalar_mul(x, a)
 
     def inner_prod(self, x, y) -> Any:
-        """The real inner product of two values."""
+        """Return the real inner product of two values."""
         return self._inner_prod(x, y)
 
     def covector(self, x) -> Any:
-        """A value as a cotangent, and back: the complex conjugate."""
+        """Convert a value to a cotangent, or back: the complex conjugate."""
         return self._covector(x)
 
     def _add(self, x, y) -> Any:
@@ -88,12 +88,12 @@ class VSpace:
 
     @classmethod
     def register(cls, value_type: type, vspace_maker: Callable[[Any], Any] | None = None) -> None:
-        """Say that values of a type belong to this space, or to the one that a function makes."""
+        """Register the space of a type's values: this class, or the one that a function makes."""
         VSpace.mappings[value_type] = vspace_maker or cls
 
 
 def vspace(value) -> Any:
-    """The vector space of a number, an array, or a nested container of them.
+    """Return the vector space of a number, an array, or a nested container of them.
 
     Raises
     ------
@@ -174,7 +174,7 @@ class ComplexArrayVSpace(ArrayVSpace):
         return 2 * int(_np.prod(self.shape))
 
     def ones(self) -> Any:
-        """The value that is 1 + i everywhere."""
+        """Return the value that is 1 + i everywhere."""
         return _np.full(self.shape, 1.0 + 1.0j, dtype=self.dtype)
 
     def _units(self) -> tuple[complex, ...]:

@@ -14,17 +14,17 @@ __all__ = ["get_doc", "get_name", "unary_to_nary", "wrap_nary_f", "wraps"]
 
 
 def get_name(f) -> str:
-    """The name of a function; a text in its place, for what has none."""
+    """Return the name of a function, or a description if it has none."""
     return str(getattr(f, "__name__", "[unknown name]"))
 
 
 def get_doc(f) -> str:
-    """The docstring of a function, or an empty text."""
+    """Return the docstring of a function, or an empty string."""
     return str(getattr(f, "__doc__", "") or "")
 
 
 def wraps(fun, namestr: str = "{fun}", docstr: str = "{doc}", **kwargs) -> Callable[[Any], Any]:
-    """Give a function a name and a docstring that are made from those of `fun`."""
+    """Give a function a name and a docstring built from those of `fun`."""
 
     def dress(f) -> Any:
         try:
@@ -38,7 +38,7 @@ def wraps(fun, namestr: str = "{fun}", docstr: str = "{doc}", **kwargs) -> Calla
 
 
 def wrap_nary_f(fun, op, argnum) -> Callable[[Any], Any]:
-    """Name what an operator made of `fun`: ``grad_of_f_wrt_argnum_0``."""
+    """Name the result of an operator on `fun`: ``grad_of_f_wrt_argnum_0``."""
     return wraps(
         fun,
         "{op}_of_{fun}_wrt_argnum_{argnum}",
@@ -60,7 +60,7 @@ def _taken(args: tuple[Any, ...], number: int, op) -> Any:
 
 
 def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
-    """Make an operator on functions of one argument one on functions of several.
+    """Extend an operator on functions of one argument to functions of several.
 
     Parameters
     ----------
@@ -100,13 +100,13 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Operated:
-    """A function that an operator made of one; it can be pickled if that function can.
+    """The result of an operator on a function; it can be pickled if the function can.
 
     Parameters
     ----------
     maker, operator: The operator on functions of several arguments, and the one on functions of
         one.
-    fun, argnum, args, kwargs: What it was applied to.
+    fun, argnum, args, kwargs: The operands of the operator.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Operated:
         self._kwargs = kwargs
 
     def __call__(self, *args, **kwargs) -> Any:
-        """What the operator gives at these arguments."""
+        """Return the result of the operator at these arguments."""
         if is_noted(args):
             return noted_call(self, args, kwargs)
         fun, argnum, operator = self._fun, self._argnum, self._operator
@@ -148,7 +148,7 @@ class Operated:
         return operator(unary_f, x, *self._args, **self._kwargs)
 
     def __get__(self, instance, owner=None) -> Any:
-        """As a function does: a method, if it stands in a class."""
+        """Bind to an instance, like a function: in a class body this is a method."""
         return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:

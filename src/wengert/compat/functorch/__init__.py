@@ -45,7 +45,7 @@ __version__ = "2.13.0"
 
 
 class FunctionalModule:
-    """A module as a function of its parameters and, where it `takes_buffers`, of its buffers."""
+    """A module as a function of its parameters and, if `takes_buffers`, of its buffers."""
 
     def __init__(self, model: Any, takes_buffers: bool) -> None:
         self.stateless_model = copy.deepcopy(model)
@@ -54,7 +54,7 @@ class FunctionalModule:
         self.buffer_names = [name for name, _ in model.named_buffers()]
 
     def __call__(self, params: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-        """What the module gives with these parameters, and then buffers, for its own."""
+        """Return the output of the module computed with these parameters, and then buffers."""
         state = dict(zip(self.param_names, params, strict=True))
         if self.takes_buffers:
             buffers, *rest = args
@@ -74,7 +74,7 @@ def _parts(model: Any, detached: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]
 def make_functional(
     model: Any, disable_autograd_tracking: bool = False
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """A module without buffers as a function, and its parameters.
+    """Split a module without buffers into a function and its parameters.
 
     Examples
     --------
@@ -95,14 +95,16 @@ def make_functional(
 def make_functional_with_buffers(
     model: Any, disable_autograd_tracking: bool = False
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
-    """A module as a function of parameters and buffers, and both."""
+    """Split a module into a function of parameters and buffers, the parameters, and the buffers."""
     return FunctionalModule(model, True), *_parts(model, disable_autograd_tracking)
 
 
 def combine_state_for_ensemble(
     models: Sequence[Any],
 ) -> tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]:
-    """Models that are built alike as one function, and their parameters and buffers, stacked."""
+    """Combine models of the same structure into one function, and stack their parameters and
+    buffers.
+    """
     if not models:
         raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
     params, buffers = stack_module_state(models)

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions of functorch that were on trial."""
+"""Layer 9 · compat: functorch's experimental functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def chunk_vmap(
     randomness: str = "error",
     chunks: int = 2,
 ) -> Callable[..., Any]:
-    """`vmap` that takes the batch in `chunks` parts, one after the other."""
+    """Like `vmap`, but process the batch in `chunks` parts, in sequence."""
     if chunks < 1:
         raise ValueError(f"chunk_vmap: chunks should be positive, got {chunks}")
 

@@ -66,7 +66,7 @@ from wengert.compat.jax.staging import remat as remat
 from wengert.compat.jax.staging import typeof as typeof
 
 _INSTALLED = (_methods, _operators, _updates)
-"""Importing these gives arrays their methods and operators."""
+"""Imported for their effect: they give arrays their methods and operators."""
 _NAMES = """
     ad_checkpoint custom_batching custom_derivatives debug dtypes errors example_libraries
     experimental flatten_util lax nn numpy ops random scipy sharding stages
@@ -88,7 +88,7 @@ _PLACES = {
     **dict.fromkeys(("clear_caches", "disable_jit", "jit"), "jitting"),
     "make_jaxpr": "listing",
 }
-"""The modules of functions that are imported when they are first named."""
+"""The modules of functions that are imported on first use."""
 _LATER = {
     "tree_map": "jax.tree.map",
     "tree_leaves": "jax.tree.leaves",
@@ -105,7 +105,7 @@ _ABSENT = {
     "image": "write wengert.nn.functional.interpolate",
 }
 __version__ = "0.10.2"
-"""The version of JAX whose contract is kept."""
+"""The version of JAX that the interface follows."""
 __version_info__ = (0, 10, 2)
 
 

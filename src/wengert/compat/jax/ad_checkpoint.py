@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.ad_checkpoint`: functions that are computed again, under their names."""
+"""Layer 9 · compat: `jax.ad_checkpoint`: rematerialized functions, under their names."""
 
 from wengert.compat.jax.policies import checkpoint_name as checkpoint_name
 from wengert.compat.jax.policies import checkpoint_policies as checkpoint_policies

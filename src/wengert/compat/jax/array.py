@@ -27,7 +27,7 @@ _PYTHON_KINDS = {bool: "b", int: "i", float: "f", complex: "c"}
 
 
 def _of_number(value, dtype) -> Any:
-    """A Python number as an array without dimensions."""
+    """Return a Python number as a 0-d array."""
     kind = _PYTHON_KINDS[value.__class__]
     if kind == "i" and dtype is not None:
         with np.errstate(over="ignore"):
@@ -43,7 +43,7 @@ def _of_number(value, dtype) -> Any:
 
 
 def asarray(value, dtype=None) -> Any:
-    """An array, tensor, number or nested list of these as an `Array` of JAX's dtypes.
+    """Convert an array, a tensor, a number or a nested list of these to an `Array` of JAX's dtypes.
 
     Parameters
     ----------
@@ -121,7 +121,9 @@ def _of_tensor(value, kind) -> Any:
 
 
 def convert(x, dtype: np.dtype[Any]) -> Any:
-    """A tensor in another dtype, recorded where both have derivatives: not yet an `Array`."""
+    """Convert a tensor to another dtype, recorded where both are differentiable; not yet an
+    `Array`.
+    """
     if x._payload.dtype == dtype:
         return x
     with np.errstate(over="ignore", invalid="ignore"):
@@ -186,14 +188,14 @@ def _stacked(value, kind) -> Any:
 
 
 def is_weak(value) -> bool:
-    """Whether `value` is a Python number or an array of such: its dtype gives way to others."""
+    """Whether `value` is weakly typed: a Python number, or an array made from such numbers."""
     if value.__class__ in _PYTHON_KINDS:
         return value.__class__ is not bool
     return isinstance(value, Array) and value.weak_type
 
 
 def _name(value) -> str:
-    """The place of an operand in the lattice of dtypes."""
+    """Return the node of an operand in the promotion lattice."""
     kind = _PYTHON_KINDS.get(value.__class__)
     if kind is not None:
         return WEAK.get(kind, "bool")
@@ -211,7 +213,7 @@ _WEAK_NAMES = {"i*": int, "f*": float, "c*": complex}
 
 
 def result_type(*values) -> tuple[np.dtype[Any], bool]:
-    """The dtype that values have together, and whether it is weak.
+    """Return the promoted dtype of values, and whether it is weak.
 
     Parameters
     ----------
@@ -229,7 +231,7 @@ def result_type(*values) -> tuple[np.dtype[Any], bool]:
 
 
 def promote(*values) -> list[Any]:
-    """Operands as arrays of the dtype that they have together, by JAX's rules.
+    """Convert operands to arrays of their promoted dtype, by JAX's rules.
 
     Parameters
     ----------
@@ -256,7 +258,7 @@ def promote(*values) -> list[Any]:
 
 
 def promote_inexact(*values) -> list[Any]:
-    """As `promote`, in the dtype of fractions: integers become the default float."""
+    """Like `promote`, but to an inexact dtype: integers become the default float."""
     dtype, weak = result_type(*values)
     dtype = inexact_of(dtype)
     return [_operand(value, dtype, weak) for value in values]

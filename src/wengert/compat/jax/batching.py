@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `vmap` under JAX's name, and what functions of named axes ask of it."""
+"""Layer 9 · compat: `vmap` under JAX's name, and its support for named axes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AXES: ContextVar[dict[Any, Level] | None] = ContextVar("axes", default=None)
 
 
 def axis_level(name) -> Level:
-    """The level of the `vmap` that has this axis name.
+    """Return the level of the `vmap` with this axis name.
 
     Raises
     ------
@@ -37,12 +37,12 @@ def axis_level(name) -> Level:
 
 
 def is_mapped(level: Level) -> bool:
-    """Whether the `vmap` of a level is under way, and has an axis name."""
+    """Whether the `vmap` of a level is under way and has an axis name."""
     return level in (_AXES.get() or {}).values()
 
 
 def _spread(axes, tree, name: str) -> list[Any]:
-    """The entry of `axes` for each leaf of `tree`, of whose structure it is a part from the top."""
+    """Return the entry of `axes`, a tree prefix of `tree`, for each leaf of `tree`."""
     found: list[Any] = []
     _spread_into(axes, tree, name, found)
     return found
@@ -83,7 +83,7 @@ def _check_in_axes(in_axes, args: tuple[Any, ...]) -> None:
 
 
 def _mapped(leaf, axis: int) -> tuple[Any, int]:
-    """A leaf that is mapped, as an array, and its axis, counted from 0."""
+    """Return a mapped leaf as an array, and its axis, counted from 0."""
     array = argument(leaf)
     ndim = array._payload.ndim
     if not -ndim <= axis < ndim:
@@ -96,7 +96,7 @@ def _mapped(leaf, axis: int) -> tuple[Any, int]:
 
 
 def _names(fun: Callable[..., Any], count: int) -> list[str]:
-    """What the positional arguments of a function are called."""
+    """Return the names of the positional arguments of a function."""
     try:
         names = [
             p.name
@@ -137,7 +137,7 @@ def vmap(
     spmd_axis_name=None,
     sum_match: bool = False,
 ) -> Callable[..., Any]:
-    """The function that maps `fun` over an axis of its arguments, all at once.
+    """Vectorize `fun` over an axis of its arguments.
 
     Inside, `fun` sees arrays without the mapped axis; each operation on them is one operation on
     the whole batch.
@@ -145,10 +145,10 @@ def vmap(
     Parameters
     ----------
     fun : callable. Takes and returns pytrees of arrays.
-    in_axes : int, None, or a pytree of such. The axis of each positional argument that is mapped;
+    in_axes : int, None, or a pytree of these. The axis of each positional argument that is mapped;
         None: each element gets the whole argument. What is passed by keyword is mapped over its
         first axis.
-    out_axes : int, None, or a pytree of such. Where the mapped axis goes in the results; None for
+    out_axes : int, None, or a pytree of these. Where the mapped axis goes in the results; None for
         what does not depend on it.
     axis_name : hashable, optional. A name by which `jax.lax.psum` and its like know the axis.
     axis_size : int, optional. The size of the axis, where no argument tells it.

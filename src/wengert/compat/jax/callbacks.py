@@ -22,26 +22,26 @@ from wengert.tape.modes import untraced
 
 
 def device_put(x, device=None, **options) -> Any:
-    """The leaves of a pytree as arrays."""
+    """Return a pytree with its leaves as arrays."""
     return tree_map(argument, x)
 
 
 def device_get(x) -> Any:
-    """The arrays of a pytree as NumPy's arrays."""
+    """Return a pytree with its arrays as NumPy arrays."""
     return tree_map(lambda leaf: np.asarray(leaf) if isinstance(leaf, Array) else leaf, x)
 
 
 def block_until_ready(x) -> Any:
-    """The pytree itself: all of it has been computed."""
+    """Return the pytree; everything in it is already computed."""
     return x
 
 
 def effects_barrier() -> None:
-    """Do nothing: effects happen at once."""
+    """Do nothing: effects happen immediately."""
 
 
 def values_of(x) -> Any:
-    """The leaves of a pytree as NumPy's arrays, whatever transforms follow them."""
+    """Return the leaves of a pytree as NumPy arrays, whatever transforms follow them."""
 
     def leaf(value) -> Any:
         if not isinstance(value, Array):
@@ -52,7 +52,7 @@ def values_of(x) -> Any:
 
 
 def each_of(x) -> Iterator[Any]:
-    """`values_of` a pytree, for one element after the other of the batches that it is in."""
+    """Yield `values_of` a pytree for each element of the batches that it is in."""
     leaves, structure = tree_flatten(x)
     found = levels_of(*[leaf._payload for leaf in leaves if isinstance(leaf, Array)])
     level = next((found[n] for n in sorted(found, reverse=True) if found[n].size is not None), None)
@@ -79,7 +79,7 @@ def pure_callback(
     vectorized=None,
     **kwargs,
 ) -> Any:
-    """What a function of NumPy's arrays gives, as arrays: a constant to derivatives.
+    """Call a function of NumPy arrays and return its results as arrays, constant to derivatives.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def pure_callback(
 def _batched(
     callback: Callable[..., Any], shapes, leaves: list[Any], structure, method: str
 ) -> Any:
-    """The results of a callback for a whole batch."""
+    """Return the results of a callback for a whole batch."""
     levels = [
         leaf._payload.owner
         for leaf in leaves
@@ -152,7 +152,7 @@ def _batched(
 
 
 def _results(value, shapes) -> Any:
-    """What a callback gave, as arrays of the shapes and dtypes that were announced."""
+    """Return a callback's results as arrays, checked against the declared shapes and dtypes."""
     wanted, structure = tree_flatten(shapes)
     found = structure.flatten_up_to(value)
     arrays = []
@@ -170,7 +170,7 @@ def _results(value, shapes) -> Any:
 def io_callback(
     callback: Callable[..., Any], result_shape_dtypes, *args, ordered: bool = False, **kwargs
 ) -> Any:
-    """As `pure_callback`, of a function with effects."""
+    """Like `pure_callback`, but for a function with side effects."""
     untraced(f"it calls {name_of(callback)}()")
     stopped = ELEMENTWISE["stop_gradient"](tree_map(argument, args))
     if result_shape_dtypes is None:

@@ -14,7 +14,7 @@ _NAMES = {"b": "bool", "i": "integer", "u": "integer", "f": "floating", "c": "co
 
 
 def check_shapes(name: str, *operands) -> None:
-    """Refuse shapes that do not broadcast.
+    """Refuse shapes that do not broadcast together.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def check_shapes(name: str, *operands) -> None:
 
 
 def check_dtype(name: str, x, kinds: str, place: int | None = None) -> None:
-    """Refuse a dtype that an operation has no meaning for.
+    """Refuse a dtype that an operation does not support.
 
     Raises
     ------
@@ -58,7 +58,7 @@ _QUIET: dict[str, Callable[..., Any]] = {}
 
 
 def quiet(name: str) -> Callable[..., Any]:
-    """A primitive, recorded, without NumPy's warnings."""
+    """Apply a primitive, recorded, without NumPy's warnings."""
     found = _QUIET.get(name)
     if found is None:
         found = _QUIET[name] = np.errstate(all="ignore")(getattr(T, name))
@@ -66,7 +66,7 @@ def quiet(name: str) -> Callable[..., Any]:
 
 
 def no_warnings() -> Any:
-    """A context in which NumPy does not warn of numbers that are too large or no numbers."""
+    """Return a context in which NumPy does not warn about overflow or NaN."""
     return np.errstate(all="ignore")
 
 

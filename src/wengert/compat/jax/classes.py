@@ -43,9 +43,9 @@ _NAMES = (
     "ravel repeat reshape round squeeze std sum swapaxes take trace transpose var"
 )
 _METHODS = frozenset(_NAMES.split())
-"""Functions of NumPy's that call the method of their name."""
+"""NumPy functions that call the method of the same name."""
 _SEEN = frozenset({"ndim", "shape", "size"})
-"""Functions of NumPy's that look at no value, and so answer under every transform."""
+"""NumPy functions that look at no values, and so work under every transform."""
 
 
 _ASKED: dict[type[Exception], str] = {
@@ -56,7 +56,7 @@ _ASKED: dict[type[Exception], str] = {
 
 
 class Array(Tensor):
-    """JAX's array: immutable, of JAX's dtypes, with derivatives by `grad` and its like.
+    """A JAX array: immutable, of JAX's dtypes, differentiable by `grad` and the like.
 
     Arrays are made by ``jnp.array``, ``jnp.zeros``, ... and by operations on arrays.
 
@@ -73,10 +73,10 @@ class Array(Tensor):
     __torch_function__ = disabled_torch_function  # type: ignore[assignment]
     __array_priority__ = 100
     weak_type = False
-    """Whether the array gives way to the dtypes of others, as Python's numbers do."""
+    """Whether the dtype yields to others in promotion, as Python numbers do."""
 
     def __new__(cls, *data, **kwargs) -> Any:
-        """Refused: arrays are made by functions."""
+        """Refused: functions create arrays."""
         raise TypeError("arrays are made by jnp.array, jnp.zeros, ..., not by jax.Array(...)")
 
     def __repr__(self) -> str:
@@ -131,7 +131,7 @@ class Array(Tensor):
     # -- elements ---------------------------------------------------------------------------------
 
     def __getitem__(self, index) -> Any:
-        """The elements that an index names; where there is none, the nearest."""
+        """Return the elements that an index selects; out-of-bounds indices are clamped."""
         result = read(self, index)
         result.__class__ = self.__class__
         return result
@@ -164,7 +164,7 @@ class Array(Tensor):
     # -- numbers ----------------------------------------------------------------------------------
 
     def _check_known(self, what: str) -> None:
-        """Refuse to leave the transforms that follow this array."""
+        """Raise for an array that transforms follow, since its value must be known."""
         if is_traced(self):
             raise TracerArrayConversionError(
                 f"The numpy.ndarray conversion method __array__() was called on an array that a "
@@ -224,14 +224,14 @@ class Array(Tensor):
         return int(innermost(self))
 
     def item(self, *args) -> Any:
-        """The value of an array of one element, or of one element of it, as a Python number."""
+        """Return the value of a one-element array, or of one element, as a Python number."""
         value = self._single()
         if not args and value.size != 1:
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return np.asarray(value).item(*args) if args else value.item()
 
     def tolist(self) -> Any:
-        """The values as nested lists of Python numbers; a number for a 0-d array."""
+        """Return the values as nested lists of Python numbers, or a number for a 0-d array."""
         return self._single().tolist()
 
     def __round__(self, ndigits: int | None = None) -> Any:
@@ -241,14 +241,14 @@ class Array(Tensor):
 
 
 class WeakArray(Array):
-    """An array of weak type: the result of Python's numbers alone (see `Array`)."""
+    """A weakly typed array, computed from Python numbers alone (see `Array`)."""
 
     __slots__ = ()
     weak_type = True
 
 
 KINDS: list[type] = [Array]
-"""The classes of what is a `jax.Array` to programs; random keys are, when there are any."""
+"""The classes of ``jax.Array``, with that of random keys once there are any."""
 
 
 class _AnyArray(type):
@@ -281,19 +281,19 @@ def _of(result, cls: type) -> Any:
 
 
 OPERATORS: dict[Any, Callable[[Any, Any], Any]] = {}
-"""The operators by NumPy's ufuncs; `wengert.compat.jax.operators` fills it."""
+"""The operators by NumPy ufunc; filled by `wengert.compat.jax.operators`."""
 
 
 # -- values ----------------------------------------------------------------------------------------
 
 
 def _shown(x) -> Any:
-    """The values of `x` as an array; of a batch, that of the whole batch."""
+    """Return the values of `x` as an array; for a batch, those of the whole batch."""
     return np.asarray(innermost(x))
 
 
 def _plain(value) -> Any:
-    """`value` with NumPy's arrays in place of arrays, in containers too."""
+    """Replace arrays by NumPy arrays in `value`, in containers too."""
     if isinstance(value, Array):
         return np.asarray(value)
     if isinstance(value, list | tuple):
@@ -304,14 +304,14 @@ def _plain(value) -> Any:
 
 
 def is_traced(x) -> bool:
-    """Whether a transform follows `x`, here and now."""
+    """Whether a transform currently follows `x`."""
     if not isinstance(x, TensorBase):
         return False
     return is_lifted(x._payload) or (x._edge is not None and is_recording())
 
 
 def array_repr(x) -> str:
-    """An array as text: ``Array([0., 1.], dtype=float32)``."""
+    """Return the representation of an array: ``Array([0., 1.], dtype=float32)``."""
     value = _shown(x)
     ending = f"dtype={value.dtype.name}{', weak_type=True' if x.weak_type else ''})"
     payload = x._payload
@@ -330,7 +330,7 @@ def array_repr(x) -> str:
 
 
 def made(result, weak: bool = False) -> Any:
-    """What an operation gave, with arrays in place of tensors, in tuples and lists too.
+    """Return the result of an operation with arrays in place of tensors, in tuples and lists too.
 
     The class of a new tensor is changed in place.
 
@@ -366,7 +366,7 @@ def made(result, weak: bool = False) -> Any:
 
 
 def of_kind(x, cls: type) -> Any:
-    """The same array as one of another class, of the same history."""
+    """Return the same array as another class, with the same history."""
     if x._edge is LEAF:
         return of_class(x, cls)
     same = new_tensor(x._payload, x._edge, x._share_version())

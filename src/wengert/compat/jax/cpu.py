@@ -1,4 +1,4 @@
-"""Layer 9 · compat: the one device that there is, the CPU, under JAX's names."""
+"""Layer 9 · compat: the only device, the CPU, under JAX's names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CPU = Device()
 
 
 def devices(backend: str | None = None) -> list[Device]:
-    """The devices of a backend: one CPU.
+    """Return the devices of a backend: one CPU.
 
     Raises
     ------
@@ -55,12 +55,12 @@ def devices(backend: str | None = None) -> list[Device]:
 def local_devices(
     process_index: int | None = None, backend: str | None = None, host_id: int | None = None
 ) -> list[Device]:
-    """As `devices`."""
+    """Return the local devices, which are those that `devices` returns."""
     return devices(backend)
 
 
 def device_count(backend: str | None = None) -> int:
-    """The number of devices: one."""
+    """Return the number of devices: one."""
     return len(devices(backend))
 
 
@@ -68,17 +68,17 @@ local_device_count = device_count
 
 
 def default_backend() -> str:
-    """The name of the platform: ``"cpu"``."""
+    """Return the name of the platform: ``"cpu"``."""
     return "cpu"
 
 
 def process_index(backend: str | None = None) -> int:
-    """The number of this process: 0."""
+    """Return the index of this process: 0."""
     return 0
 
 
 def process_count(backend: str | None = None) -> int:
-    """The number of processes: one."""
+    """Return the number of processes: one."""
     return 1
 
 

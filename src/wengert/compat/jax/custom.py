@@ -42,7 +42,7 @@ def is_followed(x) -> bool:
 
 
 class SymbolicZero:
-    """A tangent that is known to be zero, which rules with ``symbolic_zeros=True`` may get.
+    """A tangent known to be zero, for rules with ``symbolic_zeros=True``.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class SymbolicZero:
 
 @dataclasses.dataclass(frozen=True)
 class CustomVJPPrimal:
-    """What a forward rule with ``symbolic_zeros=True`` gets for each leaf of an argument.
+    """A leaf of an argument, as a forward rule with ``symbolic_zeros=True`` receives it.
 
     Attributes
     ----------
@@ -74,19 +74,19 @@ class CustomVJPPrimal:
 
 
 def zero_from_primal(x, symbolic_zeros: bool = False) -> Any:
-    """The tangent of an array that is zero."""
+    """Return the zero tangent of an array."""
     array = argument(x)
     return SymbolicZero(array.aval) if symbolic_zeros else zeros_like(array)
 
 
 def custom_vjp_primal_tree_values(tree) -> Any:
-    """The values of a pytree of `CustomVJPPrimal`."""
+    """Return the values of a pytree of `CustomVJPPrimal`."""
     is_primal = lambda leaf: isinstance(leaf, CustomVJPPrimal)  # noqa: E731
     return tree_map(lambda leaf: leaf.value, tree, is_leaf=is_primal)
 
 
 class _Type(str):
-    """The shape and dtype of an array as text, without quotes within containers."""
+    """The shape and dtype of an array as text, printed without quotes in containers."""
 
     __slots__ = ()
 
@@ -98,7 +98,7 @@ class _Type(str):
 
 
 class _Rule:
-    """What both kinds of rules have in common: how the arguments of a call are told apart."""
+    """Base class for both kinds of rules: it sorts the arguments of a call."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class _Rule:
     _kind = "custom_gradient"
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All arguments by position, those that were left out with their defaults."""
+        """Return all arguments by position, with defaults for those left out."""
         if self._signature is None:
             if kwargs:
                 raise TypeError(f"{self.__name__} takes its arguments by position")
@@ -146,14 +146,14 @@ class _Rule:
         return tuple(bound.args)
 
     def _parted(self, args: tuple[Any, ...]) -> tuple[list[Any], Leaves]:
-        """The arguments without derivatives, and the leaves of the others."""
+        """Split the arguments into those without derivatives and the leaves of the others."""
         count = len(args)
         fixed = {n % count for n in self.nondiff_argnums} if count else set()
         moving = [arg for i, arg in enumerate(args) if i not in fixed]
         return [args[i] for i in sorted(fixed)], Leaves(moving)
 
     def _joined(self, args: tuple[Any, ...], moving) -> list[Any]:
-        """The arguments with others in place of those that have derivatives."""
+        """Join the arguments with new values for those that have derivatives."""
         fixed = {n % len(args) for n in self.nondiff_argnums}
         new = iter(moving)
         return [arg if i in fixed else next(new) for i, arg in enumerate(args)]
@@ -161,7 +161,7 @@ class _Rule:
     def _called(
         self, rule: Callable[..., Any], tensors: Sequence[Any], results: list[Results]
     ) -> Any:
-        """What a recorded rule gives, in the structure of what the function returned."""
+        """Return the result of a recorded rule, in the structure that the function returned."""
         outputs = rule(*tensors)
         taken = results[0]
         found = dict(zip([*taken.places, *taken.tensor_places], outputs, strict=True))
@@ -169,7 +169,7 @@ class _Rule:
 
 
 class custom_jvp(_Rule):
-    """A function whose forward-mode derivative is given; reverse mode transposes it. A decorator.
+    """Decorate a function to give it a forward-mode rule, which reverse mode transposes.
 
     Parameters
     ----------
@@ -195,12 +195,12 @@ class custom_jvp(_Rule):
     symbolic = False
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
-        """Give the rule: ``jvp(*nondiff, primals, tangents)`` returns output and tangent."""
+        """Set the rule: ``jvp(*nondiff, primals, tangents)`` returns output and tangent."""
         self.jvp, self.symbolic = jvp, symbolic_zeros
         return jvp
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
-        """Give a rule for each argument: ``jvp(tangent, output, *primals)``, None for zero."""
+        """Set a rule for each argument: ``jvp(tangent, output, *primals)``, or None for zero."""
         if self.nondiff_argnums:
             raise TypeError("Can't use ``defjvps`` with ``nondiff_argnums``.")
 
@@ -222,7 +222,7 @@ class custom_jvp(_Rule):
         self.defjvp(jvp)
 
     def __call__(self, *args, **kwargs) -> Any:
-        """The function's value."""
+        """Compute the function."""
         jvp = self.jvp
         if jvp is None:
             raise AttributeError(
@@ -269,7 +269,7 @@ class custom_jvp(_Rule):
         return made
 
     def _check_output(self, output, results: Results) -> None:
-        """Refuse the output of a rule that is not like the function's."""
+        """Refuse the output of a rule that does not match the function's."""
         leaves, structure = tree_flatten(output)
         given, wanted = (list(map(_Type, map(argument, x))) for x in (leaves, results.leaves))
         if structure != results.structure:
@@ -291,7 +291,7 @@ class custom_jvp(_Rule):
         )
 
     def _slopes(self, output, slope) -> Any:
-        """The outputs and tangents of a rule, as flat lists of tensors."""
+        """Return the outputs and tangents of a rule, as flat lists of tensors."""
         leaves, structure = tree_flatten(output)
         slopes, other = tree_flatten(slope)
         if structure != other:
@@ -322,7 +322,7 @@ class custom_jvp(_Rule):
 
 
 class custom_vjp(_Rule):
-    """A function whose reverse-mode derivative is given, as a decorator.
+    """Decorate a function to give it a reverse-mode rule.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ class custom_vjp(_Rule):
         symbolic_zeros: bool = False,
         optimize_remat: bool = False,
     ) -> None:
-        """Give the rule.
+        """Set the rule.
 
         Parameters
         ----------
@@ -366,7 +366,7 @@ class custom_vjp(_Rule):
         self.fwd, self.bwd, self.symbolic = fwd, bwd, symbolic_zeros
 
     def __call__(self, *args, **kwargs) -> Any:
-        """The function's value."""
+        """Compute the function."""
         fwd, bwd = self.fwd, self.bwd
         if fwd is None or bwd is None:
             raise AttributeError(
@@ -396,7 +396,7 @@ class custom_vjp(_Rule):
         return _recorded(self, args, leaves, forward, backward)
 
     def _marked(self, given: tuple[Any, ...], leaves: Leaves) -> tuple[Any, ...]:
-        """The arguments of a call with a `CustomVJPPrimal` for each leaf."""
+        """Return the arguments of a call with a `CustomVJPPrimal` for each leaf."""
         fixed = {n % len(given) for n in self.nondiff_argnums}
         followed = iter([is_followed(x) for x in leaves.arrays])
         return tuple(
@@ -435,7 +435,7 @@ def _recorded(
 
 
 def _gradients(made, leaves: Leaves) -> tuple[Any, ...]:
-    """What a reverse rule returned, as gradients of the leaves with derivatives, checked."""
+    """Return the results of a reverse rule, checked, as gradients of the differentiable leaves."""
     parts = list(made) if isinstance(made, tuple | list) else None
     children = leaves.structure.children()
     if parts is None or len(parts) != len(children):
@@ -479,7 +479,7 @@ def _wrong_structure(made, structure: PyTreeDef) -> str:
 
 
 def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that returns its value and its reverse rule, as a function of values: a decorator.
+    """Decorate a function that returns its value and its vjp.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.custom_batching`: functions with a rule of their own under `vmap`."""
+"""Layer 9 · compat: `jax.custom_batching`: functions with custom batching rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["custom_vmap", "sequential_vmap"]
 
 
 class custom_vmap:
-    """A function with a rule of its own under `vmap`: a decorator.
+    """Decorate a function to give it a batching rule for `vmap`.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class custom_vmap:
         self.vmap_rule: Callable[..., Any] | None = None
 
     def def_vmap(self, vmap_rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Give the rule.
+        """Set the rule.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class custom_vmap:
         return vmap_rule
 
     def __call__(self, *args) -> Any:
-        """The function's value."""
+        """Compute the function."""
         if self.vmap_rule is None:
             raise AttributeError(
                 f"No batching rule defined for custom_vmap function {name_of(self.fun)} using "
@@ -109,7 +109,7 @@ def _pair(found) -> Any:
 
 
 def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
-    """The function that `vmap` calls for one element after the other."""
+    """Make `vmap` call the function for each element in turn."""
     mapped = custom_vmap(f)
 
     @mapped.def_vmap

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.custom_derivatives`: rules of one's own, under their names."""
+"""Layer 9 · compat: `jax.custom_derivatives`: custom rules, under their names."""
 
 from wengert.compat.jax.custom import CustomVJPPrimal as CustomVJPPrimal
 from wengert.compat.jax.custom import SymbolicZero as SymbolicZero

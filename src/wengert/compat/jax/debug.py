@@ -17,7 +17,7 @@ _print = print
 
 
 class _Formatter(string.Formatter):
-    """Refuses arguments that the text does not use."""
+    """A formatter that refuses arguments the format string does not use."""
 
     def check_unused_args(self, used_args: set[int | str], args, kwargs) -> None:
         unused = [i for i in range(len(args)) if i not in used_args]
@@ -30,7 +30,7 @@ class _Formatter(string.Formatter):
 
 
 def print(fmt: str, *args, ordered: bool = False, partitioned: bool = False, **kwargs) -> None:
-    """Print values: within transforms those of the arrays; within `vmap` once for each element.
+    """Print values; inside `vmap`, once for each element.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def print(fmt: str, *args, ordered: bool = False, partitioned: bool = False, **k
 
 
 def callback(callback: Callable[..., Any], *args, ordered: bool = False, **kwargs) -> None:
-    """Call a function with the values of arrays; what it returns is dropped."""
+    """Call a function with the values of arrays, and drop its result."""
     if not callable(callback):
         raise TypeError("first argument to jax.debug.callback must be callable")
     untraced(f"it calls {name_of(callback)}()")
@@ -59,7 +59,7 @@ def callback(callback: Callable[..., Any], *args, ordered: bool = False, **kwarg
 
 
 def breakpoint(**options) -> NoReturn:
-    """Refused: functions run on values, so that Python's own `breakpoint` shows them.
+    """Refused: functions run on concrete values, so Python's own `breakpoint` shows them.
 
     Raises
     ------

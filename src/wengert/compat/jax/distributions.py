@@ -37,7 +37,7 @@ from wengert.tape.base import new_tensor
 
 
 class _Slope(Function):
-    """dz/da of a gamma sample, or d(ln z)/da."""
+    """The derivative dz/da of a gamma sample, or d(ln z)/da."""
 
     @staticmethod
     def forward(ctx, alpha, drawn_, logs: bool) -> Any:
@@ -90,7 +90,7 @@ def _gamma(name: str, key, a, shape, dtype) -> Array:
 
 
 def gamma(key, a, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of the gamma distribution of shape `a` and scale 1; differentiable by `a`, once.
+    """Draw from the gamma distribution with shape `a` and scale 1; differentiable in `a`, once.
 
     Examples
     --------
@@ -101,12 +101,12 @@ def gamma(key, a, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def loggamma(key, a, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """The logarithms of numbers of the gamma distribution: exact where `a` is tiny."""
+    """Draw logarithms of gamma samples; accurate where `a` is tiny."""
     return _gamma("loggamma", key, a, shape, dtype)
 
 
 def beta(key, a, b, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of the beta distribution; differentiable by `a` and `b`, once."""
+    """Draw from the beta distribution; differentiable in `a` and `b`, once."""
     words = words_of("beta", key)
     kind = kind_of("beta", dtype)
     sizes = shape_for("beta", shape, asarray(a), asarray(b))
@@ -121,7 +121,7 @@ def beta(key, a, b, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def dirichlet(key, alpha, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Vectors of the Dirichlet distribution; differentiable by `alpha`, once."""
+    """Draw vectors from the Dirichlet distribution; differentiable in `alpha`, once."""
     words = words_of("dirichlet", key)
     kind = kind_of("dirichlet", dtype)
     given = asarray(alpha, kind)
@@ -134,7 +134,7 @@ def dirichlet(key, alpha, shape=None, dtype=None, *, out_sharding=None) -> Array
 
 
 def chisquare(key, df, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of the chi-square distribution of `df` degrees of freedom."""
+    """Draw from the chi-square distribution with `df` degrees of freedom."""
     kind = kind_of("chisquare", dtype)
     half = asarray(df, kind) / 2
     sizes = shape_for("chisquare", shape, half)
@@ -142,7 +142,7 @@ def chisquare(key, df, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of the F distribution."""
+    """Draw from the F distribution."""
     kind = kind_of("f", dtype)
     above, below = asarray(dfnum, kind), asarray(dfden, kind)
     sizes = shape_for("f", shape, above, below)
@@ -152,7 +152,7 @@ def f(key, dfnum, dfden, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def t(key, df, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of Student's t distribution of `df` degrees of freedom."""
+    """Draw from Student's t distribution with `df` degrees of freedom."""
     kind = kind_of("t", dtype)
     half = asarray(df, kind) / 2
     sizes = shape_for("t", shape, half)
@@ -164,7 +164,7 @@ def t(key, df, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Whole numbers of the Poisson distribution of mean `lam`."""
+    """Draw integers from the Poisson distribution with mean `lam`."""
     words = words_of("poisson", key)
     kind = default_dtype("i") if dtype is None else requested_dtype(dtype, "poisson")
     mean = asarray(lam, np.float32)
@@ -173,7 +173,7 @@ def poisson(key, lam, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def geometric(key, p, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """How many trials of probability `p` it takes to succeed."""
+    """Draw the number of trials, each with success probability `p`, until the first success."""
     words = words_of("geometric", key)
     kind = kind_of("geometric", dtype, "iu", "i")
     check_arrays("geometric", p)
@@ -185,7 +185,7 @@ def geometric(key, p, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def binomial(key, n, p, shape=None, dtype=None) -> Array:
-    """How many of `n` trials of probability `p` succeed."""
+    """Draw the number of successes in `n` trials with success probability `p`."""
     words = words_of("binomial", key)
     kind = kind_of("binomial", dtype)
     check_arrays("binomial", n, p)
@@ -195,7 +195,7 @@ def binomial(key, n, p, shape=None, dtype=None) -> Array:
 
 
 def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1) -> Array:
-    """How `n` trials fall into categories of probabilities `p`."""
+    """Draw the number of outcomes in each category, of `n` trials with probabilities `p`."""
     words = words_of("multinomial", key)
     kind = kind_of("multinomial", dtype)
     check_arrays("multinomial", n, p)
@@ -216,7 +216,7 @@ def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1) -> Array:
 
 
 def lognormal(key, sigma=1.0, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """The exponentials of normal numbers of deviation `sigma`."""
+    """Draw from the log-normal distribution with standard deviation `sigma` of the logarithm."""
     kind = kind_of("lognormal", dtype, "fc")
     scale = asarray(sigma, kind)
     sizes = shape_for("lognormal", shape, scale)
@@ -224,7 +224,7 @@ def lognormal(key, sigma=1.0, shape=None, dtype=None, *, out_sharding=None) -> A
 
 
 def pareto(key, b, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of the Pareto distribution of exponent `b`."""
+    """Draw from the Pareto distribution with exponent `b`."""
     kind = kind_of("pareto", dtype)
     power = asarray(b, kind)
     sizes = shape_for("pareto", shape, power)
@@ -232,7 +232,7 @@ def pareto(key, b, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of the Rayleigh distribution."""
+    """Draw from the Rayleigh distribution."""
     kind = kind_of("rayleigh", dtype)
     width = asarray(scale, kind)
     sizes = shape_for("rayleigh", shape, width)
@@ -240,14 +240,14 @@ def rayleigh(key, scale, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def weibull_min(key, scale, concentration, shape=(), dtype=None) -> Array:
-    """Numbers of the Weibull distribution."""
+    """Draw from the Weibull distribution."""
     kind = kind_of("weibull_min", dtype)
     u = exponential(words_of("weibull_min", key), shape_of(shape), kind)
     return jnp.power(u, 1.0 / asarray(concentration, kind)) * asarray(scale, kind)
 
 
 def wald(key, mean, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of the inverse normal distribution of scale 1."""
+    """Draw from the Wald (inverse Gaussian) distribution with scale 1."""
     kind = kind_of("wald", dtype)
     m = asarray(mean, kind)
     sizes = shape_for("wald", shape, m)
@@ -259,7 +259,7 @@ def wald(key, mean, shape=None, dtype=None, *, out_sharding=None) -> Array:
 
 
 def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of the triangular distribution."""
+    """Draw from the triangular distribution."""
     kind = kind_of("triangular", dtype)
     low, top, high = (asarray(value, kind) for value in (left, mode, right))
     sizes = shape_for("triangular", shape, low, top, high)
@@ -270,13 +270,13 @@ def triangular(key, left, mode, right, shape=None, dtype=None, *, out_sharding=N
 
 
 def maxwell(key, shape=(), dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of the Maxwell distribution of scale 1."""
+    """Draw from the Maxwell distribution with scale 1."""
     kind = kind_of("maxwell", dtype)
     return jnp.linalg.norm(normal(words_of("maxwell", key), (*shape_of(shape), 3), kind), axis=-1)
 
 
 def double_sided_maxwell(key, loc, scale, shape=(), dtype=None) -> Array:
-    """Maxwell numbers of either sign, moved and stretched."""
+    """Draw from the double-sided Maxwell distribution, with a location and a scale."""
     kind = kind_of("double_sided_maxwell", dtype)
     centre, width = asarray(loc, kind), asarray(scale, kind)
     own = jnp.broadcast_shapes(tuple(centre.shape), tuple(width.shape))
@@ -286,7 +286,7 @@ def double_sided_maxwell(key, loc, scale, shape=(), dtype=None) -> Array:
 
 
 def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None) -> Array:
-    """Numbers of a density that falls with exp(-abs(x)**p)."""
+    """Draw from the generalized normal distribution: density proportional to exp(-abs(x)**p)."""
     kind = kind_of("generalized_normal", dtype)
     power, sizes = asarray(p, kind), shape_of(shape)
     first, second = split(words_of("generalized_normal", key))
@@ -295,7 +295,7 @@ def generalized_normal(key, p, shape=(), dtype=None, *, out_sharding=None) -> Ar
 
 
 def ball(key, d, p=2, shape=(), dtype=None, *, out_sharding=None) -> Array:
-    """Vectors evenly distributed in the unit ball of the norm `p` of `d` dimensions."""
+    """Draw vectors uniformly from the unit ball of the `p`-norm in `d` dimensions."""
     kind = kind_of("ball", dtype)
     power, sizes = asarray(p, kind), shape_of(shape)
     first, second = split(words_of("ball", key))
@@ -312,7 +312,7 @@ def _order(words, sizes: tuple[int, ...]) -> Array:
 
 
 def permutation(key, x, axis: int = 0, independent: bool = False, *, out_sharding=None) -> Array:
-    """An array, or the numbers below `x`, in random order.
+    """Shuffle an array, or the integers below `x`.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def permutation(key, x, axis: int = 0, independent: bool = False, *, out_shardin
 
 
 def _independent(words, sizes: tuple[int, ...], axis: int) -> Array:
-    """The order of the elements of each line along an axis."""
+    """Return an independent order of the elements of each line along an axis."""
     order = jnp.moveaxis(
         jnp.broadcast_to(jnp.arange(sizes[axis]), (*sizes[:axis], *sizes[axis + 1 :], sizes[axis])),
         -1,
@@ -361,7 +361,7 @@ def _independent(words, sizes: tuple[int, ...], axis: int) -> Array:
 def choice(
     key, a, shape=(), replace: bool = True, p=None, axis: int = 0, mode: str | None = None
 ) -> Array:
-    """Elements of an array, or numbers below `a`, by chance.
+    """Draw elements of an array, or integers below `a`.
 
     Parameters
     ----------
@@ -421,7 +421,7 @@ def categorical(
     *,
     out_sharding=None,
 ) -> Array:
-    """The numbers of categories that have unnormalised logarithms of probabilities.
+    """Draw categories with the given unnormalized log-probabilities.
 
     Examples
     --------

@@ -27,19 +27,19 @@ from wengert.tape.sites import warn
 
 
 class extended(np.generic):
-    """The kind of dtypes that are not numbers'."""
+    """The abstract class of extended dtypes, which are not numeric."""
 
 
 class TypePromotionError(ValueError):
-    """Dtypes have no common one: this is never raised."""
+    """The error for dtypes without a common dtype; never raised here."""
 
 
 class prng_key(extended):
-    """The kind of the dtype of typed keys."""
+    """The abstract class of typed-key dtypes."""
 
 
 float0: Any = np.dtype([("float0", np.void, 0)])
-"""The dtype of what takes the place of a derivative by integers: it has no bytes."""
+"""The dtype of the placeholder for a derivative by integers; it has no bytes."""
 finfo, iinfo = np.finfo, np.iinfo
 
 _HALVES = {
@@ -55,7 +55,7 @@ _PYTHONS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 
 
 def _named(dtype) -> np.dtype[Any]:
-    """NumPy's object for a dtype that is named in any way."""
+    """Return NumPy's dtype object for any spelling of a dtype."""
     if dtype.__class__ is OurDtype:
         return as_dtype(dtype).dtype
     inner = getattr(dtype, "dtype", None)
@@ -65,7 +65,7 @@ def _named(dtype) -> np.dtype[Any]:
 
 
 def canonical_dtype(dtype) -> np.dtype[Any]:
-    """The dtype that arrays have where `dtype` is asked for (see NOTE [JAX's dtypes]).
+    """Return the dtype that arrays get when `dtype` is requested (see NOTE [JAX's dtypes]).
 
     Parameters
     ----------
@@ -105,17 +105,17 @@ def _name_of(dtype: np.dtype[Any], wide: bool) -> str:
 
 
 def canonical_name(dtype: np.dtype[Any]) -> str:
-    """The name of the dtype that arrays have in place of one of NumPy's."""
+    """Return the name of the dtype that arrays have in place of one of NumPy's."""
     return _name_of(dtype, enable_x64.value)
 
 
 def canonicalize_dtype(dtype, allow_extended_dtype: bool = False) -> np.dtype[Any]:
-    """As `canonical_dtype`: the name that JAX gives it."""
+    """Return the dtype that JAX uses in place of `dtype`; JAX's name for `canonical_dtype`."""
     return canonical_dtype(dtype)
 
 
 def requested_dtype(dtype, function: str) -> np.dtype[Any]:
-    """As `canonical_dtype`, of a dtype that a user asked for: warns if it is not to be had.
+    """Like `canonical_dtype`, but for a dtype that a user asked for: warn if it is not available.
 
     Parameters
     ----------
@@ -136,13 +136,13 @@ def requested_dtype(dtype, function: str) -> np.dtype[Any]:
 
 
 def default_dtype(kind: str) -> np.dtype[Any]:
-    """The dtype of Python's numbers of a kind: ``"b"``, ``"i"``, ``"f"`` or ``"c"``."""
+    """Return the default dtype for a kind of number: ``"b"``, ``"i"``, ``"f"`` or ``"c"``."""
     wide = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}[kind]
     return canonical_dtype(wide)
 
 
 def inexact_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of fractions of numbers of a dtype: that itself, or the default float."""
+    """Return the inexact dtype for a dtype: itself, or the default float."""
     return default_dtype("f") if dtype.kind in "biu" else dtype
 
 
@@ -174,7 +174,7 @@ _ABOVE = {
 
 @functools.cache
 def _bounds(name: str) -> frozenset[str]:
-    """The dtypes that one may be converted to, itself among them."""
+    """Return the upper bounds of a dtype in the promotion lattice, itself among them."""
     if name not in _ABOVE:
         raise TypeError(f"arrays of dtype {name} cannot be computed with: convert them first")
     return frozenset((name,)).union(*map(_bounds, _ABOVE[name]))
@@ -182,13 +182,13 @@ def _bounds(name: str) -> frozenset[str]:
 
 @functools.cache
 def join(names: frozenset[str]) -> str:
-    """The least dtype that all of these can be converted to, by names; weak ones among them."""
+    """Return the least upper bound of dtypes in the promotion lattice, by name."""
     common = frozenset.intersection(*map(_bounds, names))
     return max(common, key=lambda name: len(_bounds(name)))
 
 
 def issubdtype(arg1, arg2) -> bool:
-    """Whether a dtype is one of a kind (see `numpy.issubdtype`)."""
+    """Whether a dtype is a subtype of another (see `numpy.issubdtype`)."""
     if getattr(arg1, "type", None) is prng_key:
         return arg2 in (prng_key, extended, np.generic)
     first = arg1 if isinstance(arg1, type) else _named(arg1)
@@ -199,7 +199,7 @@ def issubdtype(arg1, arg2) -> bool:
 
 
 def scalar_type_of(x) -> type:
-    """The Python type of the numbers of a dtype or an array: bool, int, float or complex."""
+    """Return the Python type for a dtype or an array: bool, int, float or complex."""
     kind = _named(x).kind if not isinstance(x, bool | int | float | complex) else ""
     if not kind:
         return type(x)
@@ -207,7 +207,7 @@ def scalar_type_of(x) -> type:
 
 
 def result_type(*args, return_weak_type_flag: bool = False) -> Any:
-    """The dtype that arrays, numbers and dtypes have together, with whether it is weak."""
+    """Return the promoted dtype of arrays, numbers and dtypes, and whether it is weak."""
     found = importlib.import_module("wengert.compat.jax.array").result_type(*args)
     return found if return_weak_type_flag else found[0]
 

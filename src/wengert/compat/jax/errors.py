@@ -11,43 +11,43 @@ from wengert.compat.kit.namespaces import defined
 
 
 class JAXTypeError(TypeError):
-    """What the errors about values that are not known have in common."""
+    """Base class for errors about values that are not known."""
 
 
 class ConcretizationTypeError(JAXTypeError):
-    """A value was asked for that is not known: it differs within a batch."""
+    """The error for using a value that is not known because it differs within a batch."""
 
 
 class TracerArrayConversionError(JAXTypeError):
-    """An array that a transform follows was about to become a plain NumPy array."""
+    """The error for converting an array that a transform follows to a NumPy array."""
 
 
 class TracerBoolConversionError(ConcretizationTypeError):
-    """A program was about to decide by a value that differs within a batch."""
+    """The error for branching on a value that differs within a batch."""
 
 
 class TracerIntegerConversionError(JAXTypeError):
-    """A value that differs within a batch was about to be used as a Python index."""
+    """The error for using a value that differs within a batch as a Python index."""
 
 
 class NonConcreteBooleanIndexError(JAXTypeError, IndexError):
-    """A mask that differs within a batch was used as an index, so that sizes would differ."""
+    """The error for a boolean index that differs within a batch, whose result has no fixed size."""
 
 
 class UnexpectedTracerError(JAXTypeError):
-    """A value was used outside of the transform that it belongs to."""
+    """The error for using a value outside the transform that it belongs to."""
 
 
 class InconclusiveDimensionOperation(Exception):
-    """Shapes are numbers here: this is never raised."""
+    """The error for comparing symbolic shapes; never raised here, since shapes are numbers."""
 
 
 class KeyReuseError(RuntimeError):
-    """The reuse of random keys is not looked for: this is never raised."""
+    """The error for reusing random keys; never raised here, since reuse is not checked."""
 
 
 class JaxRuntimeError(RuntimeError):
-    """A computation failed while it ran."""
+    """The error for a computation that failed while it ran."""
 
 
 JAXRuntimeError = XlaRuntimeError = JaxRuntimeError

@@ -21,14 +21,14 @@ from wengert.tape.base import TensorBase
 
 
 class WrappedFun:
-    """A function as `wrap_init` gives it."""
+    """A function as `wrap_init` returns it."""
 
     def __init__(self, f: Callable[..., Any]) -> None:
         self.f = self.call_wrapped = f
 
 
 def wrap_init(f: Callable[..., Any], params=None, *, debug_info=None) -> WrappedFun:
-    """A function for what takes functions of flat lists."""
+    """Wrap a function for consumers of flat functions."""
     return WrappedFun(lambda *args: f(*args, **(params or {})))
 
 
@@ -44,7 +44,7 @@ def _flattened(f: WrappedFun, call: Callable[[Any], Any]) -> tuple[WrappedFun, A
 
 
 def flatten_fun(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
-    """A function of leaves that gives leaves, and what tells the structure of its result."""
+    """Return a flat function of leaves, and a thunk for the structure of its result."""
 
     def call(leaves) -> Any:
         args, kwargs = in_tree.unflatten(leaves)
@@ -54,31 +54,31 @@ def flatten_fun(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
 
 
 def flatten_fun_nokwargs(f: WrappedFun, in_tree: PyTreeDef) -> tuple[WrappedFun, Any]:
-    """As `flatten_fun`, of arguments by position."""
+    """Like `flatten_fun`, but for positional arguments only."""
     return _flattened(f, lambda leaves: f.f(*in_tree.unflatten(leaves)))
 
 
 class PartialVal(NamedTuple):
-    """A value that is known, or the shape and dtype of one that is not."""
+    """A known value, or the shape and dtype of an unknown one."""
 
     pval: Any
     const: Any
 
     @classmethod
     def unknown(cls, aval) -> PartialVal:
-        """One that is not known."""
+        """Build an unknown value."""
         return cls(aval, None)
 
     @classmethod
     def known(cls, const) -> PartialVal:
-        """One that is known."""
+        """Build a known value."""
         return cls(None, const)
 
 
 def trace_to_jaxpr_nounits(
     fun: WrappedFun, pvals: Sequence[PartialVal], instantiate=False
 ) -> tuple[None, list[PartialVal], list[Any]]:
-    """Which results of a function are known if some arguments are not."""
+    """Find out which results of a function are known when some arguments are not."""
     results: list[PartialVal] = []
     unknown = [pval for pval, _ in pvals if pval is not None]
 

@@ -16,7 +16,7 @@ __all__ = ["ravel_pytree"]
 
 
 def ravel_pytree(pytree) -> tuple[Any, Callable[[Any], Any]]:
-    """The leaves of a pytree as one vector, and the way back.
+    """Flatten a pytree into one vector, and return the inverse function too.
 
     Parameters
     ----------

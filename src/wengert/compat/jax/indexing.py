@@ -33,7 +33,7 @@ _LISTS = (
 
 
 def _simple(part) -> Any:
-    """One part of an index as int, slice, None, Ellipsis, bool, or an array."""
+    """Normalize one part of an index to int, slice, None, Ellipsis, bool, or an array."""
     if part.__class__ in _SIMPLE:
         if part.__class__ is slice and not (
             _is_bound(part.start) and _is_bound(part.stop) and _is_bound(part.step)
@@ -76,7 +76,7 @@ def _is_bound(bound) -> bool:
 
 
 def _bound(bound) -> Any:
-    """A bound of a slice as a number."""
+    """Return a bound of a slice as a number."""
     return None if bound is None else operator.index(_value(bound))
 
 
@@ -85,14 +85,14 @@ def _value(part) -> Any:
 
 
 def _taken(part) -> int:
-    """The number of dimensions that a part of an index speaks of."""
+    """Return the number of dimensions that a part of an index consumes."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
     return part.ndim if isinstance(part, np.ndarray) and part.dtype.kind == "b" else 1
 
 
 def _parts(index, shape: tuple[int, ...]) -> list[Any]:
-    """The parts of an index, one for each dimension of `shape`, None and bools between them."""
+    """Split an index into parts, one per dimension of `shape`, with None and bools between."""
     if isinstance(index, list):
         raise TypeError(_LISTS.format(index))
     parts = [_simple(part) for part in (index if isinstance(index, tuple) else (index,))]
@@ -114,7 +114,7 @@ def _nearest(index: int, size: int) -> int:
 
 
 def read(x, index) -> Any:
-    """``x[index]``: a tensor.
+    """Return ``x[index]`` as a tensor.
 
     Raises
     ------
@@ -148,11 +148,11 @@ def read(x, index) -> Any:
 
 
 def checked_mode(mode, default: str) -> str:
-    """What is done about places that do not exist: ``"clip"``, ``"fill"`` (``"drop"``).
+    """Return the mode for out-of-bounds indices: ``"clip"`` or ``"fill"`` (also for ``"drop"``).
 
     Raises
     ------
-    ValueError: If `mode` is no such thing.
+    ValueError: If `mode` is unknown.
     """
     if mode is None:
         return default
@@ -168,13 +168,13 @@ def checked_mode(mode, default: str) -> str:
 
 
 class Places:
-    """The places in a flat array that an index names, in the shape of what it gives.
+    """The positions in the flat array that an index selects, in the shape of the result.
 
     Parameters
     ----------
     shape: That of the array.
     index: As the user wrote it; or, if `taken_apart`, the list of its parts.
-    mode: What becomes of places that do not exist: the nearest (``"clip"``), none (``"fill"``), or
+    mode: The treatment of places that do not exist: the nearest (``"clip"``), none (``"fill"``), or
         those counted round and round (``"wrap"``).
     wrap_negative: Whether negative places are counted from the end.
     """
@@ -199,7 +199,7 @@ class Places:
         self._lay_out(given, shape)
 
     def _coordinates(self, part, dim: int, shape: tuple[int, ...]) -> list[Any]:
-        """Pairs of a dimension (None: a new one) and a range or an array of places in it."""
+        """Pairs of a dimension (None for a new one) and a range or an array of positions in it."""
         if part is None:
             return [(None, range(1))]
         if isinstance(part, bool):
@@ -248,7 +248,7 @@ class Places:
         return T.where(outside, -1, places)
 
     def _lay_out(self, given: list[Any], shape: tuple[int, ...]) -> None:
-        """Bring the coordinates of all dimensions together, as NumPy orders them."""
+        """Combine the coordinates of all dimensions in NumPy's order."""
         arrays = [i for i, (_, places) in enumerate(given) if not isinstance(places, range)]
         try:
             common = np.broadcast_shapes(*[tuple(given[i][1].shape) for i in arrays])
@@ -291,7 +291,7 @@ class Places:
             self.open = bool((self.places == self.size).any()) or not self.size
 
     def _flat(self, x, last) -> Any:
-        """`x` in one dimension, with an element after the last, if places there are named."""
+        """Return `x` flattened, with one more element at the end if an index refers to it."""
         flat = reshape(x, (-1,))
         if not self.open:
             return flat
@@ -299,7 +299,7 @@ class Places:
         return T.cat(flat, extra, dim=0)
 
     def of(self, x, missing=0) -> Any:
-        """The elements of `x` at the places; `missing` where there is none."""
+        """Return the elements of `x` at the positions, with `missing` where there is none."""
         flat = self._flat(x, missing)
         if not self.batched:
             return T.index(flat, indices=(self.places,))
@@ -307,7 +307,7 @@ class Places:
         return T.index(flat, indices=(wide._payload,))
 
     def put(self, x, values, accumulate: bool = False) -> Any:
-        """`x` with other values at the places, or with values added there."""
+        """Return `x` with new values at the positions, or with values added there."""
         flat = self._flat(x, 0)
         places = self.places
         if self.batched:
@@ -318,7 +318,9 @@ class Places:
         return reshape(done, x._payload.shape)
 
     def rounds(self) -> list[tuple[Places, Any]]:
-        """The places in parts that name none twice, and a mask of each part; None for all."""
+        """Split the positions into rounds without duplicates, with masks; None if one round is
+        enough.
+        """
         if self.batched:
             if is_lifted(self.places._payload):
                 return self._rounds_of_batch()
@@ -339,7 +341,9 @@ class Places:
         return [(self._only(nth == i), nth == i) for i in range(counts.max())]
 
     def _rounds_of_batch(self) -> list[tuple[Places, Any]]:
-        """The same where the places differ in a batch: each round names those of others nowhere."""
+        """Like `rounds`, for positions that differ within a batch; a round masks other elements
+        out.
+        """
         places = T.expand(self.places, shape=self.shape)
         flat = reshape(places, (-1,))
         numbers = np.arange(flat._payload.shape[0])

@@ -137,7 +137,7 @@ def _nothing(*args, **kwargs) -> None:
 
 
 def _same(value=None, *args, **kwargs) -> Any:
-    """What is given."""
+    """Return the value itself."""
     return value
 
 
@@ -149,7 +149,7 @@ def _refused(path: str) -> Callable[..., NoReturn]:
 
 
 class Inside(ModuleType):
-    """A module of rows of names (see NOTE [JAX's insides])."""
+    """A module built from rows of names (see NOTE [JAX's insides])."""
 
     def __init__(self, root: str, path: str, text: str) -> None:
         super().__init__(f"{root}.{path}", f"JAX's ``jax.{path}``.")
@@ -181,7 +181,7 @@ class Inside(ModuleType):
 
 
 def register(root: str) -> None:
-    """Make the modules, below the package `root`."""
+    """Register the modules below the package `root`."""
     for path, text in _NAMES.items():
         module = Inside(root, path, text)
         parent, _, child = f"{root}.{path}".rpartition(".")

@@ -29,7 +29,7 @@ from wengert.compiler.api import compile
 from wengert.tape.modes import NO_GRAD, current_mode
 
 _LIMIT = 64
-"""How many kinds of arguments, and ways through a function, are compiled."""
+"""The largest number of argument signatures, and of paths through a function, to compile."""
 _ARRAYS = frozenset({Array, WeakArray})
 _NUMBERS = frozenset({bool, int, float, complex})
 _SEQUENCES = frozenset({tuple, list})
@@ -48,7 +48,7 @@ def _numbers_of(static) -> tuple[int, ...]:
 
 
 class _Statics:
-    """Which arguments of a function are static: by number or by name."""
+    """The static arguments of a function, by number or by name."""
 
     is_fixed = True
 
@@ -78,13 +78,13 @@ class _Statics:
                 self.numbers.add(self.positional.index(name))
 
     def has(self, number: int, count: int) -> bool:
-        """Whether the argument of this number, of so many, is static."""
+        """Whether the argument at this position, out of `count`, is static."""
         return bool(self.numbers) and (number in self.numbers or number - count in self.numbers)
 
     def converted(
         self, fun, args: tuple[Any, ...], kwargs: dict[str, Any], fresh: bool
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Arrays for what is not static; in containers of their own if `fresh`."""
+        """Convert the leaves of dynamic arguments to arrays, in new containers if `fresh`."""
         given = []
         for i, arg in enumerate(args):
             if self.has(i, len(args)):
@@ -116,7 +116,7 @@ def _check_hashable(value) -> None:
 
 
 def _dynamic(value, name: str, fun, fresh: bool) -> Any:
-    """An argument that is not static, with arrays for its leaves."""
+    """Return a dynamic argument with its leaves as arrays."""
     kind = value.__class__
     if kind in _ARRAYS:
         return value
@@ -141,7 +141,7 @@ def _dynamic(value, name: str, fun, fresh: bool) -> Any:
 
 
 def _is_ready(value) -> bool:
-    """Whether the leaves of an argument are arrays, in containers as a function would get them."""
+    """Whether the leaves of an argument are already arrays, in plain containers."""
     kind = value.__class__
     if kind in _ARRAYS:
         return True
@@ -162,14 +162,14 @@ def _are_sorted(keys: list[Any]) -> bool:
 
 
 class _Whole(NamedTuple):
-    """A result with containers that are registered, taken apart."""
+    """A result with registered containers, flattened."""
 
     leaves: list[Any]
     structure: Any
 
 
 class Jitted:
-    """A function that is compiled as it is called (see `jit`).
+    """A function that is compiled when it is called (see `jit`).
 
     It is called like the function, and has its name and documentation; ``__wrapped__`` is the
     function itself.
@@ -196,7 +196,7 @@ class Jitted:
         )  # type: ignore[assignment]  # with numbers of at most 32 bits, and without
 
     def __call__(self, /, *args, **kwargs) -> Any:
-        """What the function returns, as arrays."""
+        """Call the function, and return its results as arrays."""
         statics = self._statics
         if kwargs or statics.numbers or not _ARRAYS.issuperset(map(type, args)):
             args, kwargs = statics.converted(self._function, args, kwargs, False)
@@ -219,7 +219,7 @@ class Jitted:
         return Jitted, (self._function, *self._statics.asked)
 
     def trace(self, /, *args, **kwargs) -> Traced:
-        """The operations for arguments of these shapes (see `wengert.compat.jax.stages`).
+        """Trace the function for arguments of these shapes (see `wengert.compat.jax.stages`).
 
         Examples
         --------
@@ -244,15 +244,15 @@ class Jitted:
         return Traced(function, with_statics(self), name_of(self._function), moving, named)
 
     def lower(self, /, *args, **kwargs) -> Lowered:
-        """The same as ``trace(*args).lower()``."""
+        """Return ``trace(*args).lower()``."""
         return self.trace(*args, **kwargs).lower()
 
     def eval_shape(self, *args, **kwargs) -> Any:
-        """The shapes and dtypes of what the function returns (see `jax.eval_shape`)."""
+        """Return the shapes and dtypes of the result (see `jax.eval_shape`)."""
         return eval_shape(self._function, *args, **kwargs)
 
     def clear_cache(self) -> None:
-        """Forget what has been compiled."""
+        """Forget the compiled programs."""
         for program in self._programs:
             program.forget()
 
@@ -273,7 +273,7 @@ def jit(
     in_shardings=None,
     out_shardings=None,
 ) -> Any:
-    """A function that is compiled as it is called; also a decorator.
+    """Compile a function when it is called; also a decorator.
 
     It may decide by the values of its arguments; what cannot be compiled runs as it is (see
     `wengert.compile`).
@@ -311,7 +311,7 @@ def jit(
 
 
 def _results(fun, value) -> Any:
-    """What a function returned, as arrays; taken apart where containers are registered."""
+    """Return the results of a function as arrays, flattened where containers are registered."""
     leaves, structure = tree_flatten(value)
     made = [_result(fun, leaf) for leaf in leaves]
     return structure.unflatten(made) if structure.is_plain else _Whole(made, structure)
@@ -332,12 +332,12 @@ def _result(fun, value) -> Any:
 
 
 def disable_jit(disable: bool = True) -> Any:
-    """A context within which functions run as they are: nothing is compiled."""
+    """Return a context in which functions run uncompiled."""
     return without_jit(disable)
 
 
 def clear_caches() -> None:
-    """Forget all that has been compiled."""
+    """Forget all compiled programs."""
     reset()
 
 

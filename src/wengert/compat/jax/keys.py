@@ -50,14 +50,14 @@ _DTYPE = _KeyDtype()
 
 
 class PRNGSpec:
-    """How keys make numbers: ``threefry2x32`` is the one way here."""
+    """The implementation behind keys: ``threefry2x32`` is the only one here."""
 
     def __repr__(self) -> str:
         return f"PRNGSpec({_NAME!r})"
 
 
 class PRNGKeyArray:
-    """An array of typed keys, as ``jax.random.key`` and ``split`` of such give it.
+    """An array of typed keys, as ``jax.random.key`` and `split` return it.
 
     Examples
     --------
@@ -116,22 +116,22 @@ class PRNGKeyArray:
         )
 
     def reshape(self, *shape) -> PRNGKeyArray:
-        """The keys in another shape."""
+        """Return the keys in another shape."""
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         return PRNGKeyArray(self.words.reshape((*sizes, 2)))
 
     def ravel(self) -> PRNGKeyArray:
-        """The keys in one dimension."""
+        """Return the keys in one dimension."""
         return self.reshape(-1)
 
     flatten = ravel
 
     def block_until_ready(self) -> PRNGKeyArray:
-        """The keys themselves: they have been computed."""
+        """Return the keys, which are already computed."""
         return self
 
     def copy(self) -> PRNGKeyArray:
-        """The same keys."""
+        """Return the same keys."""
         return PRNGKeyArray(self.words)
 
 
@@ -155,7 +155,7 @@ for _method, _symbol in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("xor",
 
 
 def aligned(info, in_dims, tensors) -> list[Any]:
-    """The arguments of a function under `vmap`, all with the batch in front."""
+    """Return the arguments of a function under `vmap` with the batch axis first."""
     moved = []
     for x, dim in zip(tensors, in_dims, strict=True):
         if dim is None:
@@ -166,7 +166,7 @@ def aligned(info, in_dims, tensors) -> list[Any]:
 
 
 class Sampler(NamedTuple):
-    """What computes random numbers of NumPy's arrays, all with the same dimensions in front.
+    """A function that computes random numbers from NumPy arrays with the same leading dimensions.
 
     Samplers of the same function and keywords are equal, so that two traces of a function that
     draws are seen to do the same.
@@ -177,7 +177,7 @@ class Sampler(NamedTuple):
 
 
 def sampler(function: Callable[..., Any], **keywords) -> Sampler:
-    """A function that stands in a module, with keywords that are not arrays, as a sampler."""
+    """Build a sampler from a module-level function and keyword arguments that are not arrays."""
     return Sampler(function, tuple(keywords.items()))
 
 
@@ -196,7 +196,7 @@ constant(
 
 
 def drawn(by: Sampler, *values) -> Any:
-    """What a sampler makes of keys and parameters, as an `Array`.
+    """Return the result of a sampler for keys and parameters, as an `Array`.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def drawn(by: Sampler, *values) -> Any:
 
 
 def words_of(name: str, key, several: bool = False) -> Any:
-    """The words of a key as an array.
+    """Return the words of a key as an array.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def _seeded(name: str, seed) -> Any:
 
 
 def PRNGKey(seed, *, impl=None) -> Any:
-    """A key from a seed, as two words.
+    """Make a raw key, of two words, from a seed.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def PRNGKey(seed, *, impl=None) -> Any:
 
 
 def key(seed, *, impl=None, dtype=None) -> PRNGKeyArray:
-    """A typed key from a seed (see `PRNGKeyArray`)."""
+    """Make a typed key from a seed (see `PRNGKeyArray`)."""
     if impl is not None and dtype is not None:
         raise ValueError("Cannot specify both `impl` and `dtype` arguments to jax.random.key")
     _check_impl(impl if dtype is None else dtype)
@@ -304,7 +304,7 @@ def _as_given(words, key) -> Any:
 
 
 def split(key, num=2) -> Any:
-    """New keys from one, which is not to be used again.
+    """Split a key into new keys; do not use the old one again.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def split(key, num=2) -> Any:
 
 
 def fold_in(key, data) -> Any:
-    """A new key from one and a whole number.
+    """Derive a new key from a key and an integer.
 
     Examples
     --------
@@ -342,30 +342,30 @@ def fold_in(key, data) -> Any:
 
 
 def key_data(keys) -> Array:
-    """The words of keys."""
+    """Return the words of keys."""
     return words_of("key_data", keys, several=True)
 
 
 def wrap_key_data(key_bits_array, *, impl=None, dtype=None) -> PRNGKeyArray:
-    """Typed keys of their words."""
+    """Make typed keys from their words."""
     _check_impl(impl if dtype is None else dtype)
     return PRNGKeyArray(words_of("wrap_key_data", key_bits_array, several=True))
 
 
 def key_impl(keys) -> str:
-    """The name of the way in which keys make numbers."""
+    """Return the name of the key implementation."""
     words_of("key_impl", keys, several=True)
     return _NAME
 
 
 def key_dtype(impl_spec=None) -> Any:
-    """The dtype of typed keys."""
+    """Return the dtype of typed keys."""
     _check_impl(impl_spec)
     return _DTYPE
 
 
 def clone(key) -> Any:
-    """The same key, for programs that use one twice on purpose."""
+    """Return the same key, for programs that reuse one on purpose."""
     words_of("clone", key, several=True)
     return key
 

@@ -26,7 +26,7 @@ _slice: Any = slice  # whose name is that of a function below
 
 
 def _kept(result, x) -> Any:
-    """A result as an array that is as weak as `x`."""
+    """Return a result as an array with the weak type of `x`."""
     return made(result, x.weak_type)
 
 
@@ -36,7 +36,7 @@ def _dims(dimensions, ndim: int) -> tuple[int, ...]:
 
 
 def full(shape, fill_value, dtype=None, *, sharding=None) -> Any:
-    """An array of one value."""
+    """Return an array filled with one value."""
     value = argument(fill_value)
     if value._payload.ndim:
         raise TypeError(
@@ -49,7 +49,7 @@ def full(shape, fill_value, dtype=None, *, sharding=None) -> Any:
 
 
 def full_like(x, fill_value, dtype=None, shape=None) -> Any:
-    """An array of one value, of the shape and dtype of another."""
+    """Return an array filled with one value, with the shape and dtype of another."""
     like = argument(x)
     sizes = like.shape if shape is None else shape
     return full(sizes, fill_value, like._payload.dtype if dtype is None else dtype)
@@ -61,25 +61,25 @@ def _sizes(shape) -> tuple[int, ...]:
 
 
 def iota(dtype, size: int) -> Any:
-    """The numbers 0, 1, 2, ..."""
+    """Return the numbers 0, 1, 2, ..."""
     return asarray(np.arange(int(size)), requested_dtype(dtype, "iota"))
 
 
 def broadcasted_iota(dtype, shape, dimension: int) -> Any:
-    """The numbers 0, 1, 2, ... along one dimension of an array."""
+    """Return the numbers 0, 1, 2, ... along one dimension of an array."""
     sizes = _sizes(shape)
     line = [sizes[dimension] if i == dimension else 1 for i in range(len(sizes))]
     return made(broadcast_to(_reshape(iota(dtype, sizes[dimension]), line), sizes))
 
 
 def broadcast(operand, sizes: Sequence[int]) -> Any:
-    """An array with new dimensions in front."""
+    """Add dimensions in front of an array."""
     x = argument(operand)
     return _kept(broadcast_to(x, (*_sizes(sizes), *x.shape)), x)
 
 
 def broadcast_in_dim(operand, shape, broadcast_dimensions: Sequence[int], **more) -> Any:
-    """An array in a larger shape; `broadcast_dimensions` says where its dimensions go."""
+    """Broadcast an array to a shape; `broadcast_dimensions` says where its dimensions go."""
     x, sizes = argument(operand), _sizes(shape)
     places = tuple(map(int, broadcast_dimensions))
     if len(places) != x.ndim:
@@ -94,7 +94,7 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions: Sequence[int], **more
 
 
 def broadcast_shapes(*shapes) -> tuple[int, ...]:
-    """The shape that shapes have together."""
+    """Return the broadcast shape of several shapes."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -104,13 +104,13 @@ def broadcast_shapes(*shapes) -> tuple[int, ...]:
 
 
 def broadcast_to_rank(x, rank: int) -> Any:
-    """An array with dimensions of size 1 in front, up to a number of dimensions."""
+    """Add dimensions of size 1 in front, up to a rank."""
     array = argument(x)
     return _kept(_reshape(array, ((1,) * (rank - array.ndim)) + array.shape), array)
 
 
 def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None) -> Any:
-    """The elements in another shape; with `dimensions`, transposed first."""
+    """Reshape an array; with `dimensions`, transpose it first."""
     x = argument(operand)
     if dimensions is not None:
         x = transpose(x, dimensions)
@@ -118,7 +118,7 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None) -> Any:
 
 
 def collapse(operand, start_dimension: int, stop_dimension: int | None = None) -> Any:
-    """Several neighbouring dimensions as one."""
+    """Merge several adjacent dimensions into one."""
     x = argument(operand)
     start, stop, _ = _slice(start_dimension, stop_dimension).indices(x.ndim)
     middle = math.prod(x.shape[start:stop])
@@ -126,28 +126,28 @@ def collapse(operand, start_dimension: int, stop_dimension: int | None = None) -
 
 
 def expand_dims(array, dimensions) -> Any:
-    """An array with dimensions of size 1 at the places named."""
+    """Insert dimensions of size 1 at the given positions."""
     return jnp.expand_dims(argument(array), tuple(dimensions))
 
 
 def squeeze(array, dimensions) -> Any:
-    """An array without dimensions of size 1."""
+    """Remove dimensions of size 1."""
     return jnp.squeeze(argument(array), _dims(dimensions, argument(array).ndim))
 
 
 def transpose(operand, permutation) -> Any:
-    """An array with its dimensions in another order."""
+    """Permute the dimensions of an array."""
     return argument(operand).transpose(tuple(int(p) for p in permutation))
 
 
 def rev(operand, dimensions) -> Any:
-    """An array with some dimensions backwards."""
+    """Reverse an array along some dimensions."""
     x = argument(operand)
     return _kept(T.flip(x, dims=_dims(dimensions, x.ndim)), x)
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
-    """Arrays of one dtype, one after the other along a dimension."""
+    """Concatenate arrays of one dtype along a dimension."""
     if not isinstance(operands, list | tuple) or not operands:
         raise TypeError("concatenate expects at least one operand, in a list or tuple")
     arrays = same_dtypes("concatenate", *operands)
@@ -155,13 +155,13 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
 
 
 def split(operand, sizes: Sequence[int], axis: int = 0) -> list[Any]:
-    """Parts of an array along an axis, of given sizes."""
+    """Split an array along an axis into parts of given sizes."""
     ends = np.cumsum(_sizes(sizes))[:-1]
     return list(jnp.split(argument(operand), [int(end) for end in ends], axis=axis))
 
 
 def pad(operand, padding_value, padding_config: Sequence[tuple[int, int, int]]) -> Any:
-    """An array with a value put around, and between, its elements.
+    """Pad an array with a value around, and between, its elements.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def pad(operand, padding_value, padding_config: Sequence[tuple[int, int, int]]) 
 
 
 def slice(operand, start_indices, limit_indices, strides=None) -> Any:
-    """A part of an array, by where it begins and ends in each dimension."""
+    """Slice an array, given the start and end in each dimension."""
     x = argument(operand)
     steps = (1,) * x.ndim if strides is None else strides
     for start, end, size in zip(start_indices, limit_indices, x.shape, strict=True):
@@ -202,7 +202,7 @@ def slice(operand, start_indices, limit_indices, strides=None) -> Any:
 
 
 def slice_in_dim(operand, start_index, limit_index, stride: int = 1, axis: int = 0) -> Any:
-    """A part of an array along one dimension."""
+    """Slice an array along one dimension."""
     x = argument(operand)
     return x[_along(_slice(start_index, limit_index, int(stride)), axis, x.ndim)]
 
@@ -213,7 +213,7 @@ def _along(part, axis: int, ndim: int) -> tuple[Any, ...]:
 
 
 def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True) -> Any:
-    """What stands at one place of a dimension."""
+    """Return the slice at one index of a dimension."""
     x = argument(operand)
     size = x.shape[axis]
     if not -size <= index < size:
@@ -223,7 +223,7 @@ def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True) -> A
 
 
 def start_index(index, size: int, length: int) -> Any:
-    """Where a part of a length begins, moved so that it lies within `size`.
+    """Return the start of a slice, clamped so that the slice lies within `size`.
 
     A number, or a tensor, if it differs within a batch.
     """
@@ -237,7 +237,7 @@ def start_index(index, size: int, length: int) -> Any:
 
 
 def _window(x, starts: Sequence[Any], sizes: Sequence[int]) -> tuple[Any, ...]:
-    """The index of a part of `x`, of numbers or of tensors that differ within a batch."""
+    """Return the index of a slice of `x`; starts are numbers, or tensors that differ in a batch."""
     if len(starts) != x.ndim or len(sizes) != x.ndim:
         raise TypeError(
             "dynamic_slice start_indices and slice_sizes must have as many entries as the operand "
@@ -273,7 +273,7 @@ def _starts(start_indices, ndim: int) -> list[Any]:
 
 
 def dynamic_slice(operand, start_indices, slice_sizes, **more) -> Any:
-    """A part of an array of given sizes, moved so that it lies within.
+    """Slice an array with given sizes; the start is clamped so that the slice lies within it.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def dynamic_slice(operand, start_indices, slice_sizes, **more) -> Any:
 
 
 def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0) -> Any:
-    """A part of an array along one dimension, moved so that it lies within."""
+    """Slice an array along one dimension; the start is clamped so that the slice lies within it."""
     x = argument(operand)
     axis = axis % x.ndim
     starts = [start_index if d == axis else 0 for d in range(x.ndim)]
@@ -294,13 +294,13 @@ def dynamic_slice_in_dim(operand, start_index, slice_size: int, axis: int = 0) -
 
 
 def dynamic_index_in_dim(operand, index, axis: int = 0, keepdims: bool = True) -> Any:
-    """What stands at one place of a dimension."""
+    """Return the slice at one index of a dimension; the index may be an array."""
     found = dynamic_slice_in_dim(operand, index, 1, axis)
     return found if keepdims else jnp.squeeze(found, axis)
 
 
 def dynamic_update_slice(operand, update, start_indices, **more) -> Any:
-    """An array with a part of it replaced."""
+    """Replace a slice of an array."""
     x, new = same_dtypes("dynamic_update_slice", operand, update)
     if new.ndim != x.ndim:
         raise TypeError(
@@ -312,14 +312,14 @@ def dynamic_update_slice(operand, update, start_indices, **more) -> Any:
 
 
 def dynamic_update_slice_in_dim(operand, update, start_index, axis: int) -> Any:
-    """An array with a part of it along one dimension replaced."""
+    """Replace a slice of an array along one dimension."""
     x, new = argument(operand), argument(update)
     starts = [start_index if d == axis % x.ndim else 0 for d in range(x.ndim)]
     return dynamic_update_slice(x, new.reshape(new.shape or (1,) * x.ndim), starts)
 
 
 def dynamic_update_index_in_dim(operand, update, index, axis: int) -> Any:
-    """An array with what stands at one place of a dimension replaced."""
+    """Replace the slice at one index of a dimension."""
     x, new = argument(operand), argument(update)
     if new.ndim != x.ndim:
         new = jnp.expand_dims(new, axis)
@@ -327,39 +327,39 @@ def dynamic_update_index_in_dim(operand, update, index, axis: int) -> Any:
 
 
 def convert_weak(new, x) -> Any:
-    """A weakly typed array in the dtype of `x`."""
+    """Convert a weakly typed array to the dtype of `x`."""
     return made(convert(new, x._payload.dtype)) if new.weak_type else new
 
 
 def tile(operand, reps: Sequence[int]) -> Any:
-    """An array repeated along its dimensions."""
+    """Repeat an array along its dimensions."""
     return jnp.tile(argument(operand), tuple(reps))
 
 
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
-    """Arrays along a new axis."""
+    """Stack arrays along a new axis."""
     return jnp.stack(same_dtypes("stack", *operands), axis=axis)
 
 
 def unstack(x, axis: int = 0) -> tuple[Any, ...]:
-    """The parts of an array along an axis."""
+    """Return the slices of an array along an axis."""
     return tuple(jnp.moveaxis(argument(x), axis, 0))
 
 
 def index_take(src, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
-    """The parts of an array at indices along some axes, one in front of the others."""
+    """Gather the slices of an array at indices along some axes, stacked in front."""
     x = argument(src)
     order = [*_dims(axes, x.ndim), *(d for d in range(x.ndim) if d not in _dims(axes, x.ndim))]
     return x.transpose(tuple(order))[tuple(idxs)]
 
 
 def empty(shape, dtype=None) -> Any:
-    """An array of zeros."""
+    """Return an array of zeros."""
     return asarray(np.zeros(_sizes(shape), canonical_dtype(float if dtype is None else dtype)))
 
 
 def zeros_like_array(x) -> Any:
-    """Zeros of the shape and dtype of an array."""
+    """Return zeros with the shape and dtype of an array."""
     return full_like(x, 0)
 
 
@@ -372,17 +372,17 @@ def platform_dependent(*args, default=None, **per_platform) -> Any:
 
 
 def with_sharding_constraint(x, shardings=None) -> Any:
-    """The arrays themselves: there is one device."""
+    """Return the arrays unchanged: there is one device."""
     return x
 
 
 def dtype(x) -> Any:
-    """The dtype of an array or a number."""
+    """Return the dtype of an array or a number."""
     return argument(x).dtype
 
 
 def optimization_barrier(operand) -> Any:
-    """The operand: nothing is reordered."""
+    """Return the operand: nothing is reordered here."""
     return operand
 
 
@@ -395,7 +395,7 @@ def optimization_barrier(operand) -> Any:
 
 
 class GatherDimensionNumbers(NamedTuple):
-    """Which dimensions of what `gather` takes are which."""
+    """The roles of the dimensions in a `gather`."""
 
     offset_dims: tuple[int, ...]
     collapsed_slice_dims: tuple[int, ...]
@@ -405,7 +405,7 @@ class GatherDimensionNumbers(NamedTuple):
 
 
 class ScatterDimensionNumbers(NamedTuple):
-    """Which dimensions of what `scatter` takes are which."""
+    """The roles of the dimensions in a `scatter`."""
 
     update_window_dims: tuple[int, ...]
     inserted_window_dims: tuple[int, ...]
@@ -415,7 +415,7 @@ class ScatterDimensionNumbers(NamedTuple):
 
 
 class GatherScatterMode(enum.Enum):
-    """What becomes of windows that do not lie within the operand."""
+    """The treatment of windows that do not lie within the operand."""
 
     CLIP = enum.auto()
     FILL_OR_DROP = enum.auto()
@@ -424,7 +424,7 @@ class GatherScatterMode(enum.Enum):
 
     @staticmethod
     def from_any(s) -> GatherScatterMode:
-        """A mode by its name; None is `FILL_OR_DROP`."""
+        """Return a mode by its name; None is `FILL_OR_DROP`."""
         if isinstance(s, GatherScatterMode):
             return s
         names = {"clip": "CLIP", None: "FILL_OR_DROP", "promise_in_bounds": "PROMISE_IN_BOUNDS"}
@@ -442,7 +442,7 @@ def _places(
     batching: Sequence[tuple[int, int]],
     mode,
 ) -> tuple[list[Any], Any]:
-    """The places in each dimension, and which windows lie within; None if all do."""
+    """Return the positions in each dimension, and a mask of the windows in bounds, or None."""
     batch = indices.shape[:-1]
     window = len(sizes)
     places, inside = [], None
@@ -478,7 +478,7 @@ def gather(
     mode=None,
     fill_value=None,
 ) -> Any:
-    """Windows of an array, which start at given places.
+    """Gather windows of an array that start at given positions.
 
     Parameters
     ----------
@@ -486,7 +486,7 @@ def gather(
     start_indices : Array. Where windows start: the last dimension holds the places of one.
     dimension_numbers : GatherDimensionNumbers. Which dimensions are which.
     slice_sizes : sequence of int. The sizes of a window.
-    mode : GatherScatterMode or str, optional. What becomes of windows that are not within: by
+    mode : GatherScatterMode or str, optional. The treatment of windows that are not within: by
         default they are `fill_value`, NaN.
 
     Examples

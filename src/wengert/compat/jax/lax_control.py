@@ -30,7 +30,7 @@ from wengert.tape.record import T
 
 
 def _arrays(tree) -> Any:
-    """A tree with arrays for its leaves."""
+    """Return a tree with its leaves as arrays."""
     return tree_map(argument, tree)
 
 
@@ -48,7 +48,7 @@ def _outputs(tree, fun, what: str) -> Any:
 
 
 def _chosen(which, on_true, on_false) -> Any:
-    """Of two trees, that which an array without dimensions chooses, element by element."""
+    """Select one of two trees by a 0-d array, element by element."""
     a, structure = tree_flatten(on_true)
     b, other = tree_flatten(on_false)
     if structure != other:
@@ -69,7 +69,7 @@ def _predicate(pred) -> Any:
 
 
 def cond(pred, true_fun, false_fun, *operands, **more) -> Any:
-    """What one of two functions gives, as a condition decides; only that one is called.
+    """Return the result of one of two functions, chosen by a condition; only that one is called.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def cond(pred, true_fun, false_fun, *operands, **more) -> Any:
 
 
 def switch(index, branches: Sequence[Callable[..., Any]], *operands, **more) -> Any:
-    """What one of several functions gives, by its number, which is moved into bounds.
+    """Return the result of one of several functions, chosen by an index that is clamped to bounds.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def switch(index, branches: Sequence[Callable[..., Any]], *operands, **more) -> 
 
 
 class _Carry:
-    """What a loop hands on, as its structure and leaves; dtypes and shapes must stay.
+    """The loop carry, as a structure and leaves; dtypes and shapes must not change.
 
     A weakly typed leaf may become another type in the first round, as it does where JAX traces.
     """
@@ -150,11 +150,11 @@ class _Carry:
 
     @property
     def value(self) -> Any:
-        """The tree."""
+        """The tree of values."""
         return self.structure.unflatten(self.leaves)
 
     def taken(self, value) -> list[Any]:
-        """The leaves of the next value, checked."""
+        """Return the leaves of the next value, checked."""
         leaves, structure = tree_flatten(_arrays(value))
         if structure != self.structure:
             raise TypeError(
@@ -190,7 +190,7 @@ def _type(x) -> str:
 
 
 def _holds(cond_fun: Callable[..., Any], value) -> Any:
-    """Whether a loop goes on."""
+    """Whether the loop continues."""
     result = cond_fun(value)
     array = argument(result, "Output") if not isinstance(result, list | tuple | dict) else None
     if array is None or array._payload.ndim or array._payload.dtype.kind != "b":
@@ -200,7 +200,7 @@ def _holds(cond_fun: Callable[..., Any], value) -> Any:
 
 
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val) -> Any:
-    """What a function makes of a value, called again while a condition holds.
+    """Apply a function to a value repeatedly while a condition holds, and return the last value.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _any(x) -> bool:
 
 
 def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=None) -> Any:
-    """What a function makes of a value, called with the numbers from `lower` to `upper`.
+    """Apply a function to a value for each index from `lower` up to `upper`, exclusive.
 
     Parameters
     ----------
@@ -282,11 +282,11 @@ def fori_loop(lower, upper, body_fun: Callable[..., Any], init_val, *, unroll=No
 
 
 _LONG = 200
-"""Loops of more rounds are not traced round by round."""
+"""Loops with more rounds are not unrolled in a trace."""
 
 
 def _is_simple(leaves: Sequence[Any], decisions: int | None) -> bool:
-    """Whether a loop is worth its decision in a program: the first round had none of its own.
+    """Whether a loop is worth tracing: the first round made no decision of its own.
 
     Where a history is recorded it is another one after each round.
     """
@@ -303,7 +303,7 @@ def scan(
     unroll=1,
     _split_transpose: bool = False,
 ) -> Any:
-    """A loop over the first axis of arrays that hands a value on, and collects results.
+    """Loop over the first axis of arrays, carrying a value and collecting results.
 
     Parameters
     ----------
@@ -375,14 +375,14 @@ def _pair(made_) -> Any:
 
 
 def _nothing(f: Callable[..., Any], carry, leaves: list[Any], structure: PyTreeDef) -> Any:
-    """The results of no rounds: empty, of the shapes and dtypes that one would have."""
+    """Return the results of zero rounds: empty, with the shapes and dtypes of one round."""
     zeros = [asarray(np.zeros(leaf.shape[1:], leaf.dtype)) for leaf in leaves]
     _, result = _pair(f(carry, structure.unflatten(zeros)))
     return tree_map(lambda y: jnp.zeros((0, *argument(y).shape), argument(y).dtype), result)
 
 
 def stacked(results: list[Any]) -> Any:
-    """Trees of one structure as one tree, their leaves stacked along a new first axis."""
+    """Stack trees of one structure along a new first axis of their leaves."""
     first, structure = tree_flatten(results[0])
     columns: list[list[Any]] = [[leaf] for leaf in first]
     for result in results[1:]:
@@ -403,7 +403,7 @@ def stacked(results: list[Any]) -> Any:
 
 
 def map(f: Callable[..., Any], xs, *, batch_size: int | None = None) -> Any:
-    """What a function gives for each element along the first axis, one after the other.
+    """Apply a function to each element along the first axis, one at a time, and stack the results.
 
     Parameters
     ----------
@@ -446,13 +446,13 @@ _stop = ELEMENTWISE["stop_gradient"]
 
 
 class _Ordered(Function):
-    """Values whose derivatives are known up to an order."""
+    """A Function whose values have derivatives up to a known order."""
 
     generate_vmap_rule = True
 
     @staticmethod
     def forward(order: int, *values) -> Any:
-        """Give the values."""
+        """Return the values."""
         return tuple([_stop(value) for value in values])
 
     @staticmethod
@@ -462,7 +462,7 @@ class _Ordered(Function):
 
     @staticmethod
     def backward(ctx, *cotangents) -> Any:
-        """Give what is known up to an order less."""
+        """Return the derivatives known to one order less."""
         return None, *_lower(ctx.order, cotangents)
 
     @staticmethod
@@ -480,7 +480,7 @@ def _lower(order: int, values) -> Any:
 
 
 class _Solver:
-    """A linear function that solves, with its transpose; it is not differentiated through.
+    """A linear solve with its transpose; the solver itself is not differentiated.
 
     Parameters
     ----------
@@ -498,7 +498,7 @@ class _Solver:
 
 
 class _Solved(Function):
-    """What a `_Solver` gives."""
+    """Apply a `_Solver`, with its derivative."""
 
     generate_vmap_rule = True
 
@@ -528,7 +528,7 @@ class _Solved(Function):
 
 
 def _corrected(x, equation: Callable[[Any], Any], inverse: Callable[[Any], Any]) -> Any:
-    """A solution with its derivatives; ``inverse(x)`` gives the solver of the linear equation."""
+    """Return a solution with its derivatives; ``inverse(x)`` returns the linear solver at x."""
     x = _stop(tree_map(argument, x))
     for _ in range(_ORDERS):
         residual = equation(x)
@@ -548,7 +548,7 @@ def custom_root(
     tangent_solve: Callable[..., Any],
     has_aux: bool = False,
 ) -> Any:
-    """The root of a function, found by a solver, with the derivative of the root.
+    """Find a root of a function with a solver, differentiable by the implicit function theorem.
 
     Parameters
     ----------
@@ -579,7 +579,7 @@ def custom_root(
 
 
 def _by_itself(solve: Callable[[Any], Any]) -> _Solver:
-    """A solver whose transpose is found by differentiating it."""
+    """Return a solver whose transpose is found by differentiation."""
     return _Solver(solve, lambda like: _by_itself(lambda y: linear_transpose(solve, like)(y)[0]))
 
 
@@ -591,7 +591,7 @@ def custom_linear_solve(
     symmetric: bool = False,
     has_aux: bool = False,
 ) -> Any:
-    """The solution of a linear equation, found by a solver, with its derivative.
+    """Solve a linear equation with a given solver, differentiable implicitly.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ REQUIRES = (_records,)
 
 
 class RoundingMethod(enum.Enum):
-    """How numbers halfway between two whole ones are rounded."""
+    """The rule for rounding numbers halfway between two integers."""
 
     AWAY_FROM_ZERO = 0
     TO_NEAREST_EVEN = 1
@@ -41,7 +41,7 @@ _KIND = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
 
 
 def same_dtypes(name: str, *values) -> list[Any]:
-    """Operands as arrays of one dtype, to which only Python's numbers are converted.
+    """Return operands as arrays of one dtype; only Python numbers are converted.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _logical_shift(a, b) -> Any:
 
 
 def _recorded(prim: str) -> Callable[..., Any]:
-    """A primitive, looked up when it is first called."""
+    """Return a primitive that is looked up when it is first called."""
 
     def rule(*arrays) -> Any:
         return getattr(T, prim)(*arrays)
@@ -161,7 +161,7 @@ _TWO = """
     biu: bitwise_and bitwise_or bitwise_xor
     iu: shift_left=bitwise_left_shift shift_right_arithmetic=bitwise_right_shift
     """
-"""The primitives of one and of two operands, by the kinds of dtypes, under JAX's names."""
+"""Primitives with one and two operands, by dtype kinds, under JAX's names."""
 
 
 def _primitives(text: str) -> dict[str, tuple[Callable[..., Any], str]]:
@@ -189,14 +189,14 @@ _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
 
 
 def abs(x) -> Any:
-    """The absolute value; its derivative at 0 is 1."""
+    """Return the absolute value; its derivative at 0 is 1."""
     array = argument(x)
     check_dtype("abs", array, "iufc")
     return absolute(array)
 
 
 def pow(x, y) -> Any:
-    """``x ** y``; `y` may be a whole number where `x` is none."""
+    """Return ``x ** y``; `y` may be an integer where `x` is not."""
     a, b = argument(x), argument(y)
     if b._payload.dtype.kind in "iu" and a._payload.dtype.kind in "fc":
         b = made(convert(b, a._payload.dtype), True)
@@ -205,12 +205,12 @@ def pow(x, y) -> Any:
 
 
 def integer_pow(x, y: int) -> Any:
-    """``x ** y`` for a Python int."""
+    """Return ``x ** y`` for a Python int."""
     return power(argument(x), int(y))
 
 
 def round(x, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
-    """The nearest whole number; halves away from zero, or to the nearest even one."""
+    """Round to the nearest integer, with halves away from zero or to even."""
     array = argument(x)
     check_dtype("round", array, "f")
     even = rounding_method is RoundingMethod.TO_NEAREST_EVEN
@@ -218,7 +218,7 @@ def round(x, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) ->
 
 
 def clamp(min, x, max) -> Any:
-    """`x` within bounds; the derivative is 0 at the bounds and beyond."""
+    """Clamp `x` to bounds; the derivative is 0 at the bounds and beyond."""
     low, array, high = same_dtypes("clamp", min, x, max)
     inside = T.logical_and(T.gt(array, low), T.lt(array, high))
     held = T.minimum(T.maximum(Tensor.detach(array), low), high) if _is_followed(array) else None
@@ -232,27 +232,27 @@ def _is_followed(x) -> bool:
 
 
 def complex(x, y) -> Any:
-    """The complex numbers of real and imaginary parts."""
+    """Build complex numbers from real and imaginary parts."""
     a, b = same_dtypes("complex", x, y)
     return made(T.complex(a, b), a.weak_type)
 
 
 def real(x) -> Any:
-    """The real part."""
+    """Return the real part."""
     array = argument(x)
     check_dtype("real", array, "c")
     return made(T.real(array), array.weak_type)
 
 
 def imag(x) -> Any:
-    """The imaginary part."""
+    """Return the imaginary part."""
     array = argument(x)
     check_dtype("imag", array, "c")
     return made(T.imag(array), array.weak_type)
 
 
 def conj(x) -> Any:
-    """The complex conjugate, of real numbers too."""
+    """Return the complex conjugate; real operands become complex."""
     array = argument(x)
     if array._payload.dtype.kind != "c":
         array = made(jnp.asarray(array) + 0j, array.weak_type)
@@ -260,30 +260,30 @@ def conj(x) -> Any:
 
 
 def betainc(a, b, x) -> Any:
-    """The regularised incomplete beta function."""
+    """Return the regularized incomplete beta function."""
     a, b, x = same_dtypes("betainc", a, b, x)
     return made(T.scipy_betainc(a, b, x), a.weak_type)
 
 
 def polygamma(m, x) -> Any:
-    """The derivatives of the digamma function; `m` is a whole number, though of floating dtype."""
+    """Return the derivatives of the digamma function; `m` is an integer in a floating dtype."""
     a, b = same_dtypes("polygamma", m, x)
     return made(T.polygamma(b, n=int(a)), b.weak_type)
 
 
 def convert_element_type(operand, new_dtype) -> Any:
-    """An array in another dtype: differentiable between floating and complex ones."""
+    """Convert an array to another dtype; differentiable between floating and complex ones."""
     array = argument(operand)
     return array.astype(requested_dtype(new_dtype, "astype"))
 
 
 def bitcast_convert_type(operand, new_dtype) -> Any:
-    """The bits of the elements, read as another dtype of the same size."""
+    """Reinterpret the bits of the elements as another dtype."""
     return argument(operand).view(new_dtype)
 
 
 def reduce_precision(operand, exponent_bits: int, mantissa_bits: int) -> Any:
-    """Numbers rounded to a mantissa of fewer bits; the derivative is 1."""
+    """Round to a mantissa of fewer bits; the derivative is 1."""
     array = argument(operand)
     check_dtype("reduce_precision", array, "f")
     values = np.asarray(Tensor.detach(array)._payload)
@@ -298,7 +298,7 @@ def reduce_precision(operand, exponent_bits: int, mantissa_bits: int) -> Any:
 
 
 def select(pred, on_true, on_false) -> Any:
-    """`on_true` where `pred` is true, and `on_false` elsewhere."""
+    """Return `on_true` where `pred` is true, and `on_false` elsewhere."""
     which = argument(pred)
     a, b = same_dtypes("select", on_true, on_false)
     _check_cases(which, [a, b])
@@ -322,7 +322,7 @@ def _check_cases(which, cases: list[Any]) -> None:
 
 
 def select_n(which, *cases) -> Any:
-    """Of several arrays, the element of the one whose number `which` gives; False is the first."""
+    """Select each element from the array whose index `which` holds; False is the first."""
     index = argument(which)
     arrays = same_dtypes("select_n", *cases)
     _check_cases(index, arrays)
@@ -335,7 +335,7 @@ def select_n(which, *cases) -> Any:
 
 
 def stop_gradient(x) -> Any:
-    """The same values, outside of every derivative; of a pytree, of all its leaves.
+    """Return the same values without derivatives; for a pytree, those of all leaves.
 
     Examples
     --------

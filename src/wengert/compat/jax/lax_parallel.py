@@ -1,7 +1,7 @@
 """Layer 9 · compat: functions of `jax.lax` over a named axis, that of a `vmap`.
 
 Sums over the axis are the same for each element of the batch. Their derivatives are those of a sum.
-Inside of the `vmap` itself a cotangent is that of one element alone, and those of the others are
+Inside the `vmap` itself a cotangent is that of one element alone, and those of the others are
 not known, so there they are refused.
 """
 
@@ -35,17 +35,17 @@ def _refuse_groups(name: str, groups) -> None:
 
 
 def _whole(x, level: Level) -> Any:
-    """All elements of a batch, along a new first axis, the same for each of them."""
+    """Return all elements of a batch along a new first axis, the same for each of them."""
     return made(move("unwrap", x, level, True), x.weak_type)
 
 
 class _Collected(Move):
-    """Where values of a batch become one that all of its elements share."""
+    """The node where the values of a batch become one value that all of its elements share."""
 
     __slots__ = ()
 
     def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The cotangents of the elements, of the `vmap` as a whole."""
+        """Return the cotangents of the elements, as seen from outside the `vmap`."""
         if is_mapped(self.level):
             raise NotImplementedError(
                 "the gradient of a collective of jax.lax (psum, pmean, pmax, pmin, all_gather) "
@@ -85,7 +85,7 @@ def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def all_gather(x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bool = False) -> Any:
-    """All elements of the `vmap` of an axis name, along a new axis, or along `axis` if `tiled`."""
+    """Gather the elements along the named axis of a `vmap`: stacked, or joined if `tiled`."""
     _refuse_groups("all_gather", axis_index_groups)
     (level,) = _levels(axis_name)
 
@@ -99,20 +99,20 @@ def all_gather(x, axis_name, *, axis_index_groups=None, axis: int = 0, tiled: bo
 
 
 def axis_index(axis_name) -> Any:
-    """Which element of the `vmap` of an axis name this is."""
+    """Return the index of this element along the named axis of a `vmap`."""
     (level,) = _levels(axis_name)
     line = asarray(np.arange(level.size or 0))
     return made(move("wrap", line, level, True))
 
 
 def axis_size(axis_name) -> int:
-    """How many elements the `vmap` of an axis name has."""
+    """Return the size of the named axis of a `vmap`."""
     sizes = [level.size for level in _levels(axis_name)]
     return int(np.prod([size for size in sizes if size is not None]))
 
 
 def ppermute(x, axis_name, perm: Sequence[tuple[int, int]]) -> Any:
-    """What other elements of the `vmap` of an axis name have: zeros where nothing is sent."""
+    """Permute the elements along the named axis of a `vmap`, with zeros where nothing arrives."""
     (level,) = _levels(axis_name)
 
     def leaf(value) -> Any:
@@ -128,7 +128,7 @@ def ppermute(x, axis_name, perm: Sequence[tuple[int, int]]) -> Any:
 def all_to_all(
     x, axis_name, split_axis: int, concat_axis: int, *, axis_index_groups=None, tiled: bool = False
 ) -> Any:
-    """Exchange parts: element i of the batch gets part i, along `split_axis`, of all elements."""
+    """Exchange parts: element i receives part i along `split_axis` of every element."""
     _refuse_groups("all_to_all", axis_index_groups)
     (level,) = _levels(axis_name)
 
@@ -160,7 +160,7 @@ def all_to_all(
 def psum_scatter(
     x, axis_name, *, scatter_dimension: int = 0, axis_index_groups=None, tiled: bool = False
 ) -> Any:
-    """Sums over the elements of the batch, of which each gets its part."""
+    """Sum over the elements of the batch, and give each element its part of the sum."""
     parts = all_to_all(
         x,
         axis_name,

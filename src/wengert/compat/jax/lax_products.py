@@ -23,7 +23,7 @@ from wengert.tensor.numpy.counterparts import late
 
 
 class Precision(enum.Enum):
-    """How exactly products are computed: always in the dtype of the operands."""
+    """The precision of products: always the dtype of the operands."""
 
     DEFAULT = 0
     HIGH = 1
@@ -43,7 +43,7 @@ def dot(
     preferred_element_type=None,
     out_sharding=None,
 ) -> Any:
-    """The product of vectors and matrices; with `dimension_numbers`, as `dot_general`."""
+    """Multiply vectors and matrices; with `dimension_numbers`, like `dot_general`."""
     if dimension_numbers is not None:
         return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
     a, b = same_dtypes("dot", lhs, rhs)
@@ -55,7 +55,7 @@ def dot(
 def dot_general(
     lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None, out_sharding=None
 ) -> Any:
-    """Products of arrays, summed over some dimensions.
+    """Multiply arrays, contracting some dimensions.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def dot_general(
 
 
 def batch_matmul(lhs, rhs, precision=None) -> Any:
-    """The products of two batches of matrices."""
+    """Multiply two batches of matrices."""
     a, b = same_dtypes("batch_matmul", lhs, rhs)
     return jnp.matmul(a, b)
 
@@ -104,7 +104,7 @@ def batch_matmul(lhs, rhs, precision=None) -> Any:
 
 
 class ConvDimensionNumbers(NamedTuple):
-    """Where batch, channels and space stand in the operands and the result of a convolution."""
+    """The positions of batch, channels and space in a convolution's operands and result."""
 
     lhs_spec: tuple[int, ...]
     rhs_spec: tuple[int, ...]
@@ -119,7 +119,7 @@ def _ordered(text: str, letters: str) -> tuple[int, ...]:
 def conv_dimension_numbers(
     lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers
 ) -> ConvDimensionNumbers:
-    """What texts like ``("NHWC", "HWIO", "NHWC")`` say of the dimensions of a convolution."""
+    """Parse dimension numbers such as ``("NHWC", "HWIO", "NHWC")`` for a convolution."""
     if isinstance(dimension_numbers, ConvDimensionNumbers):
         return dimension_numbers
     ndim = len(lhs_shape)
@@ -160,7 +160,7 @@ def conv_general_dilated(
     preferred_element_type=None,
     out_sharding=None,
 ) -> Any:
-    """A convolution over one, two or three dimensions.
+    """Convolve over one, two or three dimensions.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def conv_general_dilated_patches(
     precision=None,
     preferred_element_type=None,
 ) -> Any:
-    """The windows that a convolution goes over, each along the channels."""
+    """Return the windows of a convolution, each laid out along the channels."""
     x, window = argument(lhs), tuple(map(int, filter_shape))
     numbers = conv_dimension_numbers(x.shape, (1, 1, *window), dimension_numbers)
     size, channels = math.prod(window), x.shape[numbers.lhs_spec[1]]
@@ -268,7 +268,7 @@ def conv_general_dilated_local(
     dimension_numbers=None,
     precision=None,
 ) -> Any:
-    """A convolution with a kernel of its own at each place.
+    """Convolve with a separate kernel at each position.
 
     The kernel has the elements of a window, of all channels, in place of channels, and places.
     """
@@ -286,7 +286,7 @@ def conv_general_dilated_local(
 def conv(
     lhs, rhs, window_strides: Sequence[int], padding, precision=None, preferred_element_type=None
 ) -> Any:
-    """A convolution of (batch, channels, ...) with (channels out, channels in, ...).
+    """Convolve (batch, channels, ...) with (channels out, channels in, ...).
 
     Examples
     --------
@@ -309,7 +309,7 @@ def conv_with_general_padding(
     precision=None,
     preferred_element_type=None,
 ) -> Any:
-    """As `conv`, with zeros put around, and between, as one likes."""
+    """Like `conv`, but with any padding and dilation."""
     return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
 
 
@@ -325,7 +325,7 @@ def conv_transpose(
     preferred_element_type=None,
     use_consistent_padding: bool = False,
 ) -> Any:
-    """The transpose of a convolution: by default of (batch, ..., channels) arrays.
+    """Compute a transposed convolution, by default of (batch, ..., channels) arrays.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def _extreme(name: str) -> Callable[..., Any]:
 
 
 def sort(operand, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
-    """An array in ascending order, or several in the order of the first `num_keys` of them.
+    """Sort an array in ascending order, or several by the first `num_keys` of them.
 
     Examples
     --------
@@ -88,13 +88,13 @@ def sort(operand, dimension: int = -1, is_stable: bool = True, num_keys: int = 1
 
 
 def sort_key_val(keys, values, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
-    """Keys in ascending order, and values in theirs."""
+    """Sort keys in ascending order, and values along with them."""
     ordered, others = sort((keys, values), dimension, is_stable)
     return ordered, others
 
 
 def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
-    """The `k` greatest elements along an axis, in descending order, and their places."""
+    """Return the `k` largest elements along an axis in descending order, and their indices."""
     x = argument(operand)
     at = _axis(axis, x.ndim) if x.ndim else 0
     if not x.ndim or not 0 <= k <= x.shape[at]:
@@ -109,12 +109,12 @@ def top_k(operand, k: int, *, axis: int = -1) -> list[Any]:
 
 
 def approx_max_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
-    """The `k` greatest elements along an axis, exactly, and their places."""
+    """Return the exact `k` largest elements along an axis, and their indices."""
     return top_k(operand, k, axis=reduction_dimension)
 
 
 def approx_min_k(operand, k: int, reduction_dimension: int = -1, *args, **options) -> list[Any]:
-    """The `k` least elements along an axis, exactly, and their places."""
+    """Return the exact `k` smallest elements along an axis, and their indices."""
     values, places = top_k(-argument(operand), k, axis=reduction_dimension)
     return [-values, places]
 
@@ -122,7 +122,7 @@ def approx_min_k(operand, k: int, reduction_dimension: int = -1, *args, **option
 def associative_scan(
     fn: Callable[[Any, Any], Any], elems, reverse: bool = False, axis: int = 0
 ) -> Any:
-    """All partial results of an associative operation along an axis.
+    """Return all partial results of an associative operation along an axis.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def associative_scan(
 
 
 def _interleaved(a, b, axis: int) -> Any:
-    """The elements of two arrays along an axis by turns; `a` may have one more."""
+    """Interleave the elements of two arrays along an axis; `a` may have one more."""
     count = b.shape[axis]
     axis = axis % a.ndim
     head = a[(*(slice(None),) * axis, slice(0, count))]
@@ -200,7 +200,7 @@ _NUMPYS = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
 
 
 def _named(computation) -> str | None:
-    """The name of a well-known operation on two operands, of `jax.lax` or `jax.numpy`."""
+    """Return the name of a known binary operation of `jax.lax` or `jax.numpy`, or None."""
     for name in _KNOWN:
         if computation is ELEMENTWISE[name]:
             return name
@@ -217,7 +217,7 @@ def reduce(
     dimensions: Sequence[int],
     out_sharding=None,
 ) -> Any:
-    """What an associative operation makes of all elements along some dimensions.
+    """Reduce an array along some dimensions with an associative operation.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def reduce(
 
 
 def _in_front(x, dims: tuple[int, ...]) -> Any:
-    """`x` with some dimensions as one, the first."""
+    """Move some dimensions of `x` to the front, merged into one."""
     rest = [d for d in range(x.ndim) if d not in dims]
     moved = x.transpose((*dims, *rest))
     return moved.reshape((math.prod(x.shape[d] for d in dims), *(x.shape[d] for d in rest)))
@@ -265,7 +265,7 @@ def _reduction(name: str, numpys: str) -> Callable[..., Any]:
 def padtype_to_pads(
     in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding
 ) -> list[tuple[int, int]]:
-    """How many elements ``"SAME"`` or ``"VALID"`` put before and after each dimension."""
+    """Return the padding before and after each dimension for ``"SAME"`` or ``"VALID"``."""
     kind = str(padding).upper()
     if kind == "VALID":
         return [(0, 0)] * len(in_shape)
@@ -289,7 +289,7 @@ def reduce_window(
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Any:
-    """What an operation makes of the elements in each of the windows that slide over an array.
+    """Reduce each window that slides over an array with an operation.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ from wengert.utils.dispatch import Dispatch, operation_name
 
 _SHORT = {"f": "f", "c": "c", "i": "i", "u": "u"}
 _UNSEEN = frozenset({"alias", "clone"})
-"""Operations that give the same values."""
+"""Operations that return the same values."""
 
 
 def _names() -> Iterator[str]:
@@ -43,7 +43,7 @@ def _typed(payload) -> str:
 
 
 class _Writer(Dispatch):
-    """Writes down which operations are computed, of what."""
+    """Writes down the operations of a computation and their operands."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -54,13 +54,13 @@ class _Writer(Dispatch):
         self._kept: list[Any] = []  # so that no other payload has the identity of one of these
 
     def name(self, payload) -> str:
-        """A name for a new value, with its type."""
+        """Return a name for a new value, with its type."""
         name = self._known[id(payload)] = next(self._names)
         self._kept.append(payload)
         return f"{name}:{_typed(payload)}"
 
     def read(self, payload) -> str:
-        """How a value is called that an operation uses."""
+        """Return the name of an operand."""
         known = self._known.get(id(payload))
         if known is not None:
             return known
@@ -98,7 +98,7 @@ def _brief(value) -> str:
 
 
 class Listing:
-    """The operations of a function: it prints as JAX's jaxprs do.
+    """The operations of a function, printed like JAX's jaxprs.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Listing:
         return self
 
     def run(self, consts: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
-        """The leaves of what the function gives, with other constants and arguments."""
+        """Return the leaves of the function's result for other constants and arguments."""
         pairs = zip(self.consts, consts, strict=True)
         new = {id(old): value for old, value in pairs if value is not old}
         fun = replaced(self._fun, new) if new else self._fun
@@ -161,7 +161,7 @@ def make_jaxpr(
     return_shape: bool = False,
     **options,
 ) -> Callable[..., Any]:
-    """The function that lists the operations that `fun` computes.
+    """Return a function that lists the operations of `fun`.
 
     They are those of wengert, under its names, and for these arguments: nothing is traced.
 

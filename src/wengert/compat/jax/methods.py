@@ -26,11 +26,11 @@ _FUNCTIONS = (
     "diagonal dot max mean min nonzero prod ptp repeat round searchsorted sort squeeze std sum "
     "swapaxes take trace var"
 )
-"""Methods that are functions of their name, with the array for the first argument."""
+"""Methods that call the function of the same name with the array as the first argument."""
 
 
 class ShapedArray:
-    """What ``x.aval`` says of an array: its shape and dtype."""
+    """The shape and dtype of an array, as ``x.aval`` returns them."""
 
     __slots__ = ("dtype", "shape", "weak_type")
 
@@ -52,11 +52,11 @@ class ShapedArray:
         return math.prod(self.shape)
 
     def to_tangent_aval(self) -> ShapedArray:
-        """The shape and dtype of a tangent."""
+        """Return the shape and dtype of a tangent."""
         return self if self.dtype.kind in "fc" else ShapedArray(self.shape, float0)
 
     def str_short(self) -> str:
-        """As text: ``float32[2,3]``."""
+        """Return a short string such as ``float32[2,3]``."""
         weak = "~" if self.weak_type else ""
         return f"{weak}{self.dtype.name}[{','.join(map(str, self.shape))}]"
 
@@ -84,7 +84,7 @@ def _same_kind(result, x) -> Any:
 
 
 class ArrayMethods:
-    """What is put on the class."""
+    """The attributes and methods to put on the class."""
 
     _payload: Any
     _edge: Any
@@ -122,7 +122,7 @@ class ArrayMethods:
 
     @property
     def T(self) -> Any:
-        """The array with its axes in reverse order."""
+        """The array with its axes reversed."""
         return self.transpose()
 
     @property
@@ -144,7 +144,7 @@ class ArrayMethods:
 
     @property
     def flat(self) -> Any:
-        """The elements in one dimension, one by one."""
+        """The elements in one dimension, as an iterator."""
         return iter(self.ravel())
 
     @property
@@ -154,72 +154,72 @@ class ArrayMethods:
 
     @property
     def device(self) -> Any:
-        """Where the array is: the CPU."""
+        """The device of the array: the CPU."""
         return CPU
 
     @property
     def sharding(self) -> Any:
-        """Where the array is: the CPU."""
+        """The sharding of the array: the CPU alone."""
         return SingleDeviceSharding()
 
     @property
     def is_fully_addressable(self) -> bool:
-        """Whether all of the array is in this process: it is."""
+        """Whether all of the array is in this process: always true."""
         return True
 
     @property
     def is_fully_replicated(self) -> bool:
-        """Whether every device has all of the array: it has."""
+        """Whether every device has all of the array: always true."""
         return True
 
     @property
     def committed(self) -> bool:
-        """Whether the array is bound to a device: there is one only."""
+        """Whether the array is bound to a device: there is only one."""
         return False
 
     def devices(self) -> set[Any]:
-        """Where the array is: the CPU."""
+        """Return the devices of the array: the CPU alone."""
         return {CPU}
 
     def block_until_ready(self) -> Any:
-        """The array itself: it has been computed."""
+        """Return the array itself, which is already computed."""
         return self
 
     def copy_to_host_async(self) -> None:
-        """Nothing: the array is there."""
+        """Do nothing: the array is already on the host."""
 
     def is_ready(self) -> bool:
-        """Whether the array has been computed: it has."""
+        """Return whether the array has been computed: always true."""
         return True
 
     def is_deleted(self) -> bool:
-        """Whether its memory was given back: it was not."""
+        """Return whether the memory was freed: always false."""
         return False
 
     def delete(self) -> None:
-        """Nothing: memory is given back when the array is no longer used."""
+        """Do nothing: memory is freed when the array is no longer used."""
 
     def unsafe_buffer_pointer(self) -> int:
-        """The address of the memory."""
+        """Return the address of the memory."""
         return int(np.asarray(self).ctypes.data)
 
     def to_device(self, device, *, stream=None) -> Any:
-        """The array itself: there is one device."""
+        """Return the array itself: there is one device."""
         return self
 
     def copy(self) -> Any:
-        """The same array, in memory of its own."""
+        """Return a copy in memory of its own."""
         return _same_kind(T.clone(self), self)
 
     def astype(self, dtype, copy: bool = False, device=None) -> Any:
-        """The array in another dtype: differentiable between floating and complex ones."""
+        """Convert to another dtype; differentiable between floating and complex ones."""
         wanted = self._payload.dtype if dtype is None else requested_dtype(dtype, "astype")
         if self._payload.dtype == wanted:
             return of_kind(self, Array)
         return made(convert(self, wanted))
 
     def view(self, dtype=None, type: None = None) -> Any:
-        """The bytes of the elements, read as another dtype (see `jax.lax.bitcast_convert_type`)."""
+        """Reinterpret the bytes as another dtype (see `jax.lax.bitcast_convert_type`)."""
         if dtype is None:
             return self
         wanted = requested_dtype(dtype, "view")
@@ -229,7 +229,7 @@ class ArrayMethods:
         return _numpy().asarray(array.view(wanted))
 
     def reshape(self, *args, order: str = "C", **more) -> Any:
-        """The elements in another shape: sizes one by one, or as a tuple; -1 is found out."""
+        """Reshape the array, to sizes given one by one or as a tuple; -1 is inferred."""
         given = args[0] if len(args) == 1 and not hasattr(args[0], "__index__") else args
         if isinstance(given, list | tuple) or (len(args) != 1):
             sizes = tuple(int(size.__index__()) for size in given)
@@ -251,13 +251,13 @@ class ArrayMethods:
         return _same_kind(_reshape(self, sizes), self)
 
     def ravel(self, order: str = "C", **more) -> Any:
-        """The elements in one dimension."""
+        """Flatten the array."""
         return ArrayMethods.reshape(self, -1, order=order)
 
     flatten = ravel
 
     def transpose(self, *axes) -> Any:
-        """The array with its axes in another order: reversed, or as they are given."""
+        """Permute the axes: reverse them, or use the given order."""
         order: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         if order is None or not axes:
             order = range(self.ndim)[::-1]
@@ -270,16 +270,16 @@ class ArrayMethods:
         return _same_kind(T.permute(self, dims=tuple(order)), self)
 
     def compress(self, condition, axis: int | None = None, **more) -> Any:
-        """The slices along an axis that a condition chooses."""
+        """Return the slices along an axis that a condition selects."""
         return _numpy().compress(condition, self, axis=axis, **more)
 
     def tobytes(self, order="C") -> bytes:
-        """The memory of the elements, as bytes."""
+        """Return the elements as bytes."""
         return np.asarray(self).tobytes(order)
 
 
 class _Later:
-    """Stands in the class for a function of `jax.numpy`, and gives way to it."""
+    """A placeholder on the class for a function of `jax.numpy`, which replaces it on first use."""
 
     __slots__ = ("name",)
 
@@ -316,7 +316,7 @@ _CURES = {
 
 
 class _Absent:
-    """Stands in the class for what tensors have and JAX's arrays have not."""
+    """A descriptor that hides an attribute of tensors that JAX's arrays do not have."""
 
     __slots__ = ("name",)
 
@@ -344,7 +344,7 @@ _OWN = (
     "T all any argmax argmin argpartition argsort array at cls detach edge ext extra is_inference "
     "is_leaf item level namespace payload requires_grad seq share_version tolist vc weak_type wraps"
 )
-"""What is not hidden: what JAX's arrays have too, and what the tape asks of tensors."""
+"""The attributes to keep: those that JAX's arrays have too, and those that the tape needs."""
 
 
 def _install() -> None:

@@ -26,13 +26,13 @@ from wengert.tensor.tensor import Tensor
 
 
 def _is_operand(value) -> bool:
-    """Whether an operator takes `value`: arrays and numbers, but no lists."""
+    """Whether an operator takes `value`: arrays and numbers, but not lists."""
     plain = TensorBase | np.ndarray | np.generic | bool | int | float | complex
     return isinstance(value, plain) or hasattr(value, "__jax_array__")
 
 
 def operands(name: str, a, b, kinds: str = "biufc", inexact: bool = False) -> Any:
-    """Both operands in one dtype, checked: that it is of the kinds, and that shapes broadcast."""
+    """Return both operands in one dtype, after checking the dtype kinds and the shapes."""
     x, y = promote_inexact(a, b) if inexact else promote(a, b)
     check_dtype(name, x, kinds, 0)
     check_shapes(name, x, y)
@@ -43,7 +43,7 @@ def operands(name: str, a, b, kinds: str = "biufc", inexact: bool = False) -> An
 
 
 def power(a, b) -> Any:
-    """``a ** b``."""
+    """Return ``a ** b``."""
     if b.__class__ is int and isinstance(a, Array) and a._payload.dtype.kind != "b":
         if a._payload.dtype.kind in "iu" and b < 0:
             raise TypeError(
@@ -56,13 +56,13 @@ def power(a, b) -> Any:
 
 
 def floor_quotient(a, b) -> Any:
-    """``a // b``, rounded down."""
+    """Return ``a // b``, rounded down."""
     x, y = operands("floor_divide", a, b, "iuf")
     return made(quiet("floor_divide")(x, y), x.weak_type)
 
 
 def remainder(a, b) -> Any:
-    """``a % b``, of the sign of `b`."""
+    """Return ``a % b``, with the sign of `b`."""
     x, y = operands("rem", a, b, "iuf")
     return made(quiet("remainder")(x, y), x.weak_type)
 
@@ -75,7 +75,7 @@ _product = np.errstate(all="ignore")(_matmul)
 
 
 def matmul(a, b) -> Any:
-    """``a @ b``."""
+    """Return ``a @ b``."""
     x, y = promote(a, b)
     for place, operand in enumerate((x, y)):
         if not operand._payload.ndim:
@@ -107,7 +107,7 @@ def matmul(a, b) -> Any:
 
 
 def negative(x) -> Any:
-    """``-x``."""
+    """Return ``-x``."""
     check_dtype("neg", x, "iufc")
     if x._payload.dtype.kind == "u":
         return made(T.sub(new_tensor(x._payload.dtype.type(0)), x), x.weak_type)
@@ -115,7 +115,7 @@ def negative(x) -> Any:
 
 
 def absolute(x) -> Any:
-    """``abs(x)``; its derivative at 0 is 1, as in JAX."""
+    """Return ``abs(x)``; its derivative at 0 is 1, as in JAX."""
     kind = x._payload.dtype.kind
     if kind == "b" or kind == "u":
         return of_kind(x, x.__class__)
@@ -171,7 +171,7 @@ def _named(function: Callable[..., Any], name: str) -> None:
 
 
 def _install(symbol: str, prim: str, kinds: str, ufunc) -> None:
-    """Put an arithmetic operator on the class: on floats of one dtype, the primitive itself."""
+    """Install an arithmetic operator on the class; for floats of one dtype it is the primitive."""
     label, inexact = _LABELS.get(prim, prim), symbol == "truediv"
     with_number, of_number = f"{prim}_scalar", _OF_NUMBER.get(prim, "")
     floats = "f" in kinds
@@ -238,7 +238,7 @@ def _install_other(symbol: str, rule: Callable[[Any, Any], Any], ufunc) -> None:
 
 
 def _rebinds(symbol: str) -> None:
-    """``x += y`` makes a new array: the old one is immutable."""
+    """Build ``x += y``, which makes a new array, since the old one is immutable."""
     plain = getattr(Array, f"__{symbol}__")
 
     def operator(self, other) -> Any:

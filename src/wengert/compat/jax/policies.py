@@ -20,14 +20,14 @@ from wengert.tape.base import TensorBase
 from wengert.tape.record import T
 
 NAMED: ContextVar[list[tuple[Any, str]] | None] = ContextVar("named", default=None)
-"""The values that were given names in the checkpoint that is computed."""
+"""The values named inside the checkpoint under way."""
 
 _BATCHED = frozenset({"bmm", "baddbmm", "einsum", "convolution"})
 _PRODUCTS = _BATCHED | {"mm", "mv", "dot", "addmm", "matmul", "vdot", "inner", "tensordot"}
 
 
 class Operation(NamedTuple):
-    """What a policy is told of an operation."""
+    """The operation that a policy decides about."""
 
     name: str
     batched: bool = False
@@ -37,7 +37,7 @@ class Operation(NamedTuple):
 
 
 def checkpoint_name(x, name: str) -> Any:
-    """The same value, of which policies know the name."""
+    """Return the same value under a name that policies see."""
     return tree_map(lambda leaf: _named(argument(leaf), name), x)
 
 
@@ -52,14 +52,14 @@ def _named(x, name: str) -> Any:
 
 
 def operation_of(tensor) -> Any:
-    """The operation whose result a tensor is, None if that is not recorded."""
+    """Return the operation whose result a tensor is, or None if it was not recorded."""
     edge = tensor._edge
     found = getattr(edge, "prim", None)
     return getattr(getattr(edge, "node", None), "prim", None) if found is None else found
 
 
 def keeper(policy: Callable[..., Any], arguments: list[Any]) -> Callable[[Any], bool]:
-    """Whether a tensor that is saved in a checkpoint is kept; arguments of that always are."""
+    """Return a function that decides whether to keep a saved tensor; arguments are always kept."""
     given = [x._payload for x in arguments if isinstance(x, TensorBase)]
 
     def keeps(tensor) -> bool:
@@ -130,12 +130,12 @@ checkpoint_policies = types.SimpleNamespace(
 
 
 def print_saved_residuals(f: Callable[..., Any], *args, **kwargs) -> None:
-    """Print what the backward pass of a function keeps, and which operations made it.
+    """Print the tensors that a function's backward pass keeps, and the operations that made them.
 
     Parameters
     ----------
     f : callable. Takes and returns pytrees of arrays.
-    *args, **kwargs: What it is called with.
+    *args, **kwargs: The arguments to call it with.
 
     Examples
     --------

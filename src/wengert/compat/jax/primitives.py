@@ -43,7 +43,7 @@ custom_partial_eval_rules: dict[Any, Any] = {}
 not_mapped = None
 AbstractValue = ShapedArray
 _INSIDE = ContextVar("inside", default=False)
-"""Whether a rule of tangents runs, where an argument that is followed is a tangent."""
+"""Whether a jvp rule runs, where a followed argument is a tangent."""
 
 
 # -- what is known of a value ----------------------------------------------------------------------
@@ -61,7 +61,7 @@ def _is_followed(x) -> bool:
 
 
 class Tracer(metaclass=_Traced):
-    """The arrays that JAX would not know here, for `isinstance`.
+    """The class of arrays with values unknown to JAX, for `isinstance`.
 
     They are those that a transform follows, and all within a function that is jitted, or that a
     loop of `jax.lax` calls.
@@ -69,12 +69,12 @@ class Tracer(metaclass=_Traced):
 
 
 def is_concrete(x) -> bool:
-    """Whether a value is known: it is, but for batches of `vmap`."""
+    """Whether a value is known: true except for batches of `vmap`."""
     return not isinstance(x, Tracer)
 
 
 def concrete_or_error(typ, val, context: str = "") -> Any:
-    """A value as a Python number, or as it is; batches of `vmap` refuse."""
+    """Return a value as a Python number, or unchanged; refuse batches of `vmap`."""
     return val if typ is None else typ(val)
 
 
@@ -88,7 +88,7 @@ get_aval = typeof
 
 
 def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
-    """The shape of an element of a batch that has its axis at `axis`."""
+    """Return the aval of an element of a batch whose axis is at `axis`."""
     if axis is None:
         return aval
     sizes = aval.shape[:axis] + aval.shape[axis + 1 :]
@@ -96,7 +96,7 @@ def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
 
 
 def unmapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
-    """The shape of a batch of elements of this shape, with its axis at `axis`."""
+    """Return the aval of a batch of elements of this shape, with its axis at `axis`."""
     if axis is None:
         return aval
     sizes = (*aval.shape[:axis], size, *aval.shape[axis:])
@@ -104,22 +104,22 @@ def unmapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray
 
 
 def trace_state_clean() -> bool:
-    """Whether no `vmap` and no forward mode is under way."""
+    """Whether neither `vmap` nor forward mode is under way."""
     mode = current_mode()
     return not STAGED.get() and (mode is None or not mode.levels)
 
 
 def get_opaque_trace_state(convention=None) -> Any:
-    """What tells transforms that are under way apart: nothing that is compared by value."""
+    """Return a token for the transforms under way; here it is always equal to itself."""
     return "wengert"
 
 
 class _Trace:
-    """The forward mode that is under way."""
+    """The forward mode under way."""
 
     @property
     def main(self) -> Any:
-        """Itself."""
+        """The trace itself."""
         return self
 
 
@@ -128,7 +128,7 @@ Array._trace = _TRACE  # type: ignore[attr-defined]
 
 
 def find_top_trace(xs) -> Any:
-    """What libraries compare ``x._trace.main`` with."""
+    """Return the trace whose ``main`` libraries compare with ``x._trace.main``."""
     return _TRACE
 
 
@@ -138,21 +138,21 @@ class _Dual(type):
 
 
 class JVPTracer(metaclass=_Dual):
-    """The arrays that forward mode follows, for `isinstance`."""
+    """The class of arrays that forward mode follows, for `isinstance`."""
 
 
 def eval_jaxpr(jaxpr: Listing, consts, *args) -> list[Any]:
-    """What a function of `make_jaxpr` gives for other arguments: the leaves of its result."""
+    """Evaluate a function recorded by `make_jaxpr` on other arguments; return its flat results."""
     return jaxpr.run(consts, args)
 
 
 def jaxpr_as_fun(closed: Listing) -> Callable[..., list[Any]]:
-    """The function of a listing of `make_jaxpr`, of and to leaves."""
+    """Return the function, on leaves, of a listing of `make_jaxpr`."""
     return lambda *args: closed.run(closed.consts, args)
 
 
 def fun_signature(fun: Callable[..., Any]) -> inspect.Signature | None:
-    """The signature of a function, if it has one."""
+    """Return the signature of a function, or None."""
     try:
         return inspect.signature(fun)
     except (ValueError, TypeError):
@@ -160,7 +160,7 @@ def fun_signature(fun: Callable[..., Any]) -> inspect.Signature | None:
 
 
 def safe_map(fun: Callable[..., Any], *sequences) -> list[Any]:
-    """A function of the elements of sequences of one length, as a list."""
+    """Map a function over sequences of equal length, and return a list."""
     return [fun(*values) for values in zip(*sequences, strict=True)]
 
 
@@ -168,16 +168,16 @@ def safe_map(fun: Callable[..., Any], *sequences) -> list[Any]:
 
 
 class Zero(SymbolicZero):
-    """A tangent or cotangent that is known to be zero."""
+    """A tangent or cotangent known to be zero."""
 
     @staticmethod
     def from_primal_value(value) -> Zero:
-        """The tangent of a value that has none."""
+        """Return the zero tangent of a value."""
         return Zero(get_aval(value))
 
 
 def instantiate_zeros(tangent) -> Any:
-    """A tangent as an array, zeros where it is a `Zero`."""
+    """Return a tangent as an array, with zeros for a `Zero`."""
     if not isinstance(tangent, SymbolicZero):
         return tangent
     shape, dtype = tangent.aval.shape, tangent.aval.dtype
@@ -187,7 +187,7 @@ def instantiate_zeros(tangent) -> Any:
 
 
 class UndefinedPrimal:
-    """The argument by which a rule of transposition is asked.
+    """The placeholder for the argument that a transposition rule differentiates by.
 
     Attributes
     ----------
@@ -199,17 +199,17 @@ class UndefinedPrimal:
 
 
 def is_undefined_primal(x) -> bool:
-    """Whether this is the argument by which a rule of transposition is asked."""
+    """Whether this is the argument that a transposition rule differentiates by."""
     return isinstance(x, UndefinedPrimal)
 
 
 class aval_property(property):
-    """A property of shapes, which nothing asks for."""
+    """A property of avals, which nothing reads here."""
 
 
 class _Effects:
     def add_type(self, effect) -> None:
-        """Do nothing: effects happen at once."""
+        """Do nothing: effects happen immediately."""
 
 
 control_flow_allowed_effects = _Effects()
@@ -219,7 +219,7 @@ control_flow_allowed_effects = _Effects()
 
 
 class Primitive:
-    """An operation by name, with rules for derivatives and batches (see NOTE [JAX's primitives]).
+    """A named operation with rules for derivatives and batches (see NOTE [JAX's primitives]).
 
     Parameters
     ----------
@@ -240,18 +240,18 @@ class Primitive:
         self.name = name
 
     def def_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
-        """Say what computes it."""
+        """Set the implementation."""
         self.impl = impl
         return impl
 
     def def_abstract_eval(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Take a rule that no trace asks for."""
+        """Accept a shape rule, which no trace needs here."""
         return rule
 
     def_effectful_abstract_eval = def_abstract_eval
 
     def bind(self, *args, **params) -> Any:
-        """Compute it.
+        """Apply the operation.
 
         Raises
         ------
@@ -335,11 +335,11 @@ class Primitive:
 
 
 class HiPrimitive(Primitive):
-    """An operation whose methods are its rules, of which only `impl` is asked for."""
+    """An operation whose methods are its rules; only `impl` is used here."""
 
 
 class _Function(Primitive):
-    """The operation that a function of `jax.lax` is."""
+    """The operation behind a function of `jax.lax`."""
 
     def bind(self, *args, **params) -> Any:
         """Call the function, which has all rules."""
@@ -347,7 +347,7 @@ class _Function(Primitive):
 
 
 def of_function(name: str, function: Callable[..., Any]) -> Primitive:
-    """The operation of a function of `jax.lax`."""
+    """Return the operation behind a function of `jax.lax`."""
     made = _Function(name)
     made.def_impl(function)
     return made
@@ -371,7 +371,7 @@ def _moved(x, axis: int) -> Any:
 
 
 def _with_zeros(rule: Callable[..., Any], params: dict[str, Any]) -> Callable[..., Any]:
-    """A rule of tangents as one of `custom_jvp`: its zeros are of JAX's class, and back."""
+    """Convert a jvp rule to one for `custom_jvp`, translating zeros in both directions."""
 
     def jvp(primals, tangents) -> Any:
         given = [
@@ -393,7 +393,7 @@ def _like(slopes, out) -> Any:
 
 
 def defjvp(primitive: Primitive, *rules) -> None:
-    """Give a rule of tangents for each argument: ``rule(tangent, *primals)``, None for zero."""
+    """Set a jvp rule for each argument: ``rule(tangent, *primals)``, or None for zero."""
 
     def jvp(primals, tangents, **params) -> Any:
         parts = [
@@ -408,7 +408,7 @@ def defjvp(primitive: Primitive, *rules) -> None:
 
 
 def deflinear2(primitive: Primitive, rule: Callable[..., Any]) -> None:
-    """Give the transposition of what is linear in all of its arguments."""
+    """Set the transposition rule of an operation that is linear in all of its arguments."""
     primitive_transposes[primitive] = rule
 
     def jvp(primals, tangents, **params) -> Any:
@@ -419,12 +419,12 @@ def deflinear2(primitive: Primitive, rule: Callable[..., Any]) -> None:
 
 
 def deflinear(primitive: Primitive, rule: Callable[..., Any]) -> None:
-    """As `deflinear2`, with a rule that takes the cotangent alone."""
+    """Like `deflinear2`, but with a rule that takes only the cotangent."""
     deflinear2(primitive, lambda cotangent, *_, **params: rule(cotangent, **params))
 
 
 def defvectorized(primitive: Primitive) -> None:
-    """Say that it computes whole batches as it computes one element."""
+    """Declare that the operation computes whole batches as it computes one element."""
 
     def rule(values, dims, **params) -> Any:
         return primitive.bind(*values, **params), dims[0]
@@ -433,7 +433,7 @@ def defvectorized(primitive: Primitive) -> None:
 
 
 def defbroadcasting(primitive: Primitive) -> None:
-    """Say that it computes element by element, and broadcasts."""
+    """Declare that the operation is elementwise and broadcasts."""
 
     def rule(values, dims, **params) -> Any:
         rank = max(np.ndim(x) - (d is not None) for x, d in zip(values, dims, strict=True))

@@ -13,7 +13,7 @@ from wengert.compat.jax.classes import Array
 
 
 class Ref:
-    """A box of an array: ``ref[...]`` reads, ``ref[...] = x`` writes.
+    """A mutable reference to an array: ``ref[...]`` reads, ``ref[...] = x`` writes.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Ref:
         self._value = self._held().at[index].set(value)
 
     def get(self) -> Any:
-        """The whole array."""
+        """Return the whole array."""
         return self._held()
 
     def set(self, value) -> None:
@@ -59,7 +59,7 @@ class Ref:
 
 
 def new_ref(init_val, *, memory_space=None, kind=None) -> Ref:
-    """A box that holds an array."""
+    """Make a reference that holds an array."""
     if isinstance(init_val, Ref):
         raise TypeError("new_ref: a Ref does not hold a Ref")
     value = init_val if isinstance(init_val, Array) else asarray(init_val)
@@ -67,30 +67,30 @@ def new_ref(init_val, *, memory_space=None, kind=None) -> Ref:
 
 
 def freeze(ref: Ref) -> Any:
-    """The array of a box, which is of no use after that."""
+    """Return the array of a reference, which cannot be used after that."""
     value, ref._value = ref._held(), None
     return value
 
 
 def get(ref: Ref, idx=..., **options) -> Any:
-    """``ref[idx]``."""
+    """Return ``ref[idx]``."""
     return ref[... if idx is None else idx]
 
 
 def set(ref: Ref, idx=..., value=None, **options) -> None:
-    """``ref[idx] = value``."""
+    """Write ``ref[idx] = value``."""
     ref[... if idx is None else idx] = value
 
 
 def swap(ref: Ref, idx=..., value=None, **options) -> Any:
-    """Write, and give what was there."""
+    """Write a value, and return the old one."""
     before = get(ref, idx)
     set(ref, idx, value)
     return before
 
 
 def addupdate(ref: Ref, idx=..., value=None, **options) -> None:
-    """Add to what is there: an element that is named twice gets both."""
+    """Add to the elements; an element indexed twice receives both."""
     ref._value = ref._held().at[... if idx is None else idx].add(value)
 
 

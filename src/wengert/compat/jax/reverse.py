@@ -30,11 +30,11 @@ from wengert.ops.like import ones_like
 
 
 def numbers_of(args: Sequence[Any], argnums) -> tuple[tuple[int, ...], bool]:
-    """The positions that `argnums` names, and whether as a tuple.
+    """Return the positions that `argnums` names, and whether they were given as a sequence.
 
     Raises
     ------
-    TypeError: If it is neither an int nor a sequence of such, or names an argument that was not
+    TypeError: If it is neither an int nor a sequence of ints, or names an argument that was not
         passed.
     """
     several = not hasattr(argnums, "__index__")
@@ -107,7 +107,7 @@ def check_outputs(name: str, arrays: Sequence[Any], holomorphic: bool) -> None:
 
 
 def _scalar(output, holomorphic: bool) -> Any:
-    """The output of a function whose gradient is wanted, as an array without dimensions."""
+    """Return the output of a function to differentiate as a 0-d array."""
     if isinstance(output, list | tuple | dict) or output is None:
         raise TypeError(
             f"Gradient only defined for scalar-output functions. Output was {output!r}."
@@ -131,7 +131,7 @@ def _differentiated(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> tuple[Any, Any, Any]:
-    """The value of a function, what it has to say beside, and its gradients."""
+    """Return the value of a function, its auxiliary output, and its gradients."""
     numbers, several = numbers_of(args, argnums)
     leaves = Leaves([args[n] for n in numbers])
     check_inputs("grad", leaves.arrays, holomorphic, allow_int)
@@ -171,7 +171,7 @@ def value_and_grad(
     allow_int: bool = False,
     reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
-    """The function that computes the value of `fun` and its gradient.
+    """Return a function that computes `fun` and its gradient.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def grad(
     allow_int: bool = False,
     reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
-    """The function that computes the gradient of `fun`.
+    """Return a function that computes the gradient of `fun`.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def grad(
 
 
 def _of_tensors(fun, leaves: Leaves, has_aux: bool) -> tuple[Callable[..., Any], Results, Results]:
-    """`fun` as a function of the tensors of its arguments; its output and what is beside it."""
+    """Return `fun` as a function of the tensors of its arguments."""
     results, beside = Results(), Results()
 
     def call(*tensors) -> Any:
@@ -261,7 +261,7 @@ def _of_tensors(fun, leaves: Leaves, has_aux: bool) -> tuple[Callable[..., Any],
 def vjp(
     fun: Callable[..., Any], *primals, has_aux: bool = False, reduce_axes: Sequence[Any] = ()
 ) -> tuple[Any, ...]:
-    """The value of `fun`, and the function that multiplies its transposed Jacobian.
+    """Return the value of `fun`, and the function that computes vector-Jacobian products.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def vjp(
     results.let_go()
 
     def vjp_fun(cotangent) -> tuple[Any, ...]:
-        """The cotangents of the primals from the cotangent of the output."""
+        """Return the cotangents of the primals for a cotangent of the output."""
         given = _cotangents(cotangent, results, metadata, fun)
         if pull is None:
             return tuple(leaves.derivatives(()))
@@ -307,7 +307,7 @@ def vjp(
 
 
 def _cotangents(cotangent, results: Results, metadata: list[Any], fun) -> list[Any]:
-    """The cotangents of those outputs that have derivatives, checked."""
+    """Return the cotangents of the differentiable outputs, checked."""
     leaves, structure = tree_flatten(cotangent)
     if structure != results.structure:
         raise ValueError(
@@ -341,7 +341,7 @@ def _cotangents(cotangent, results: Results, metadata: list[Any], fun) -> list[A
 def linear_transpose(
     fun: Callable[..., Any], *primals, reduce_axes: Sequence[Any] = ()
 ) -> Callable[..., Any]:
-    """The transpose of a linear function.
+    """Return the transpose of a linear function.
 
     Parameters
     ----------
@@ -373,7 +373,7 @@ def _zeros(like) -> Any:
 
 
 def _tangents(leaves: Leaves, tangents, name: str) -> list[Any]:
-    """The tangents of those primals that have derivatives, checked."""
+    """Return the tangents of the differentiable primals, checked."""
     given, structure = tree_flatten(tuple(tangents))
     if structure != leaves.structure:
         raise TypeError(
@@ -416,7 +416,7 @@ def _slopes(results: Results, slopes) -> Any:
 
 
 def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tuple[Any, ...]:
-    """The value of `fun` and its derivative in a direction, in one pass.
+    """Return the value of `fun` and its derivative in a direction, in one pass.
 
     Parameters
     ----------
@@ -427,7 +427,7 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
 
     Returns
     -------
-    primals_out, tangents_out: What `fun` returned, and its derivative, of the same structure.
+    primals_out, tangents_out: The result of `fun`, and its derivative, of the same structure.
     aux: With `has_aux`.
 
     Raises
@@ -467,7 +467,7 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
 
 
 def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
-    """The value of `fun`, and its derivative as a function of the direction.
+    """Return the value of `fun`, and its derivative as a function of the direction.
 
     `fun` is called once, and none of its decisions is made again.
 
@@ -505,7 +505,7 @@ def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
     zeros = [0 * x for x in outputs] if slope is None else []
 
     def jvp_fun(*tangents) -> Any:
-        """The tangent of the output in a direction."""
+        """Return the tangent of the output in a direction."""
         directions = _tangents(leaves, tangents, "the linearized function")
         return _slopes(results, zeros if slope is None else slope(*directions))
 
@@ -586,7 +586,7 @@ def _jacobian(
 
 
 def _blocks(leaves: Leaves, results: Results, place: int, row, forward: bool) -> Any:
-    """The derivatives of one output, in the structure of the arguments: a tuple."""
+    """Return the derivatives of one output, in the structure of the arguments: a tuple."""
     shape = tuple(results.leaves[place]._payload.shape)
     blocks: list[Any] = [
         np.zeros((*shape, *tuple(x._payload.shape)), float0) for x in leaves.arrays
@@ -666,7 +666,7 @@ def hessian(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
-    """The function that computes the Hessian of `fun`: forward over reverse mode.
+    """Return a function that computes the Hessian of `fun`, by forward over reverse mode.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def _log1p(x) -> Any:
 
 
 def between(key, shape: Shape, kind, low=0.0, high=1.0) -> Any:
-    """Numbers that are evenly distributed in [low, high)."""
+    """Draw uniform numbers in [low, high)."""
     kind = np.dtype(kind)
     low, high = kind.type(low), kind.type(high)
     spread = uniforms(key, shape, kind)
@@ -59,7 +59,7 @@ def _gumbel(key, shape: Shape, kind) -> Any:
 
 
 def _fine_gumbel(key, shape: Shape, kind) -> Any:
-    """As `_gumbel`, from twice as many bits, so that large values are as fine as small ones."""
+    """Like `_gumbel`, but with twice the bits, so that large values are as fine as small ones."""
     both = uniforms(key, (2, *shape), kind)
     lead = key.ndim - 1
     high, low = np.take(both, 0, lead), np.take(both, 1, lead)
@@ -88,7 +88,7 @@ def _bits(key, shape: Shape, kind) -> Any:
 
 
 def integers(key, shape: Shape, kind, low, high, whole) -> Any:
-    """Whole numbers in [low, high); `whole` says where `high` is the next after the last of all."""
+    """Draw integers in [low, high); `whole` marks ranges up to the largest integer."""
     unsigned: Any = np.dtype(f"u{kind.itemsize}").type
     keys = split(key, (2,))
     first, second = (_bits(keys[..., i, :], shape, kind) for i in range(2))
@@ -107,7 +107,7 @@ def integers(key, shape: Shape, kind, low, high, whole) -> Any:
 
 
 def _order(key, shape: Shape, kind) -> Any:
-    """The positions of a shuffled array, along the last axis of `shape`."""
+    """Return the positions of a shuffled array, along the last axis of `shape`."""
     axis = key.ndim - 2 + len(shape)
     full = key.shape[:-1] + shape
     order = np.broadcast_to(np.arange(shape[-1], dtype=kind), full)
@@ -124,7 +124,7 @@ def _order(key, shape: Shape, kind) -> Any:
 
 
 def _gammas(key, shape: Shape, kind, alpha, logs: bool) -> Any:
-    """Gamma numbers by Marsaglia and Tsang's method; their logarithms for `logs`."""
+    """Draw gamma numbers by Marsaglia and Tsang's method, or their logarithms for `logs`."""
     keys = split(key, shape).reshape(-1, 2)
     alpha = np.ravel(np.broadcast_to(alpha, key.shape[:-1] + shape))
     one, half = kind.type(1), kind.type(0.5)
@@ -162,7 +162,7 @@ def _gammas(key, shape: Shape, kind, alpha, logs: bool) -> Any:
 
 
 def _of_normals(keys, c, kind) -> tuple[Any, Any]:
-    """Normal numbers x for which ``1 + c * x`` is positive, and that."""
+    """Draw normal numbers x with ``1 + c * x`` positive, and return both."""
     x, v = np.zeros_like(c), np.full_like(c, -1)
     left = np.arange(len(c))
     while left.size:
@@ -175,7 +175,7 @@ def _of_normals(keys, c, kind) -> tuple[Any, Any]:
 
 
 def _for_each(sampler: Callable[..., Any]) -> Callable[..., Any]:
-    """A sampler of one key as one of keys of any shape."""
+    """Extend a sampler for one key to keys of any shape."""
 
     def several(key, shape: Shape, kind, *parameters) -> Any:
         lead = key.shape[:-1]
@@ -189,7 +189,7 @@ def _for_each(sampler: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _log_factorial(k) -> Any:
-    """ln k!, for whole k that are not negative."""
+    """Return ln k! for nonnegative integers k."""
     few = k < len(_LOG_FACTORIALS)
     n = np.where(few, 1.0, k) + 1.0
     large = (n - 0.5) * np.log(n) - n + math.log(2 * math.pi) / 2 + 1 / (12 * n) - n**-3 / 360
@@ -197,7 +197,7 @@ def _log_factorial(k) -> Any:
 
 
 def _poisson_by_products(key, shape: Shape, lam) -> Any:
-    """Knuth's method: how many numbers in (0, 1) have a product above exp(-lam)."""
+    """Draw Poisson numbers by Knuth's method: multiply uniforms until they drop below exp(-lam)."""
     count, total = np.zeros(shape, np.int64), np.zeros(shape, np.float32)
     while (total > -lam).any():
         key, sub = split(key, (2,))
@@ -208,7 +208,7 @@ def _poisson_by_products(key, shape: Shape, lam) -> Any:
 
 
 def _poisson_by_rejection(key, shape: Shape, lam) -> Any:
-    """Hörmann's transformed rejection, for means above 10."""
+    """Draw Poisson numbers by Hörmann's transformed rejection, for means above 10."""
     b = 0.931 + 2.53 * np.sqrt(lam)
     a = -0.059 + 0.02483 * b
     alpha, v_r = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
@@ -245,7 +245,7 @@ def _poisson(key, shape: Shape, kind, lam) -> Any:
 
 @_for_each
 def _binomial(key, shape: Shape, kind, count, p) -> Any:
-    """Sums of geometric numbers where few successes are expected; else of NumPy, so seeded."""
+    """Draw sums of geometric numbers where few successes are expected, else use seeded NumPy."""
     q = np.where(p < 0.5, p, 1 - p)
     bad = np.isnan(count) | (count < 0) | np.isnan(q) | (q < 0)
     n = np.where(bad | np.isinf(count), 0, np.floor(count)).astype(np.int64)

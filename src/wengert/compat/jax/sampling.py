@@ -1,4 +1,4 @@
-"""Layer 9 · compat: the distributions of `jax.random` that one number between 0 and 1 makes."""
+"""Layer 9 · compat: the distributions of `jax.random` built from uniform numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wengert.tape.base import TensorBase
 
 
 def kind_of(name: str, dtype, kinds: str = "f", default: str = "f") -> np.dtype[Any]:
-    """The dtype to draw in.
+    """Return the dtype to draw in.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def kind_of(name: str, dtype, kinds: str = "f", default: str = "f") -> np.dtype[
 
 
 def shape_for(name: str, shape, *parameters) -> tuple[int, ...]:
-    """The shape to draw: that of the parameters together, if it is not given.
+    """Return the shape to draw: by default the broadcast shape of the parameters.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def shape_for(name: str, shape, *parameters) -> tuple[int, ...]:
 
 
 def sample(name: str, words, shape, kind: np.dtype[Any], *parameters) -> Any:
-    """What the sampler of a name draws; the parameters are brought to the shape."""
+    """Draw from the sampler called `name`, with its parameters broadcast to the shape."""
     wide = [jnp.broadcast_to(p, shape) for p in parameters]
     return drawn(sampler(_sampled, name=name, shape=shape, kind=kind), words, *wide)
 
@@ -73,7 +73,7 @@ def _sampled(key, *given, name: str, shape, kind) -> Any:
 
 
 def bits(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
-    """Whole numbers of random bits.
+    """Draw integers of random bits.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def bits(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
 
 
 def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=None) -> Any:
-    """Evenly distributed numbers in [minval, maxval).
+    """Draw uniform numbers in [minval, maxval).
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0, *, out_sharding=N
 
 
 def randint(key, shape, minval, maxval, dtype=None, *, out_sharding=None) -> Any:
-    """Evenly distributed whole numbers in [minval, maxval).
+    """Draw uniform integers in [minval, maxval).
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _whole_numbers(words, low, high, *, shape, kind, beyond: bool) -> Any:
 
 
 def _whole(value, limits) -> Any:
-    """A bound as an array of integers within what the dtype can hold."""
+    """Return a bound as an array of integers, clamped to the dtype's range."""
     if isinstance(value, int):
         return asarray(min(max(value, int(limits.min)), int(limits.max)))
     bound = asarray(value)
@@ -154,7 +154,7 @@ def _whole(value, limits) -> Any:
 
 
 def normal(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
-    """Numbers of the standard normal distribution.
+    """Draw standard normal numbers.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ logistic = _standard("logistic", "standard logistic distribution")
 
 
 def gumbel(key, shape=(), dtype=None, mode: str | None = None, *, out_sharding=None) -> Any:
-    """Numbers of the standard Gumbel distribution; ``mode="high"`` draws large ones finely."""
+    """Draw standard Gumbel numbers; ``mode="high"`` draws large ones with more resolution."""
     words = words_of("gumbel", key)
     if mode not in (None, "low", "high", "highest"):
         raise ValueError(f"Must provide valid mode for gumbel got: {mode}")
@@ -211,7 +211,7 @@ def gumbel(key, shape=(), dtype=None, mode: str | None = None, *, out_sharding=N
 
 
 def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=None) -> Any:
-    """Numbers of the standard normal distribution between two bounds; differentiable by these."""
+    """Draw standard normal numbers between two bounds; differentiable in the bounds."""
     words = words_of("truncated_normal", key)
     kind = kind_of("truncated_normal", dtype)
     low, high = asarray(lower, kind), asarray(upper, kind)
@@ -228,7 +228,7 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None, *, out_sharding=
 
 
 def bernoulli(key, p=0.5, shape=None, mode: str = "low", *, out_sharding=None) -> Any:
-    """True with probability `p`."""
+    """Draw True with probability `p`."""
     words = words_of("bernoulli", key)
     if mode not in ("high", "low"):
         raise ValueError(f"got mode={mode!r}, expected 'high' or 'low'")
@@ -245,7 +245,7 @@ def bernoulli(key, p=0.5, shape=None, mode: str = "low", *, out_sharding=None) -
 
 
 def rademacher(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
-    """1 or -1, each with probability 1/2."""
+    """Draw 1 or -1 with probability 1/2 each."""
     kind = default_dtype("i") if dtype is None else requested_dtype(dtype, "rademacher")
     words = words_of("rademacher", key)
     return (2 * bernoulli(words, 0.5, shape_of(shape)).astype(kind) - 1).astype(kind)
@@ -257,7 +257,7 @@ def rademacher(key, shape=(), dtype=None, *, out_sharding=None) -> Any:
 def multivariate_normal(
     key, mean, cov, shape=None, dtype=None, method: str = "cholesky", *, out_sharding=None
 ) -> Any:
-    """Normal vectors of a mean and a covariance matrix; differentiable by both.
+    """Draw normal vectors with a mean and covariance matrix; differentiable in both.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def multivariate_normal(
 
 
 def orthogonal(key, n, shape=(), dtype=None, m=None, *, out_sharding=None) -> Any:
-    """Orthogonal matrices, evenly distributed."""
+    """Draw uniformly distributed orthogonal matrices."""
     words = words_of("orthogonal", key)
     rows = static(n, "n of orthogonal")
     columns = rows if m is None else static(m, "m of orthogonal")

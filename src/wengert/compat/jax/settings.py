@@ -30,7 +30,7 @@ class Switch:
 
     Parameters
     ----------
-    name: What ``config.update`` calls it; the environment variable of this name sets it at first.
+    name: Its name in ``config.update`` and in the environment, whose variable sets it at first.
     """
 
     def __init__(self, name: str) -> None:
@@ -40,12 +40,12 @@ class Switch:
 
     @property
     def value(self) -> bool:
-        """Whether it is on, here and now."""
+        """Whether it is on in the current context."""
         here = self._here.get()
         return self.default if here is None else here
 
     def __call__(self, new_val: bool = True) -> _Within:
-        """A context in which the setting has another value."""
+        """Return a context in which the setting has another value."""
         return _Within(self, bool(new_val))
 
     def choose(self, value: bool) -> None:
@@ -80,7 +80,7 @@ class _Within:
 
 
 WATCHED: list[str] = []
-"""Which of the searches for values that are not finite have ever been switched on."""
+"""The checks for non-finite values that have ever been switched on."""
 
 
 def _watch(switch: Switch, value: bool) -> None:
@@ -89,7 +89,7 @@ def _watch(switch: Switch, value: bool) -> None:
 
 
 def check_finite(result, where: str) -> None:
-    """Refuse what is not a number, or infinite, if these are looked for.
+    """Raise for NaN or infinity, if the checks for these are on.
 
     Raises
     ------
@@ -131,7 +131,7 @@ _IGNORED: dict[str, Any] = {
     "jax_traceback_filtering": "auto",
     "jax_transfer_guard": "allow",
 }
-"""Settings of compilation, devices and tracing, which may be set and change nothing here."""
+"""Settings of compilation, devices and tracing, which are accepted without effect."""
 
 
 class Config:
@@ -182,7 +182,7 @@ class Config:
         raise AttributeError(f"Unrecognized config option: {name}")
 
     def parse_flags_with_absl(self) -> None:
-        """Nothing: no flags are parsed here."""
+        """Do nothing: no flags are parsed here."""
 
     config_with_absl = parse_flags_with_absl
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.sharding`: where arrays lie, which is one place."""
+"""Layer 9 · compat: `jax.sharding`: the placement of arrays, on a single device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wengert.compat.kit.namespaces import closed, defined
 
 
 class Sharding:
-    """How an array is divided among devices."""
+    """The division of an array among devices."""
 
     @property
     def device_set(self) -> set[Any]:
@@ -52,7 +52,7 @@ class PartitionSpec(tuple[Any, ...]):
     """The axes of a mesh that divide the dimensions of an array; None for those of no axis."""
 
     def __new__(cls, *partitions) -> PartitionSpec:
-        """Make one of the entries of the dimensions."""
+        """Build a spec from the entries of the dimensions."""
         return super().__new__(cls, partitions)
 
     def __repr__(self) -> str:
@@ -113,7 +113,7 @@ class Mesh:
 
 
 class AxisType(enum.Enum):
-    """How an axis of a mesh is used: of one device there is one way."""
+    """The use of an axis of a mesh; with one device they are all the same."""
 
     Auto = enum.auto()
     Explicit = enum.auto()
@@ -165,32 +165,32 @@ P = PartitionSpec
 
 
 class Shard:
-    """The class of a part of an array, of which there are none."""
+    """The class of a shard of an array; there are none here."""
 
 
 def make_mesh(axis_shapes, axis_names, *args, devices=None, **options) -> Mesh:
-    """The one device as a mesh of axes of size one."""
+    """Return the one device as a mesh of axes of size one."""
     return Mesh(np.full(tuple(axis_shapes), CPU), axis_names)
 
 
 @contextlib.contextmanager
 def set_mesh(mesh) -> Iterator[Any]:
-    """A context that changes nothing: there is one device."""
+    """Return a context that changes nothing: there is one device."""
     yield mesh
 
 
 def reshard(x, out_sharding=None) -> Any:
-    """The arrays themselves, which are whole."""
+    """Return the arrays unchanged."""
     return x
 
 
 def auto_axes(fun=None, **options) -> Any:
-    """The function itself."""
+    """Return the function itself."""
     return fun or (lambda function: function)
 
 
 def shard_map(f=None, /, *, mesh=None, in_specs=None, out_specs=None, **options) -> Any:
-    """A function of the parts of arrays that a device has: of the whole arrays.
+    """Wrap a function of the shards on a device: here, of the whole arrays.
 
     Parameters
     ----------

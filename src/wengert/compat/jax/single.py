@@ -53,7 +53,7 @@ _PAIRS = [np.array(text.split(), np.float32) for text in _ERFINV]
 
 
 def _fused(a, b, c) -> Any:
-    """``a * b + c``, rounded once."""
+    """Return ``a * b + c``, rounded once."""
     product = np.multiply(a, b, dtype=np.float64)
     product += c
     return product.astype(np.float32)
@@ -101,7 +101,7 @@ def _erfinv(x) -> Any:
 
 
 def _in_blocks(function, x) -> Any:
-    """`function` of an array, part by part: what it needs in between stays in the cache."""
+    """Apply `function` to an array in blocks, so that intermediates stay in the cache."""
     if x.size <= _BLOCK:
         return function(x)
     result = np.empty(x.shape, np.float32)
@@ -112,15 +112,15 @@ def _in_blocks(function, x) -> Any:
 
 
 def log(x) -> Any:
-    """The natural logarithm of positive, finite numbers."""
+    """Return the natural logarithm of positive, finite numbers."""
     return _in_blocks(_log, x)
 
 
 def log1p(x) -> Any:
-    """ln(1 + x), for x > -1."""
+    """Return ln(1 + x) for x > -1."""
     return _in_blocks(_log1p, x)
 
 
 def erfinv(x) -> Any:
-    """The inverse of the error function, between -1 and 1."""
+    """Return the inverse error function between -1 and 1."""
     return _in_blocks(_erfinv, x)

@@ -19,7 +19,7 @@ __all__ = ["Compiled", "Lowered", "Traced"]
 
 
 class Traced:
-    """A function and the shapes of its arguments: what ``jit(f).trace(*args)`` gives.
+    """The result of ``jit(f).trace(*args)``: a function and the shapes of its arguments.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Traced:
     ----------
     jaxpr: The operations.
     out_info: The shapes and dtypes of the results.
-    fun_name: What the function is called.
+    fun_name: The name of the function.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class Traced:
         self.out_info = eval_shape(function, *self._given)
 
     def lower(self) -> Lowered:
-        """The next step."""
+        """Return the lowered function."""
         return Lowered(self)
 
 
 class Lowered:
-    """What ``jit(f).lower(*args)`` gives.
+    """The result of ``jit(f).lower(*args)``.
 
     Attributes
     ----------
@@ -67,16 +67,16 @@ class Lowered:
         self.out_info = traced.out_info
 
     def as_text(self, dialect: str | None = None) -> str:
-        """The operations, in the one dialect that there is."""
+        """Return the operations as text, in the only dialect."""
         return repr(self._traced.jaxpr)
 
     def compile(self, compiler_options=None) -> Compiled:
-        """The function for arguments of these shapes."""
+        """Return the function for arguments of these shapes."""
         return Compiled(self._traced)
 
 
 class Compiled:
-    """What ``jit(f).lower(*args).compile()`` gives: a function of arguments of the same types.
+    """The result of ``jit(f).lower(*args).compile()``: a function of arguments of the same types.
 
     Static arguments are left out.
 
@@ -90,11 +90,11 @@ class Compiled:
         self.out_info = traced.out_info
 
     def as_text(self) -> str:
-        """The operations."""
+        """Return the operations as text."""
         return repr(self._traced.jaxpr)
 
     def __call__(self, *args, **kwargs) -> Any:
-        """What the function returns.
+        """Call the function, and return its result.
 
         Raises
         ------

@@ -93,14 +93,14 @@ class ShapeDtypeStruct:
 
 
 def example(leaf) -> Any:
-    """Zeros of the shape and dtype that an array has, or anything else that has these."""
+    """Return zeros of the shape and dtype of an array; return anything else unchanged."""
     if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
         return asarray(np.zeros(tuple(leaf.shape), canonical_dtype(leaf.dtype)))
     return asarray(leaf) * 0
 
 
 def eval_shape(fun: Callable[..., Any], *args, **kwargs) -> Any:
-    """The shapes and dtypes of what a function returns, found by calling it on zeros.
+    """Return the shapes and dtypes of a function's result, by calling it on zeros.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def eval_shape(fun: Callable[..., Any], *args, **kwargs) -> Any:
 
 
 def typeof(x) -> ShapedArray:
-    """The shape and dtype of an array or a number."""
+    """Return the shape and dtype of an array or a number."""
     found: ShapedArray = (x if hasattr(x, "aval") else argument(x)).aval
     return found
 
@@ -138,13 +138,13 @@ def checkpoint(
     static_argnums: int | Sequence[int] = (),
     concrete: bool = False,
 ) -> Any:
-    """A function whose intermediate values are not kept, but computed again by the backward pass.
+    """Make the backward pass recompute a function's intermediate values instead of keeping them.
 
     Parameters
     ----------
     fun : callable, optional. Takes and returns pytrees of arrays. Left out, a decorator is
         returned.
-    policy : callable, optional. What is kept: one of `jax.checkpoint_policies`.
+    policy : callable, optional. Decides what to keep: one of `jax.checkpoint_policies`.
     static_argnums : int or sequence of int. Arguments that are handed on as they are.
 
     Examples
@@ -191,14 +191,14 @@ def _array_or_same(value) -> Any:
 
 
 def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:
-    """The function itself: names show in compiled programs only."""
+    """Return the function itself: names only show in compiled programs."""
     check_callable(fun)
     return fun
 
 
 @contextlib.contextmanager
 def named_scope(name: str) -> Iterator[None]:
-    """A context that changes nothing: names show in compiled programs only."""
+    """Return a context that changes nothing: names only show in compiled programs."""
     if not isinstance(name, str):
         raise TypeError("named_scope name argument must be a string.")
     yield
@@ -230,7 +230,7 @@ check_tracer_leaks = checking_leaks
 
 
 def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[Any]]:
-    """A function that takes as arguments what it used from outside and is differentiated by.
+    """Turn the differentiated values that a function closes over into arguments.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[A
 
 
 def collected_into(value, found: list[Any]) -> None:
-    """Add the arrays that a transform follows and that `value` holds."""
+    """Collect the arrays inside `value` that a transform follows."""
     for leaf in tree_leaves(value):
         if isinstance(leaf, Array):
             if is_traced(leaf) and all(leaf is not other for other in found):
@@ -269,7 +269,7 @@ def collected_into(value, found: list[Any]) -> None:
 
 
 def replaced(value, new: dict[int, Any]) -> Any:
-    """`value` with other arrays in place of some that it holds."""
+    """Return `value` with some of its arrays replaced."""
 
     def leaf(part) -> Any:
         if isinstance(part, Array):

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.test_util`: derivatives compared with differences."""
+"""Layer 9 · compat: `jax.test_util`: derivatives checked against finite differences."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _STEP = {"float16": 1e-1, "float32": 1e-2, "float64": 1e-4}
 
 
 def _kind(tree) -> str:
-    """The narrowest real dtype among the leaves of a tree."""
+    """Return the narrowest real dtype among the leaves of a tree."""
     found = [argument(leaf).dtype for leaf in tree_leaves(tree)]
     sizes = [d.itemsize // (2 if d.kind == "c" else 1) for d in found if d.kind in "fc"]
     return {2: "float16", 4: "float32"}.get(min(sizes, default=8), "float64")
 
 
 def _drawn(rng, like) -> Any:
-    """A direction: of the structure and dtypes of `like`, without bytes where it is of integers."""
+    """Draw a direction with the structure and dtypes of `like`; float0 for integers."""
 
     def leaf(value) -> Any:
         x = argument(value)
@@ -43,7 +43,7 @@ def _drawn(rng, like) -> Any:
 
 
 def _product(a, b) -> Any:
-    """The sum of the products of the leaves of two trees, as a real number."""
+    """Return the sum of the products of the leaves of two trees, as a real number."""
     total = 0.0
     for x, y in zip(tree_leaves(a), tree_leaves(b), strict=True):
         if np.asarray(x).dtype.kind in "fc":
@@ -93,7 +93,7 @@ def check_jvp(
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
-    """Compare what ``f_jvp(primals, tangents)`` gives with differences.
+    """Compare ``f_jvp(primals, tangents)`` with finite differences.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def check_vjp(
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
-    """Compare what ``f_vjp(*primals)`` gives with differences.
+    """Compare ``f_vjp(*primals)`` with finite differences.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def check_grads(
     rtol: float | None = None,
     eps: float | None = None,
 ) -> None:
-    """Compare derivatives of a function, up to an order, with differences.
+    """Compare derivatives of a function, up to an order, with finite differences.
 
     Parameters
     ----------

@@ -25,14 +25,14 @@ from wengert.base.sections import fill_sections
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)
 _BLOCK = 16384
-"""So many elements are hashed at once: their words stay in the processor's cache."""
+"""The number of elements hashed at once, whose words fit in the processor's cache."""
 _UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 Words = tuple[Any, Any]
 
 
 def hashed(key, high, low) -> Words:
-    """Two words for each counter.
+    """Return two words for each counter.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def hashed(key, high, low) -> Words:
 
 
 def _block(words: list[Any], x, y) -> None:
-    """The hash of a counter's two words by a key's two words into `x` and `y`."""
+    """Hash a counter's two words with a key's two words into `x` and `y`."""
     k0, k1, high, low = words
     keys = (k0, k1, k0 ^ k1 ^ _PARITY)
     np.add(high, keys[0], out=x)
@@ -73,7 +73,7 @@ def _block(words: list[Any], x, y) -> None:
 
 
 def _counters(key, shape: tuple[int, ...]) -> Words:
-    """The words of the hash for each position in `shape`, for each key."""
+    """Return the words of the hash for each position in `shape`, for each key."""
     size = math.prod(shape)
     low = np.arange(size, dtype=np.uint64)
     high = (low >> np.uint64(32)).astype(np.uint32)
@@ -83,7 +83,7 @@ def _counters(key, shape: tuple[int, ...]) -> Words:
 
 
 def seeded(seed) -> Any:
-    """The keys of whole numbers: their two words, the higher one first."""
+    """Return the keys of integer seeds: their two words, the high one first."""
     seed = np.asarray(seed)
     wide = seed.dtype.itemsize == 8
     bits = seed.astype(np.int64 if seed.dtype.kind == "i" else np.uint64).view(np.uint64)
@@ -92,18 +92,18 @@ def seeded(seed) -> Any:
 
 
 def split(key, shape: tuple[int, ...]) -> Any:
-    """Keys of shape ``(..., *shape, 2)``."""
+    """Return keys of shape ``(..., *shape, 2)``."""
     return np.stack(_counters(key, shape), -1)
 
 
 def fold_in(key, data) -> Any:
-    """The key of `key` and a word of data."""
+    """Return the key derived from `key` and a word of data."""
     low = np.asarray(data, np.uint32)
     return np.stack(hashed(key, np.zeros_like(low), low), -1)
 
 
 def random_bits(key, shape: tuple[int, ...], width: int) -> Any:
-    """Whole numbers of `width` random bits each: 8, 16, 32 or 64."""
+    """Return integers of `width` random bits each: 8, 16, 32 or 64."""
     first, second = _counters(key, shape)
     if width == 64:
         return (first.astype(np.uint64) << np.uint64(32)) | second
@@ -111,7 +111,7 @@ def random_bits(key, shape: tuple[int, ...], width: int) -> Any:
 
 
 def uniforms(key, shape: tuple[int, ...], kind) -> Any:
-    """Numbers of the floating dtype `kind` in [0, 1), from the bits of their fractions."""
+    """Return numbers in [0, 1) of the floating dtype `kind`, from random mantissa bits."""
     kind = np.dtype(kind)
     width, digits = 8 * kind.itemsize, np.finfo(kind).nmant
     unsigned = _UNSIGNED[width]

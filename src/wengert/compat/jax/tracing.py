@@ -31,11 +31,11 @@ from wengert.tape.record import T
 from wengert.tensor.tensor import Tensor
 
 STAGED: ContextVar[bool] = ContextVar("staged", default=False)
-"""Whether a function runs that JAX would trace: its values are known, but count as unknown."""
+"""Whether a function runs that JAX would trace: its values are known but treated as unknown."""
 
 
 def staged(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that JAX would trace what it calls for (see `STAGED`)."""
+    """Wrap a function that calls functions JAX would trace (see `STAGED`)."""
 
     @functools.wraps(function)
     def call(*args, **kwargs) -> Any:
@@ -51,7 +51,7 @@ def staged(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_callable(fun) -> None:
-    """Refuse what is not a function.
+    """Refuse an argument that is not callable.
 
     Raises
     ------
@@ -62,12 +62,12 @@ def check_callable(fun) -> None:
 
 
 def name_of(fun) -> str:
-    """What a function is called."""
+    """Return the name of a function."""
     return str(getattr(fun, "__name__", fun.__class__.__name__))
 
 
 def argument(value, what: str = "Argument") -> Any:
-    """A leaf among arguments as an array.
+    """Return a leaf of the arguments as an array.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def argument(value, what: str = "Argument") -> Any:
 
 
 def labelled(result, cls: type) -> Any:
-    """A tensor as an array of the class `cls`."""
+    """Return a tensor as an array of the class `cls`."""
     if result.__class__ is Tensor:
         if WATCHED:
             check_finite(result, "a value or a derivative")
@@ -92,30 +92,30 @@ def labelled(result, cls: type) -> Any:
 
 
 def conjugated(x) -> Any:
-    """The conjugate of a complex tensor; any other itself."""
+    """Return the conjugate of a complex tensor, or any other tensor itself."""
     if x._payload.dtype.kind != "c":
         return x
     return T.add(T.conj(x), 0)  # not -0 where nothing was conjugated
 
 
 def is_inexact(x) -> bool:
-    """Whether an array has derivatives."""
+    """Whether an array is differentiable."""
     dtype = x._payload.dtype
     return dtype.kind in "fc" or (dtype.kind == "V" and dtype != float0)
 
 
 def nothing_like(x) -> Any:
-    """What stands for a derivative by integers: an array of no bytes."""
+    """Return the placeholder for a derivative by integers: an array of no bytes."""
     return np.zeros(tuple(x._payload.shape), float0)
 
 
 def short(x) -> str:
-    """The dtype and shape of an array: ``float32[2,3]``."""
+    """Return the dtype and shape of an array as text: ``float32[2,3]``."""
     return f"{x._payload.dtype.name}[{','.join(map(str, x._payload.shape))}]"
 
 
 class Leaves:
-    """Arguments that are differentiated by: their leaves as arrays, and how to make them again.
+    """Arguments to differentiate by: their leaves as arrays, and how to rebuild them.
 
     Attributes
     ----------
@@ -130,18 +130,18 @@ class Leaves:
 
     @property
     def tensors(self) -> list[Any]:
-        """Those with derivatives."""
+        """Return the leaves with derivatives."""
         return [self.arrays[i] for i in self.places]
 
     def with_tensors(self, tensors: Sequence[Any]) -> Any:
-        """The arguments with other tensors in place of those with derivatives: a tuple."""
+        """Return the arguments, a tuple, with other tensors for the differentiable leaves."""
         arrays = list(self.arrays)
         for place, tensor in zip(self.places, tensors, strict=True):
             arrays[place] = labelled(tensor, arrays[place].__class__)
         return self.structure.unflatten(arrays)
 
     def derivatives(self, found: Sequence[Any]) -> Any:
-        """Gradients in the structure of the arguments: a tuple."""
+        """Return gradients in the structure of the arguments: a tuple."""
         made: list[Any] = [nothing_like(x) for x in self.arrays]
         for place, grad in zip(self.places, found, strict=True):
             made[place] = labelled(grad, self.arrays[place].__class__)
@@ -149,7 +149,7 @@ class Leaves:
 
 
 class Results:
-    """What a function returned, taken apart: it is filled when the function is called.
+    """The flattened results of a function, filled in when the function is called.
 
     Those with derivatives are handed to the transform as its output, the rest as what is beside it.
     """
@@ -163,7 +163,7 @@ class Results:
         self.leaves: list[Any] = []
 
     def take(self, value, what: str | None = None) -> tuple[list[Any], list[Any]]:
-        """The tensors of `value` with derivatives, and those without.
+        """Return the differentiable tensors of `value`, and the others.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class Results:
         )
 
     def give(self, outputs: Sequence[Any], others: Sequence[Any] = ()) -> Any:
-        """The value again, with tensors in the places of those with and without derivatives."""
+        """Rebuild the value with other differentiable and other remaining tensors."""
         leaves = list(self.leaves)
         for places, tensors in ((self.places, outputs), (self.tensor_places, others)):
             for place, tensor in zip(places, tensors, strict=True):
@@ -191,12 +191,12 @@ class Results:
         return self.structure.unflatten(leaves)
 
     def let_go(self) -> None:
-        """Forget the leaves, which belong to the transform; what they were is still known."""
+        """Drop the leaves, which belong to the transform, but keep their shapes and dtypes."""
         for place in (*self.places, *self.tensor_places):
             self.leaves[place] = None
 
     def derivatives(self, found: Sequence[Any], like: Callable[[int], Any]) -> Any:
-        """Derivatives in the structure of the value; ``like(i)`` for those without one."""
+        """Return derivatives in the structure of the value; ``like(i)`` replaces missing ones."""
         made: list[Any] = [None] * len(self.leaves)
         for place, slope in zip(self.places, found, strict=True):
             cls = self.classes[place]
@@ -208,7 +208,7 @@ class Results:
 
 
 def two_parts(result, has_aux: bool) -> tuple[Any, Any]:
-    """What a function returned, parted into its output and what else it has to say."""
+    """Split the result of a function into its output and its auxiliary data."""
     if not has_aux:
         return result, None
     if not isinstance(result, tuple):

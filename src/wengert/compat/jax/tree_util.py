@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.tree_util`: functions of pytrees, and how classes become containers."""
+"""Layer 9 · compat: `jax.tree_util`: functions of pytrees, and registration of containers."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ _NONE: Any = object()
 
 
 def tree_flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
-    """The leaves of a tree, and its structure: random keys are leaves, too."""
+    """Return the leaves of a tree and its structure; random keys are leaves too."""
     return trees.tree_flatten(tree, opaque(is_leaf))
 
 
 def tree_leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
-    """The leaves of a tree."""
+    """Return the leaves of a tree."""
     return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
-    """The structure of a tree."""
+    """Return the structure of a tree."""
     return tree_flatten(tree, is_leaf)[1]
 
 
 def tree_map(
     f: Callable[..., Any], tree, *rest, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
-    """A tree of what a function gives for the leaves of a tree, and of others like it."""
+    """Apply a function to the leaves of a tree, and of others of its structure."""
     return trees.tree_map(f, tree, *rest, is_leaf=opaque(is_leaf))
 
 
@@ -56,7 +56,7 @@ for _function in (tree_flatten, tree_leaves, tree_map, tree_structure):
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree of a structure with these leaves (see `PyTreeDef.unflatten`).
+    """Rebuild a tree from a structure and its leaves (see `PyTreeDef.unflatten`).
 
     Examples
     --------
@@ -73,7 +73,7 @@ def tree_reduce(
     initializer=_NONE,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """What is left of the leaves, two of which a function makes one, from the left.
+    """Reduce the leaves of a pytree with a function of two leaves, from the left.
 
     Examples
     --------
@@ -93,12 +93,12 @@ def tree_reduce_associative(
     identity=_NONE,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """As `tree_reduce`, of an operation for which the order does not matter."""
+    """Like `tree_reduce`, but for an operation whose order does not matter."""
     return tree_reduce(operation, tree, identity, is_leaf)
 
 
 def tree_all(tree, is_leaf: Callable[[Any], bool] | None = None) -> bool:
-    """Whether all leaves are true.
+    """Return whether all leaves are true.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def tree_all(tree, is_leaf: Callable[[Any], bool] | None = None) -> bool:
 def tree_transpose(
     outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose
 ) -> Any:
-    """A tree of trees, turned inside out.
+    """Transpose a tree of trees, making the inner structure the outer one.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def tree_transpose(
 
 
 def tree_broadcast(prefix_tree, full_tree, is_leaf: Callable[[Any], bool] | None = None) -> Any:
-    """A tree of the structure of `full_tree`, with each leaf of `prefix_tree` as often as needed.
+    """Broadcast a tree prefix to the structure of `full_tree`, repeating leaves as needed.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def tree_broadcast(prefix_tree, full_tree, is_leaf: Callable[[Any], bool] | None
 def tree_flatten_with_path(
     tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
-    """The leaves of a tree with the steps that lead to them, and its structure.
+    """Return the leaves of a tree with their key paths, and its structure.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def tree_flatten_with_path(
 def tree_leaves_with_path(
     tree, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> list[tuple[KeyPath, Any]]:
-    """The leaves of a tree with the steps that lead to them."""
+    """Return the leaves of a tree with their key paths."""
     return leaves_with_paths(tree, opaque(is_leaf, is_leaf_takes_path), is_leaf_takes_path)[0]
 
 
@@ -182,7 +182,7 @@ def tree_map_with_path(
     is_leaf: Callable[..., bool] | None = None,
     is_leaf_takes_path: bool = False,
 ) -> Any:
-    """As `tree_map`, of a function whose first argument is the path.
+    """Like `tree_map`, but with a function whose first argument is the key path.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def tree_map_with_path(
 
 
 def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
-    """A path as text: ``"[0]['a'].x"``.
+    """Format a key path as text: ``"[0]['a'].x"``.
 
     Parameters
     ----------
@@ -214,18 +214,18 @@ def _simple(key) -> str:
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: Callable[[Any], bool] | None = None) -> bool:
-    """Whether all of these are leaves."""
+    """Return whether all of these are leaves."""
     leaf = opaque(is_leaf)
     return all(kind_of(value) is None or (leaf and leaf(value)) for value in iterable)
 
 
 def is_tree_node(value) -> bool:
-    """Whether `value` is a container."""
+    """Return whether `value` is a container."""
     return kind_of(value) is not None and not is_opaque(value)
 
 
 def flatten_one_level(tree) -> tuple[Iterable[Any], Any]:
-    """The children and the metadata of a container.
+    """Return the children and the metadata of a container.
 
     Raises
     ------
@@ -238,17 +238,17 @@ def flatten_one_level(tree) -> tuple[Iterable[Any], Any]:
 
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
-    """The structures of the children."""
+    """Return the structures of the children."""
     return treedef.children()
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
-    """Whether a structure is that of a leaf."""
+    """Return whether a structure is that of a leaf."""
     return treedef.num_nodes == 1 and treedef.num_leaves == 1
 
 
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
-    """The structure of a tuple of trees of these structures."""
+    """Return the structure of a tuple of trees of these structures."""
     parts = tuple(treedefs)
     return PyTreeDef(tuple, kind_of(()), None, parts)
 
@@ -262,7 +262,7 @@ def register_pytree_node(
     unflatten_func: Callable[[Any, Any], Any],
     flatten_with_keys_func: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Let instances of a class be containers.
+    """Register a class as a pytree container.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def register_pytree_node(
 
 
 def register_pytree_node_class(cls) -> Any:
-    """A class with `tree_flatten` and a class method `tree_unflatten`, as a container: a decorator.
+    """Register a class with `tree_flatten` and the class method `tree_unflatten`; a decorator.
 
     Examples
     --------
@@ -333,7 +333,7 @@ def register_pytree_with_keys(
     unflatten_func: Callable[[Any, Any], Any],
     flatten_func: Callable[[Any], Any] | None = None,
 ) -> None:
-    """As `register_pytree_node`, of a function that gives pairs of a key and a child."""
+    """Like `register_pytree_node`, but with a function that returns pairs of a key and a child."""
 
     def apart(value) -> tuple[Iterable[Any], Any]:
         if flatten_func is not None:
@@ -351,7 +351,7 @@ def register_pytree_with_keys(
 
 
 def register_pytree_with_keys_class(cls) -> Any:
-    """A class with `tree_flatten_with_keys` and `tree_unflatten`, as a container: a decorator."""
+    """Register a class with `tree_flatten_with_keys` and `tree_unflatten`; a decorator."""
     register_pytree_with_keys(
         cls,
         lambda value: value.tree_flatten_with_keys(),
@@ -367,7 +367,7 @@ def register_dataclass(
     meta_fields: Sequence[str] | None = None,
     drop_fields: Sequence[str] = (),
 ) -> Any:
-    """A dataclass as a container; also a decorator.
+    """Register a dataclass as a pytree container; also a decorator.
 
     Parameters
     ----------
@@ -433,7 +433,7 @@ def register_dataclass(
 
 
 def register_static(cls) -> Any:
-    """A class whose instances are containers without children: a decorator."""
+    """Register a class whose instances are containers without children; a decorator."""
     register(cls, lambda value: ((), value), lambda data, parts: data)
     return cls
 
@@ -458,7 +458,7 @@ class _Whole:
 
 
 class Partial(functools.partial):
-    """`functools.partial` as a container: its arguments are the children.
+    """A `functools.partial` that is a pytree container: its arguments are the children.
 
     Examples
     --------
@@ -467,7 +467,7 @@ class Partial(functools.partial):
     """
 
     def __new__(cls, func, /, *args, **kwargs) -> Any:
-        """Make one; the arguments of a `functools.partial` that it is made of are no children."""
+        """Build one; if `func` is itself a `functools.partial`, its arguments are not children."""
         inside = isinstance(func, functools.partial) and not isinstance(func, cls)
         return super().__new__(cls, _Whole(func) if inside else func, *args, **kwargs)
 

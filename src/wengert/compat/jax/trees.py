@@ -20,7 +20,7 @@ from wengert.base.sections import fill_sections
 
 
 class SequenceKey(NamedTuple):
-    """A step into a list or tuple."""
+    """The key of an element of a list or tuple."""
 
     idx: int
 
@@ -29,7 +29,7 @@ class SequenceKey(NamedTuple):
 
 
 class DictKey(NamedTuple):
-    """A step into a dict."""
+    """The key of an entry of a dict."""
 
     key: Hashable
 
@@ -38,7 +38,7 @@ class DictKey(NamedTuple):
 
 
 class GetAttrKey(NamedTuple):
-    """A step to an attribute."""
+    """The key of an attribute."""
 
     name: str
 
@@ -47,7 +47,7 @@ class GetAttrKey(NamedTuple):
 
 
 class FlattenedIndexKey(NamedTuple):
-    """A step into a container that does not name its parts."""
+    """The key of a child of a container without keys."""
 
     key: int
 
@@ -56,7 +56,7 @@ class FlattenedIndexKey(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """How the containers of one type are taken apart and put together.
+    """The functions that flatten and unflatten the containers of one type.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ _KINDS: dict[type, Kind] = {
 }
 _registry = _KINDS
 OPAQUE: set[type] = set()
-"""Containers that are leaves to programs: random keys, which transforms follow by their words."""
+"""Containers that programs see as leaves: random keys, whose words transforms follow."""
 _PLAIN = frozenset({type(None), list, tuple, dict})
 _NAMED = Kind(lambda value: (value, type(value)), lambda data, parts: data(*parts), _attributes)
 
@@ -136,7 +136,7 @@ def register(
     together: Callable[[Any, Any], Any],
     keys: Callable[[Any, int], list[Any]] = _flat_indices,
 ) -> None:
-    """Let instances of a class be containers.
+    """Register a class as a pytree container.
 
     Raises
     ------
@@ -148,12 +148,12 @@ def register(
 
 
 def kind_of(value) -> Kind | None:
-    """How `value` is taken apart; None for a leaf."""
+    """Return the `Kind` that flattens `value`, or None for a leaf."""
     return kind_of_class(value.__class__)
 
 
 def kind_of_class(cls: type) -> Kind | None:
-    """How the objects of exactly one class are taken apart; None for leaves."""
+    """Return the `Kind` that flattens objects of exactly one class, or None for leaves."""
     found = _KINDS.get(cls)
     if found is None and issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _NAMED
@@ -161,7 +161,7 @@ def kind_of_class(cls: type) -> Kind | None:
 
 
 def children_of(value) -> tuple[list[Any], Any, Kind] | None:
-    """The children of a container, its metadata and its kind; None for a leaf."""
+    """Return the children of a container, its metadata and its kind; None for a leaf."""
     kind = kind_of(value)
     if kind is None:
         return None
@@ -177,7 +177,7 @@ def children_of(value) -> tuple[list[Any], Any, Kind] | None:
 
 
 class PyTreeDef(Structure):
-    """The structure of a tree: all but its leaves.
+    """The structure of a tree, without its leaves.
 
     Examples
     --------
@@ -200,18 +200,18 @@ class PyTreeDef(Structure):
 
     @property
     def is_plain(self) -> bool:
-        """Whether there are none but lists, tuples, dicts and None."""
+        """Whether the tree consists only of lists, tuples, dicts and None."""
         own = self._kind in (None, _NAMED) or self._type in _PLAIN
         return own and all(child.is_plain for child in self._children)
 
     def metadata(self) -> Iterator[Any]:
-        """What the containers say of themselves."""
+        """Yield the metadata of each container."""
         yield self._data
         for child in self._children:
             yield from child.metadata()
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
-        """The tree of this structure with these leaves.
+        """Return the tree of this structure with these leaves.
 
         Raises
         ------
@@ -232,7 +232,8 @@ class PyTreeDef(Structure):
         return self._kind.together(self._data, [child._made(leaves) for child in self._children])
 
     def flatten_up_to(self, tree, name: str | None = None) -> list[Any]:
-        """What stands in `tree`, which has this structure at least, where this one has leaves.
+        """Return the subtrees of `tree` at the leaves of this structure, which must be a prefix of
+        it.
 
         Parameters
         ----------
@@ -261,7 +262,7 @@ class PyTreeDef(Structure):
             child._matched(part, path if path is None else f"{path}{step}", found)
 
     def _difference(self, tree) -> str:
-        """How a container differs from this one."""
+        """Describe how a container differs from this one."""
         cls, wanted = self._type, self._type.__name__
         if self._kind is _NAMED:
             if not hasattr(tree, "_fields"):
@@ -281,7 +282,7 @@ class PyTreeDef(Structure):
         return f"{wanted.title()} arity mismatch: {lengths}; {wanted}: {tree!r}."
 
     def _difference_at(self, path: str, tree, there) -> str:
-        """As `_difference`, with the place of the container."""
+        """Like `_difference`, but with the key path of the container."""
         same, cls = "but at the same key path the full pytree has a subtree of", self._type
         start = f"key path\n    {path}\nAt that key path, the prefix pytree has a subtree of type"
         if there is None:
@@ -307,7 +308,7 @@ class PyTreeDef(Structure):
         f_leaf: Callable[[Any], Any] | None,
         leaves: Iterable[Any],
     ) -> Any:
-        """Call functions for the leaves and for the containers around what they gave.
+        """Call functions on the leaves and on the containers of their results.
 
         Parameters
         ----------
@@ -325,18 +326,18 @@ class PyTreeDef(Structure):
         return walked(self)
 
     def children(self) -> list[PyTreeDef]:
-        """The structures of the children."""
+        """Return the structures of the children."""
         return list(self._children)
 
     def node_data(self) -> Any:
-        """The type and metadata of the container; None for a leaf."""
+        """Return the type and metadata of the container; None for a leaf."""
         if self._kind is None:
             return None
         data = list(self._data) if self._type is dict else self._data
         return self._type, data
 
     def compose(self, inner: PyTreeDef) -> PyTreeDef:
-        """This structure with another one in place of every leaf."""
+        """Return this structure with another one in place of every leaf."""
         if self._kind is None:
             return inner
         parts = tuple(child.compose(inner) for child in self._children)
@@ -381,7 +382,7 @@ LEAF = PyTreeDef(None, None, None, ())
 
 
 def _structure(type_, data, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
-    """A structure again, in a process where the class is registered, too."""
+    """Unpickle a structure, in a process where the class is registered too."""
     if type_ is None:
         return LEAF
     kind = kind_of_class(type_)
@@ -391,12 +392,12 @@ def _structure(type_, data, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
 
 
 def is_opaque(value) -> bool:
-    """Whether a container is a leaf to programs."""
+    """Whether programs see a container as a leaf."""
     return type(value) in OPAQUE
 
 
 def opaque(is_leaf: Callable[..., bool] | None, with_path: bool = False) -> Any:
-    """What says which containers are leaves, to programs."""
+    """Return `is_leaf`, extended to treat opaque containers as leaves where programs need that."""
     if not OPAQUE:
         return is_leaf
     if is_leaf is None:
@@ -405,7 +406,7 @@ def opaque(is_leaf: Callable[..., bool] | None, with_path: bool = False) -> Any:
 
 
 def tree_flatten(tree, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
-    """The leaves of a tree, and its structure.
+    """Return the leaves of a tree, and its structure.
 
     Parameters
     ----------
@@ -432,7 +433,7 @@ def _flattened(tree, is_leaf: Callable[[Any], bool] | None, leaves: list[Any]) -
 
 
 def tree_leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
-    """The leaves of a tree.
+    """Return the leaves of a tree.
 
     Examples
     --------
@@ -443,7 +444,7 @@ def tree_leaves(tree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]
 
 
 def tree_structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTreeDef:
-    """The structure of a tree.
+    """Return the structure of a tree.
 
     Examples
     --------
@@ -456,7 +457,7 @@ def tree_structure(tree, is_leaf: Callable[[Any], bool] | None = None) -> PyTree
 def tree_map(
     f: Callable[..., Any], tree, *rest, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
-    """A tree of what a function gives for the leaves of a tree.
+    """Apply a function to the leaves of a tree.
 
     Parameters
     ----------
@@ -481,7 +482,7 @@ def tree_map(
 def leaves_with_paths(
     tree, is_leaf: Callable[..., bool] | None, with_path: bool
 ) -> tuple[list[tuple[tuple[Any, ...], Any]], PyTreeDef]:
-    """The leaves with the steps that lead to them, and the structure."""
+    """Return the leaves with their key paths, and the structure."""
     found: list[tuple[tuple[Any, ...], Any]] = []
 
     def walk(value, path: tuple[Any, ...]) -> PyTreeDef:
@@ -501,7 +502,7 @@ def leaves_with_paths(
 
 
 def static_field(*, metadata: dict[str, Any] | None = None, **kwargs) -> Any:
-    """A field of a dataclass that is metadata (see `jax.tree_util.register_dataclass`)."""
+    """Declare a field of a dataclass as metadata (see `jax.tree_util.register_dataclass`)."""
     return dataclasses.field(metadata={**(metadata or {}), "static": True}, **kwargs)
 
 

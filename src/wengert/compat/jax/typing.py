@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.typing`: the types of what functions take."""
+"""Layer 9 · compat: `jax.typing`: types of arguments."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from wengert.tape.sites import warn
 
 
 class Updates:
-    """``x.at``: takes an index."""
+    """The attribute ``x.at``, which takes an index."""
 
     __slots__ = ("array",)
 
@@ -36,7 +36,7 @@ class Updates:
 
 
 class Update:
-    """``x.at[index]``: its methods give new arrays.
+    """The object ``x.at[index]``, whose methods return new arrays.
 
     All take ``mode``: what becomes of places that do not exist. By default `get` takes the nearest,
     and the others drop what would be written there.
@@ -71,7 +71,7 @@ class Update:
         wrap_negative_indices: bool = True,
         out_sharding=None,
     ) -> Any:
-        """The elements there; with ``mode="fill"``, `fill_value` (NaN) where there is none."""
+        """Return the elements; with ``mode="fill"``, `fill_value` (NaN) for those out of bounds."""
         x = self.array
         default = "clip" if fill_value is None else "fill"
         places = self._places(mode, default, wrap_negative_indices)
@@ -82,11 +82,11 @@ class Update:
         return result
 
     def set(self, values, **options) -> Any:
-        """With `values` there; of elements named twice, one of them."""
+        """Set elements to `values`; an element indexed twice gets one of them."""
         return self._written(values, options, None)
 
     def add(self, values, **options) -> Any:
-        """With `values` added there, once for each time that an element is named."""
+        """Add `values` to elements, once for each time that an element is indexed."""
         x = self.array
         if x._payload.dtype.kind == "b":
             return self._written(values, options, T.bitwise_or)
@@ -94,38 +94,38 @@ class Update:
         return _as(places.put(x, _fitting(values, x, places.shape), True), x)
 
     def subtract(self, values, **options) -> Any:
-        """With `values` subtracted there."""
+        """Subtract `values` from elements."""
         x, places = self.array, self._located(options)
         return _as(places.put(x, T.neg(_fitting(values, x, places.shape)), True), x)
 
     sub = subtract
 
     def multiply(self, values, **options) -> Any:
-        """With the elements there multiplied by `values`."""
+        """Multiply elements by `values`."""
         return self._written(values, options, T.mul)
 
     mul = multiply
 
     def divide(self, values, **options) -> Any:
-        """With the elements there divided by `values`."""
+        """Divide elements by `values`."""
         ones = _as(ones_like(self.array), self.array)
         return self.array / Update(ones, self.index).multiply(values, **options)
 
     def power(self, values, **options) -> Any:
-        """With the elements there raised to `values`."""
+        """Raise elements to the powers `values`."""
         ones = _as(ones_like(self.array), self.array)
         return power(self.array, Update(ones, self.index).multiply(values, **options))
 
     def min(self, values, **options) -> Any:
-        """With `values` where they are less than the elements there."""
+        """Take the minimum of elements and `values`."""
         return self._written(values, options, T.minimum)
 
     def max(self, values, **options) -> Any:
-        """With `values` where they are greater than the elements there."""
+        """Take the maximum of elements and `values`."""
         return self._written(values, options, T.maximum)
 
     def apply(self, func: Callable[[Any], Any], **options) -> Any:
-        """With what `func` gives for the elements there."""
+        """Apply `func` to elements."""
         return self._written(None, options, lambda there, _: func(made(there)))
 
     def _located(self, options: dict[str, Any]) -> Places:
@@ -139,7 +139,7 @@ class Update:
     def _written(
         self, values, options: dict[str, Any], rule: Callable[[Any, Any], Any] | None
     ) -> Any:
-        """The array with what `rule` makes of the elements there and `values`, one by one."""
+        """Return the array with `rule` applied to elements and `values`, one at a time."""
         x = self.array
         places = self._located(options)
         if values is not None:
@@ -158,7 +158,7 @@ _OPTIONS = frozenset(
 
 
 def _as(result, x) -> Any:
-    """A result as an array of the class of `x`."""
+    """Return a result as an array of the class of `x`."""
     result.__class__ = x.__class__
     return result
 
@@ -168,7 +168,7 @@ def _chosen(values, mask) -> Any:
 
 
 def _missing(dtype: np.dtype[Any]) -> Any:
-    """What stands for an element that does not exist."""
+    """Return the fill value for an element that does not exist."""
     if dtype.kind in "fcV":
         return np.nan
     if dtype.kind == "i":
@@ -177,7 +177,7 @@ def _missing(dtype: np.dtype[Any]) -> Any:
 
 
 def _fitting(values, x, shape: tuple[int, ...]) -> Any:
-    """Values to be written, in the dtype of `x` and of the shape of the places."""
+    """Return values to write in the dtype of `x` and the shape of the indexed elements."""
     given = asarray(values)
     dtype = x._payload.dtype
     joined, weak = result_type(given, x)

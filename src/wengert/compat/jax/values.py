@@ -13,7 +13,7 @@ from wengert.interp.levels import Lifted
 
 
 def layers(payload) -> Iterator[Any]:
-    """A value of transforms, and what it wraps, down to the array or the value of a trace."""
+    """Yield a transform's value and what it wraps, down to the array or the value of a trace."""
     while is_lifted(payload):
         yield payload
         payload = next(iter(payload.contents()))
@@ -21,12 +21,12 @@ def layers(payload) -> Iterator[Any]:
 
 
 def is_lifted(payload) -> bool:
-    """Whether a payload is the value of a transform, not of a trace, which is an array to us."""
+    """Whether a payload is the value of a transform; the value of a trace counts as an array."""
     return isinstance(payload, Lifted) and not payload.traced
 
 
 def innermost(x) -> Any:
-    """The values of `x`, of a batch those of all of it; where a trace follows them, its value."""
+    """Return the values of `x`, for a batch all of them, or the traced value."""
     *_, payload = layers(x._payload)
     return payload
 

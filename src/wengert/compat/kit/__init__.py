@@ -1,1 +1,1 @@
-"""Layer 9 · compat: what the idioms share: namespaces made of rows, names that are not offered."""
+"""Layer 9 · compat: shared helpers: namespaces made of rows, names that are not offered."""

@@ -23,7 +23,7 @@ _KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 def lines_of(kind: type) -> list[str]:
-    """The attributes that hold the arguments of a class."""
+    """Return the names of the attributes that hold the arguments of a class."""
     return [*getattr(kind.__init__, "lines", {}).values()]  # type: ignore[misc]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The modules of rows, each with its names."""
+    """Yield the modules of rows, each with its names."""
     home, names = "", []
     for line in text.strip().splitlines():
         before, colon, after = line.partition(":")
@@ -58,7 +58,7 @@ def closed(
 
 
 def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:
-    """The classes and functions that a module defines, but for those with an underscore in front.
+    """Return the public classes and functions that a module defines.
 
     It stands at the end of a module, ``__all__ = defined(globals())``: what is public there is said
     where it is defined. Names that are defined elsewhere, and those of numbers, are `more`; those
@@ -71,19 +71,21 @@ def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> lis
 
 
 def offered(namespace: dict[str, Any], root: str, more: str = "") -> list[str]:
-    """What a module has imported of a package for its users, and `more`: modules and constants."""
+    """The public names that a module has imported from a package, and `more`: modules and
+    constants.
+    """
     homes = {name: getattr(value, "__module__", "") for name, value in namespace.items()}
     found = {name for name, home in homes.items() if str(home).startswith(root) and name[0] != "_"}
     return sorted(found | {*more.split()})
 
 
 def functions_of(namespace: dict[str, Any], but: str = "") -> dict[str, Any]:
-    """The functions and classes that `defined` lists, by name, without those that are named."""
+    """Return the functions and classes that `defined` lists, by name, except those named."""
     return {name: namespace[name] for name in defined(namespace) if name not in but.split()}
 
 
 def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
-    """Put the names of rows into a namespace, and list them.
+    """Put the names of rows into a namespace, and return them.
 
     Parameters
     ----------

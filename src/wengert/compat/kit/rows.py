@@ -26,7 +26,7 @@ __all__ = ["of_rows", "options", "shaped", "told"]
 def of_rows(
     namespace: dict[str, Any], make: Callable[..., Any], text: str, **values: Any
 ) -> list[str]:
-    """Put a function into a namespace for each row, and list their names.
+    """Put a function into a namespace for each row, and return their names.
 
     Parameters
     ----------
@@ -58,17 +58,17 @@ def _value(cell: str, known: dict[str, Any]) -> Any:
 
 
 def options(text: str) -> dict[str, Any]:
-    """The arguments that a cell gives defaults of: ``axis=-1, from_logits=False``."""
+    """Return the default arguments in a cell: ``axis=-1, from_logits=False``."""
     return {name: one.default for name, one in signature_of(text).parameters.items()}
 
 
 def told(template: Any, *names: str, **words: Any) -> str:
-    """The docstring of a function or class that is written for many, with the words of one."""
+    """Return the docstring of a function or class with the words of one row filled in."""
     return inspect.cleandoc(template.__doc__ or "").format(*names, **words)
 
 
 def shaped(function: Any, path: str, **words: Any) -> Any:
-    """Give a function that was made for a row its name, parameters and documentation.
+    """Give a function made for a row its name, parameters and docstring.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def shaped(function: Any, path: str, **words: Any) -> Any:
 
 
 def _renamed(function: Any, before: list[inspect.Parameter], now: list[inspect.Parameter]) -> Any:
-    """A function under other names of its parameters, and with their defaults."""
+    """Return a function with renamed parameters and their defaults."""
     result = inspect.signature(function).return_annotation
     signature = inspect.Signature(now, return_annotation=result)
     arguments = arguments_of(signature)

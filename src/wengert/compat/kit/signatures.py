@@ -21,7 +21,7 @@ _EMPTY = inspect.Parameter.empty
 
 
 def signature_of(text: str) -> inspect.Signature:
-    """The signature of a list of parameters: ``x, /, axis=-1, *, dtype=int``."""
+    """Return the signature of a parameter list: ``x, /, axis=-1, *, dtype=int``."""
     (header,) = ast.parse(f"def _({text}): ...").body
     given = header.args  # type: ignore[attr-defined]
     first, second = given.posonlyargs, given.args
@@ -47,7 +47,7 @@ def signature_of(text: str) -> inspect.Signature:
 
 
 def arguments_of(signature: inspect.Signature) -> Callable[[tuple[Any, ...], Any], dict[str, Any]]:
-    """What sorts the arguments of a call by the names of parameters, with their defaults."""
+    """Return a function that binds the arguments of a call to parameter names, with defaults."""
     parameters = signature.parameters
     named_only = inspect.Parameter.KEYWORD_ONLY
     places = tuple(name for name, one in parameters.items() if one.kind is not named_only)
@@ -68,7 +68,7 @@ def arguments_of(signature: inspect.Signature) -> Callable[[tuple[Any, ...], Any
 def signed(
     name: str, text: str, compute: Callable[[dict[str, Any]], Any], doc: str = ""
 ) -> Callable[..., Any]:
-    """A function of parameters that are written as text (see NOTE [signatures as text]).
+    """Decorate a function with parameters written as text (see NOTE [signatures as text]).
 
     Parameters
     ----------

@@ -17,19 +17,19 @@ __all__ = ["adadelta", "adagrad", "adam", "adamax", "kept", "moments", "momentum
 
 
 def kept(weight, *names: str, value: float = 0.0) -> dict[str, Any]:
-    """What a rule begins with: arrays like a weight, of zeros or of another number."""
+    """The initial state of a rule: arrays shaped like a weight, filled with one number."""
     return {name: np.full_like(weight, value) for name in names}
 
 
 def _mean(state: dict[str, Any], name: str, value, share: float) -> Any:
-    """A running mean, of which `share` stays."""
+    """Update a running mean that keeps `share` of its value."""
     kind = value.dtype.type
     state[name] = state[name] + (value - state[name]) * kind(1 - share)
     return state[name]
 
 
 def momentum(g, state: dict[str, Any], lr, share: float, nesterov: bool) -> Any:
-    """Gradient descent with momentum, and Nesterov's way; without, if `share` is 0."""
+    """Step by gradient descent, with momentum and Nesterov's variant unless `share` is 0."""
     if not share:
         return lr * g
     kind = g.dtype.type
@@ -38,14 +38,14 @@ def momentum(g, state: dict[str, Any], lr, share: float, nesterov: bool) -> Any:
 
 
 def moments(g, state: dict[str, Any], beta1: float, beta2: float) -> tuple[Any, Any]:
-    """Running means of gradients and of their squares."""
+    """Update the running means of gradients and of their squares."""
     return _mean(state, "momentum", g, beta1), _mean(state, "velocity", np.square(g), beta2)
 
 
 def adam(
     g, state: dict[str, Any], lr, beta1: float, beta2: float, epsilon: float, amsgrad: bool = False
 ) -> Any:
-    """Kingma and Ba (2014); `lr` is corrected for the first steps by who calls."""
+    """Step by Adam (Kingma and Ba, 2014); the caller corrects `lr` for the first steps."""
     m, v = moments(g, state, beta1, beta2)
     if amsgrad:
         v = state["velocity_hat"] = np.maximum(state["velocity_hat"], v)
@@ -53,7 +53,7 @@ def adam(
 
 
 def adamax(g, state: dict[str, Any], lr, beta1: float, beta2: float, epsilon: float) -> Any:
-    """`adam` with the greatest gradient instead of the mean of squares."""
+    """Step by Adamax: `adam` with the infinity norm instead of the mean of squares."""
     kind = g.dtype.type
     m = _mean(state, "momentum", g, beta1)
     u = state["norm"] = np.maximum(kind(beta2) * state["norm"], np.abs(g))
@@ -61,7 +61,7 @@ def adamax(g, state: dict[str, Any], lr, beta1: float, beta2: float, epsilon: fl
 
 
 def adagrad(g, state: dict[str, Any], lr, epsilon: float) -> Any:
-    """Duchi and others (2011)."""
+    """Step by AdaGrad (Duchi and others, 2011)."""
     total = state["accumulator"] = state["accumulator"] + np.square(g)
     return lr * g / np.sqrt(total + g.dtype.type(epsilon))
 
@@ -75,7 +75,7 @@ def rmsprop(
     share: float = 0.0,
     centered: bool = False,
 ) -> Any:
-    """Tieleman and Hinton (2012), with momentum, and around the mean of the gradients."""
+    """Step by RMSProp (Tieleman and Hinton, 2012), optionally with momentum, and centered."""
     kind = g.dtype.type
     stays = kind(rho)
     v = state["velocity"] = stays * state["velocity"] + (1 - stays) * np.square(g)
@@ -90,7 +90,7 @@ def rmsprop(
 
 
 def adadelta(g, state: dict[str, Any], rho: float, epsilon: float) -> Any:
-    """Zeiler (2012); the learning rate is applied by who calls."""
+    """Step by AdaDelta (Zeiler, 2012); the caller applies the learning rate."""
     stays, eps = g.dtype.type(rho), g.dtype.type(epsilon)
     squares = stays * state["accumulated_grad"] + (1 - stays) * np.square(g)
     steps = state["accumulated_delta_var"]

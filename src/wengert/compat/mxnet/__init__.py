@@ -11,7 +11,7 @@
 array([ 0.,  4.,  8., 12.])
 
 `np`, `npx`, `nd`, `autograd`, `gluon`, `init`, `random`, `metric` hold what programs about
-automatic differentiation use of MXNet 1.9, with its contract: only what is inside of ``record()``
+automatic differentiation use of MXNet 1.9, with its contract: only what is inside ``record()``
 is recorded, gradients are written into arrays that ``attach_grad()`` made, and a graph is good for
 one pass.
 """
@@ -30,7 +30,7 @@ from wengert.compat.mxnet.context import current_context as current_context
 from wengert.compat.mxnet.context import gpu as gpu
 
 __version__ = "1.9.1"
-"""The version of MXNet whose contract is kept."""
+"""The version of MXNet that the interface follows."""
 
 _MODULES = {
     "autograd": "autograd",
@@ -75,7 +75,7 @@ _CURES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Modules are imported when they are first named."""
+    """Import a module when it is first named."""
     if name in _MODULES:
         module = importlib.import_module(f"wengert.compat.mxnet.{_MODULES[name]}")
         return globals().setdefault(name, module)

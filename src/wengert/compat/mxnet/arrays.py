@@ -33,7 +33,7 @@ _REQUESTS = ("null", "write", "add")
 
 
 class NDArray(wnp.ndarray):
-    """The array of ``mxnet.nd``: prints as such, has at least one dimension.
+    """The array of ``mxnet.nd``, which has at least one dimension.
 
     Examples
     --------
@@ -54,9 +54,9 @@ class NDArray(wnp.ndarray):
     # -- gradients --------------------------------------------------------------------------------
 
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
-        """Make room for a gradient, at first zeros; the array becomes a variable.
+        """Attach a gradient of zeros, and make the array a variable.
 
-        What it was computed from is forgotten: no gradient flows further back.
+        Its history is dropped: no gradient flows further back.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class NDArray(wnp.ndarray):
         results.mark(self, zeros, grad_req)
 
     def drop_grad(self) -> None:
-        """Let the gradient go: the array is a constant again."""
+        """Drop the gradient and its edge, so that the array is a constant again."""
         vars(self).pop("_grad_req", None)
         self._edge = None
         if self._ext is not None:
@@ -91,12 +91,12 @@ class NDArray(wnp.ndarray):
 
     @property  # type: ignore[misc]
     def grad(self) -> Any:
-        """The gradient's own array, the same one before and after a backward pass; or None."""
+        """The attached gradient, the same array before and after a backward pass; or None."""
         return None if self._ext is None else self._ext.grad
 
     @property
     def grad_req(self) -> str | None:
-        """What a backward pass does to `grad`; None where none is attached."""
+        """The request for `grad` (``"write"`` or ``"add"``), or None where none is attached."""
         request: str | None = vars(self).get("_grad_req")
         return request
 
@@ -111,14 +111,14 @@ class NDArray(wnp.ndarray):
     def backward(  # type: ignore[override]
         self, out_grad=None, retain_graph: bool = False, train_mode: bool = True
     ) -> None:
-        """Compute gradients of this array by all arrays with an attached gradient.
+        """Compute the gradients of this array by all arrays with an attached gradient.
 
         Parameters
         ----------
         out_grad : NDArray, optional. The gradient by this array, of its shape; default: ones, so
             that an array of several elements counts as their sum.
         retain_graph : bool. Keep the graph for another pass.
-        train_mode : bool. What `autograd.is_training` says meanwhile.
+        train_mode : bool. The value of `autograd.is_training` meanwhile.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class NDArray(wnp.ndarray):
         backprop.backward([self], [out_grad], retain_graph, train_mode)
 
     def detach(self) -> Any:
-        """The same memory outside of the graph."""
+        """Return an array over the same memory, outside the graph."""
         if self._edge is not None:
             note(".detach()", self)
         return results.adopt(results.plain(self), _class_of(self))
@@ -145,7 +145,7 @@ class NDArray(wnp.ndarray):
 
     @property
     def ctx(self) -> Context:
-        """Where the array lives: ``cpu(0)``."""
+        """The device of the array: ``cpu(0)``."""
         return Context("cpu")
 
     context = ctx
@@ -220,27 +220,27 @@ class NDArray(wnp.ndarray):
     # -- leaving, copying -------------------------------------------------------------------------
 
     def asnumpy(self) -> Any:
-        """A copy as an array of NumPy's; the gradient ends there."""
+        """Return a copy as a NumPy array; no gradient flows through it."""
         if self._edge is not None and RECORDING.get():
             note(".asnumpy()", self)
         return np.array(self._payload)
 
     def numpy(self, **options) -> Any:
-        """As `asnumpy`."""
+        """Return a NumPy array; same as `asnumpy`."""
         return self.asnumpy()
 
     def asscalar(self) -> Any:
-        """The only element, as a number."""
+        """Return the only element as a number."""
         if self._payload.size != 1:
             raise ValueError("The current array is not a scalar")
         return self.asnumpy().reshape(-1)[0]
 
     def item(self, *args) -> Any:
-        """One element, as a Python number: the only one, or the one at an index."""
+        """Return one element as a Python number: the only one, or the one at an index."""
         return self.asnumpy().item(*args)
 
     def tolist(self) -> Any:
-        """The elements in nested lists."""
+        """Return the elements in nested lists."""
         return self._payload.tolist()
 
     def __array__(self, dtype=None, copy: bool | None = None) -> Any:
@@ -249,11 +249,11 @@ class NDArray(wnp.ndarray):
         return self.asnumpy() if dtype is None else self.asnumpy().astype(dtype)
 
     def as_np_ndarray(self) -> Any:
-        """The array as one of ``mxnet.np``, over the same memory; recorded."""
+        """Return the array as one of ``mxnet.np``, over the same memory; recorded."""
         return results.adopt(T.alias(results.operand(self, writes=True)), results.CLASSES["np"])
 
     def as_nd_ndarray(self) -> Any:
-        """The array as one of ``mxnet.nd``, over the same memory; recorded."""
+        """Return the array as one of ``mxnet.nd``, over the same memory; recorded."""
         if type(self) is NDArray:
             return self
         result = T.alias(results.operand(self, writes=True))
@@ -261,7 +261,7 @@ class NDArray(wnp.ndarray):
         return result
 
     def copy(self) -> Any:
-        """A copy; recorded."""
+        """Return a copy; recorded."""
         return results.adopt(T.clone(results.operand(self)), _class_of(self))
 
     def copyto(self, other) -> Any:
@@ -283,26 +283,26 @@ class NDArray(wnp.ndarray):
         return self.copy()
 
     def as_in_context(self, context) -> Any:
-        """The array itself: there is one context that holds arrays."""
+        """Return the array itself: only one context holds arrays."""
         checked(context)
         return self
 
     as_in_ctx = as_in_context
 
     def astype(self, dtype, *args, copy: bool = True, **more) -> Any:
-        """The array in another dtype; recorded. With ``copy=False`` maybe the array itself."""
+        """Convert to another dtype; recorded. With ``copy=False``, may return the array itself."""
         kind = np.dtype(dtype)
         if not copy and kind == self._payload.dtype:
             return self
         return results.adopt(T.to_copy(results.operand(self), dtype=kind), _class_of(self))
 
     def wait_to_read(self) -> None:
-        """Nothing: what an operation gives is there when it returns."""
+        """Do nothing: results are ready when an operation returns."""
 
     wait_to_write = wait_to_read
 
     def tostype(self, stype: str) -> Any:
-        """The array itself, for ``"default"``; others are not offered."""
+        """Return the array itself for ``"default"``; other storage types are not offered."""
         if stype != "default":
             raise MXNetError(f"tostype({stype!r}): arrays are dense here; see wengert.sparse")
         return self
@@ -319,7 +319,7 @@ class NDArray(wnp.ndarray):
     # -- elements ---------------------------------------------------------------------------------
 
     def __getitem__(self, index) -> Any:
-        """The elements that an index names, as an array."""
+        """Return the elements that an index selects, as an array."""
         place = results.index_of(index)
         if type(self) is NDArray:
             place = _with_a_dimension(place, self._payload.shape)
@@ -327,7 +327,7 @@ class NDArray(wnp.ndarray):
         return results.computed(_class_of(self), wnp.ndarray.__getitem__, given, {}, views=True)
 
     def __setitem__(self, index, value) -> None:
-        """Write to the elements that an index names; recorded inside of ``record()``."""
+        """Write to the elements that an index selects; recorded inside ``record()``."""
         target = results.operand(self, writes=True)
         if isinstance(value, list | tuple) and not results.holds_array(value):
             value = np.asarray(value, self._payload.dtype)
@@ -346,7 +346,7 @@ class NDArray(wnp.ndarray):
     # -- NumPy ------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> Any:
-        """NumPy's own ufuncs give arrays of ours, and are recorded as operations are."""
+        """Apply NumPy's own ufuncs as recorded operations that return our arrays."""
 
         def apply(*given, **named) -> Any:
             return wnp.ndarray.__array_ufunc__(self, ufunc, method, *given, **named)
@@ -369,7 +369,7 @@ results.CLASSES["nd"] = NDArray
 
 
 def _with_a_dimension(index, shape: tuple[int, ...]) -> Any:
-    """An index of one element as one of a view of shape (1,), which legacy arrays give."""
+    """Return the index of one element as that of a view of shape (1,), as legacy arrays need."""
     parts = index if isinstance(index, tuple) else (index,)
     if len(parts) != len(shape) or not all(isinstance(part, int) for part in parts):
         return index

@@ -27,7 +27,7 @@ from wengert.tape.modes import no_grad
 
 
 class _Scope:
-    """Sets recording and training while it is entered; None leaves a mode as it is."""
+    """Sets recording and training inside a ``with`` block; None leaves a mode unchanged."""
 
     def __init__(self, recording: bool | None, training: bool | None) -> None:
         self._wanted = recording, training
@@ -51,11 +51,11 @@ class _Scope:
 
 
 def record(train_mode: bool = True) -> Any:
-    """Record operations inside of a ``with`` statement.
+    """Record operations inside a ``with`` block.
 
     Parameters
     ----------
-    train_mode : bool. What `is_training` says there: dropout and batch normalisation ask it.
+    train_mode : bool. The value of `is_training`, which dropout and batch normalisation read.
 
     Examples
     --------
@@ -67,39 +67,39 @@ def record(train_mode: bool = True) -> Any:
 
 
 def pause(train_mode: bool = False) -> Any:
-    """Record nothing inside of a ``with`` statement: what is computed there is constant."""
+    """Stop recording inside a ``with`` block; what is computed there is constant."""
     return _Scope(False, bool(train_mode))
 
 
 def train_mode() -> Any:
-    """`is_training` is True inside of a ``with`` statement; recording stays as it is."""
+    """Set `is_training` inside a ``with`` block; recording is unchanged."""
     return _Scope(None, True)
 
 
 def predict_mode() -> Any:
-    """`is_training` is False inside of a ``with`` statement; recording stays as it is."""
+    """Clear `is_training` inside a ``with`` block; recording is unchanged."""
     return _Scope(None, False)
 
 
 def is_recording() -> bool:
-    """Whether operations are recorded."""
+    """Return whether operations are recorded."""
     return RECORDING.get()
 
 
 def is_training() -> bool:
-    """Whether layers behave as in training."""
+    """Return whether layers are in training mode."""
     return TRAINING.get()
 
 
 def set_recording(is_recording: bool) -> bool:
-    """Switch recording on or off, and say what it was before."""
+    """Switch recording on or off, and return the previous setting."""
     before = RECORDING.get()
     RECORDING.set(bool(is_recording))
     return before
 
 
 def set_training(train_mode: bool) -> bool:
-    """Switch training on or off, and say what it was before."""
+    """Switch training on or off, and return the previous setting."""
     before = TRAINING.get()
     TRAINING.set(bool(train_mode))
     return before
@@ -120,7 +120,7 @@ def _listed(value, name: str) -> list[Any]:
 
 
 def mark_variables(variables, gradients, grad_reqs="write") -> None:
-    """Attach arrays of one's own for the gradients (see `NDArray.attach_grad`).
+    """Attach the given arrays as gradients (see `NDArray.attach_grad`).
 
     Parameters
     ----------
@@ -176,11 +176,11 @@ def backward(heads, head_grads=None, retain_graph: bool = False, train_mode: boo
 
     Parameters
     ----------
-    heads : NDArray or list of NDArray. What was recorded; several count as their sum.
+    heads : NDArray or list of NDArray. Recorded results; several count as their sum.
     head_grads : NDArray or list of NDArray or None. The gradients by `heads`; default: ones.
     retain_graph : bool. Keep the graph for another pass. Without it the arrays in the graph are
         constants afterwards.
-    train_mode : bool. What `is_training` says meanwhile.
+    train_mode : bool. The value of `is_training` meanwhile.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def grad(
     create_graph: bool = False,
     train_mode: bool = True,
 ) -> list[Any]:
-    """The gradients of arrays by some arrays, as new arrays; attached gradients stay as they are.
+    """Return gradients as new arrays; attached gradients stay unchanged.
 
     Parameters
     ----------
@@ -255,11 +255,11 @@ def _unreachable(index: int, why: str) -> MXNetError:
 
 
 class Recorded(_TapeFunction):
-    """What records a `Function`; each class of these has a subclass of its own, with its name."""
+    """The recorded call of a `Function`; each class of functions has a subclass of its name."""
 
     @staticmethod
     def forward(ctx, function, *inputs) -> Any:
-        """Compute by the instance's `forward`."""
+        """Compute the instance's `forward`."""
         ctx.instance = function
         outputs = function.forward(*inputs)
         ctx.save_for_backward(*function._saved)
@@ -269,7 +269,7 @@ class Recorded(_TapeFunction):
 
     @staticmethod
     def backward(ctx, *cotangents) -> Any:
-        """The gradients by the instance's `backward`."""
+        """Compute the gradients by the instance's `backward`."""
         function = ctx.instance
         cls = function._class
         function._ctx = ctx
@@ -291,7 +291,7 @@ class Recorded(_TapeFunction):
 
 
 class Function:
-    """An operation with a derivative of one's own.
+    """An operation with a custom derivative.
 
     A subclass says in `forward` how to compute, on arrays, without recording; in `backward` what
     the gradients by the arguments are, given those by the results. An instance is called once.
@@ -326,20 +326,20 @@ class Function:
     _count = 0
 
     def forward(self, *inputs) -> Any:
-        """Compute the results; to be defined by a subclass."""
+        """Compute the results; a subclass defines it."""
         raise NotImplementedError
 
     def backward(self, *output_grads) -> Any:
-        """The gradients by the arguments of `forward`; to be defined by a subclass."""
+        """Return the gradients by the arguments of `forward`; a subclass defines it."""
         raise NotImplementedError
 
     def save_for_backward(self, *args) -> None:
-        """Keep arrays for `backward`, which finds them in `saved_tensors`."""
+        """Keep arrays for `backward`, in `saved_tensors`."""
         self._saved = args
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` was given."""
+        """The values given to `save_for_backward`."""
         if self._saved is not None:
             return tuple(self._saved)
         return tuple(self._shown(value) for value in self._ctx.saved_tensors)
@@ -350,7 +350,7 @@ class Function:
         return adopt(value, self._class)
 
     def __call__(self, *inputs) -> Any:
-        """Compute `forward` on arrays; recorded as one operation inside of ``record()``."""
+        """Apply `forward` to arrays; recorded as one operation inside ``record()``."""
         if self._used:
             raise AssertionError(
                 "Each Function instance can only be called once. Please create another instance."
@@ -375,13 +375,13 @@ class Function:
 
 
 class _Graph:
-    """What an array was computed from."""
+    """The graph that an array was computed by."""
 
     def __init__(self, head) -> None:
         self._head = head
 
     def list_arguments(self) -> list[str]:
-        """A name for each array with a gradient that the graph begins with."""
+        """Return a name for each array with a gradient at the start of the graph."""
         found: set[int] = set()
         seen: set[int] = set()
         stack = [self._head]
@@ -398,7 +398,7 @@ class _Graph:
         return [f"var{i}" for i in range(len(found))]
 
     def list_outputs(self) -> list[str]:
-        """The name of what is computed."""
+        """Return the name of the output."""
         return [f"{self._head.name().lower()}_output"]
 
     def __getattr__(self, name: str) -> Any:
@@ -409,7 +409,7 @@ class _Graph:
 
 
 def get_symbol(x) -> Any:
-    """The graph that an array was computed by: its ``list_arguments``.
+    """Return the graph that an array was computed by; it has ``list_arguments``.
 
     Raises
     ------
@@ -431,7 +431,7 @@ def get_symbol(x) -> Any:
 
 
 def _outside(value) -> Any:
-    """An argument as an operation outside of the Function would get it."""
+    """Return an argument as an operation outside the Function receives it."""
     token = RECORDING.set(True)
     try:
         return operand(value, writes=True)

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: MXNet's error, and how errors of this library become it."""
+"""Layer 9 · compat: MXNet's error, and the translation of this library's errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["MXNetError", "absence", "absent", "converted", "is_own"]
 
 
 class MXNetError(RuntimeError):
-    """What MXNet raises where an operation cannot be computed or differentiated.
+    """The error for operations that cannot be computed or differentiated.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def is_own(error: BaseException) -> bool:
 
 
 def converted(error: BaseException) -> MXNetError:
-    """`error` as MXNet's."""
+    """Return `error` as MXNet's."""
     text = str(error)
     if "leaf Variable that requires grad" in text:
         text = (
@@ -42,14 +42,14 @@ def converted(error: BaseException) -> MXNetError:
 
 
 def absent(module: str, name: str, cures: dict[str, str]) -> AttributeError:
-    """The error that says that a name is not offered, and what to write instead."""
+    """Return the error for a name that is not offered, with a replacement."""
     cure = cures.get(name)
     why = "" if cure is None else f": MXNet has it, but it is not offered here: {cure}"
     return AttributeError(f"module {module!r} has no attribute {name!r}{why}")
 
 
 def absence(module: str, cures: dict[str, str] | None = None) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a module, which says what to write for names of MXNet's it has not."""
+    """Return the ``__getattr__`` of a module, which suggests replacements for missing names."""
 
     def getattribute(name: str) -> Any:
         raise absent(module, name, cures or {})
@@ -58,7 +58,7 @@ def absence(module: str, cures: dict[str, str] | None = None) -> Callable[[str],
 
 
 def shown(value) -> str:
-    """A type's name, for messages."""
+    """Return a type's name, for messages."""
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
 
 

@@ -13,7 +13,7 @@ _ENTERED: ContextVar[tuple[Context, ...]] = ContextVar("wengert_mxnet_context", 
 
 
 class Context:
-    """Where arrays live: ``cpu(0)``. Others can be named, and refuse to hold an array.
+    """A device: ``cpu(0)``. Others can be named, but refuse to hold an array.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ class Context:
         _ENTERED.set(_ENTERED.get()[:-1])
 
     def empty_cache(self) -> None:
-        """Nothing: memory is NumPy's to keep."""
+        """Do nothing: NumPy manages the memory."""
 
 
 def cpu(device_id: int = 0) -> Context:
-    """The context of the CPU.
+    """Return the CPU context.
 
     Examples
     --------
@@ -74,12 +74,12 @@ def cpu(device_id: int = 0) -> Context:
 
 
 def cpu_pinned(device_id: int = 0) -> Context:
-    """The context of pinned memory, which is memory like any other here."""
+    """Return the context of pinned memory, which is ordinary memory here."""
     return Context("cpu_pinned", device_id)
 
 
 def gpu(device_id: int = 0) -> Context:
-    """The name of a GPU; an array on it raises `MXNetError`, as in an MXNet without CUDA.
+    """Return a GPU context; an array on it raises `MXNetError`, as in MXNet without CUDA.
 
     Examples
     --------
@@ -90,18 +90,18 @@ def gpu(device_id: int = 0) -> Context:
 
 
 def num_gpus() -> int:
-    """The number of GPUs: 0."""
+    """Return the number of GPUs: 0."""
     return 0
 
 
 def current_context() -> Context:
-    """The context that was entered last, ``cpu(0)`` outside of all."""
+    """Return the innermost context entered, by default ``cpu(0)``."""
     entered = _ENTERED.get()
     return entered[-1] if entered else Context("cpu")
 
 
 def checked(ctx) -> None:
-    """Raise if `ctx` is not a place for an array.
+    """Raise if `ctx` cannot hold arrays.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.image``: pictures as arrays of shape (height, width, channels).
+"""Layer 9 · compat: ``mxnet.image``: images as arrays of shape (height, width, channels).
 
 >>> mx.npx.set_np()
 >>> mx.image.resize_short(mx.np.ones((4, 6, 3)), 2).shape
@@ -21,7 +21,7 @@ from wengert.numpy import random as _random
 
 
 def _resized(image, w: int, h: int, nearest: bool) -> Any:
-    """A picture, or several of them, in another size; whole numbers stay whole."""
+    """Resize one or more images; integers stay integers."""
     kind = image.dtype
     flat = image if image.ndim == 4 else wnp.expand_dims(image, 0)
     moved = wnp.transpose(flat, (0, 3, 1, 2)).astype("float32")
@@ -33,14 +33,14 @@ def _resized(image, w: int, h: int, nearest: bool) -> Any:
 
 
 def imresize(src, w: int, h: int, interp: int = 1) -> Any:
-    """A picture in another size, by bilinear interpolation, or (0) by the nearest pixel."""
+    """Resize an image by bilinear interpolation, or (0) by the nearest pixel."""
     if interp not in (0, 1):
         raise ValueError(f"interp={interp} is not offered here: 0 is nearest, 1 is bilinear")
     return computed(type(src), _resized, (src, w, h, interp == 0), {})
 
 
 def resize_short(src, size: int, interp: int = 1) -> Any:
-    """A picture whose shorter edge is `size`."""
+    """Resize an image so that its shorter edge is `size`."""
     height, width = src.shape[:2]
     if height > width:
         return imresize(src, size, size * height // width, interp)
@@ -48,7 +48,7 @@ def resize_short(src, size: int, interp: int = 1) -> Any:
 
 
 def resize(data, size, keep_ratio: bool = False, interp: int = 1) -> Any:
-    """Pictures in another size: ``(width, height)``, or one number."""
+    """Resize images to ``(width, height)``, or one number."""
     if isinstance(size, int):
         if keep_ratio:
             return resize_short(data, size, interp)
@@ -57,7 +57,7 @@ def resize(data, size, keep_ratio: bool = False, interp: int = 1) -> Any:
 
 
 def fixed_crop(src, x0: int, y0: int, w: int, h: int, size=None, interp: int = 1) -> Any:
-    """A part of a picture, in another size if `size` says so."""
+    """Crop an image, and resize it if `size` is given."""
     part = src[..., y0 : y0 + h, x0 : x0 + w, :]
     if size is None or (w, h) == tuple(size):
         return part
@@ -65,12 +65,12 @@ def fixed_crop(src, x0: int, y0: int, w: int, h: int, size=None, interp: int = 1
 
 
 def crop(data, x: int, y: int, width: int, height: int) -> Any:
-    """A part of pictures."""
+    """Crop images."""
     return fixed_crop(data, x, y, width, height)
 
 
 def center_crop(src, size, interp: int = 1) -> Any:
-    """The middle of a picture, and where it is."""
+    """Crop the center of an image, and return its position too."""
     height, width = src.shape[-3:-1]
     w, h = min(size[0], width), min(size[1], height)
     x, y = (width - w) // 2, (height - h) // 2
@@ -78,7 +78,7 @@ def center_crop(src, size, interp: int = 1) -> Any:
 
 
 def random_crop(src, size, interp: int = 1) -> Any:
-    """A part of a picture at a place by chance, and where it is."""
+    """Crop an image at a random position, and return the position too."""
     height, width = src.shape[-3:-1]
     w, h = min(size[0], width), min(size[1], height)
     x = int(_random.randint(0, width - w + 1))
@@ -87,12 +87,12 @@ def random_crop(src, size, interp: int = 1) -> Any:
 
 
 def color_normalize(src, mean, std=None) -> Any:
-    """A picture without its mean, divided by the standard deviation."""
+    """Subtract the mean from an image, and divide by the standard deviation."""
     return src - mean if std is None else (src - mean) / std
 
 
 def to_tensor(data) -> Any:
-    """Pictures of bytes as numbers in [0, 1), with the channels in front."""
+    """Convert images of bytes to numbers in [0, 1), with the channels first."""
 
     def moved(x) -> Any:
         order = (2, 0, 1) if x.ndim == 3 else (0, 3, 1, 2)
@@ -102,7 +102,7 @@ def to_tensor(data) -> Any:
 
 
 def normalize(data, mean=0.0, std=1.0) -> Any:
-    """Pictures with the channels in front, less `mean` and divided by `std`, for each channel."""
+    """Subtract `mean` and divide by `std` per channel, for images with the channels first."""
 
     def scaled(x) -> Any:
         low, wide = (np.asarray(value, np.float32).reshape(-1, 1, 1) for value in (mean, std))
@@ -112,12 +112,12 @@ def normalize(data, mean=0.0, std=1.0) -> Any:
 
 
 def flip_left_right(data) -> Any:
-    """Pictures, left and right exchanged."""
+    """Flip images left to right."""
     return computed(type(data), wnp.flip, (data, -2), {})
 
 
 def flip_top_bottom(data) -> Any:
-    """Pictures, top and bottom exchanged."""
+    """Flip images top to bottom."""
     return computed(type(data), wnp.flip, (data, -3), {})
 
 

@@ -34,13 +34,13 @@ class InitDesc(str):
 
 
 def register(cls) -> Any:
-    """Let `create` find a class by its name in lower case; a decorator."""
+    """Register a class so that `create` finds it by its lower-case name; a decorator."""
     _REGISTRY[cls.__name__.lower()] = cls
     return cls
 
 
 class Initializer:
-    """What fills arrays of parameters; a subclass defines ``_init_weight(name, arr)``.
+    """Fills the arrays of parameters; a subclass defines ``_init_weight(name, arr)``.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Initializer:
         return f"{type(self).__name__}({given})"
 
     def __call__(self, desc: str, arr) -> None:
-        """Fill `arr`, by what the end of its name says it is."""
+        """Fill `arr`, choosing by the end of its name."""
         name = str(desc)
         if name.endswith(("bias", "beta", "running_mean", "moving_mean")):
             self._init_zero(desc, arr)
@@ -221,7 +221,7 @@ _REGISTRY |= {"zeros": Zero, "ones": One, "gaussian": Normal}
 
 
 def create(init, **kwargs) -> Any:
-    """An initializer from its name, or itself.
+    """Return an initializer by name, or the given one.
 
     Raises
     ------

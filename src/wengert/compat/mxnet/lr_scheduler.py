@@ -37,7 +37,7 @@ class LRScheduler:
             raise ValueError("Supports only linear and constant modes of warmup")
 
     def __call__(self, num_update: int) -> float:
-        """The learning rate of update number `num_update`."""
+        """Return the learning rate of update number `num_update`."""
         if num_update >= self.warmup_steps:
             return self.after(num_update)
         if self.warmup_mode == "constant":
@@ -46,7 +46,7 @@ class LRScheduler:
         return self.warmup_begin_lr + (self.base_lr - self.warmup_begin_lr) * share
 
     def after(self, num_update: int) -> float:
-        """The learning rate once it has grown."""
+        """Return the learning rate after warmup."""
         raise NotImplementedError
 
 
@@ -83,7 +83,7 @@ class MultiFactorScheduler(LRScheduler):
 
 @arguments
 class PolyScheduler(LRScheduler):
-    """A power of what is left until `max_update`."""
+    """Decays along a power of the updates left until `max_update`."""
 
     max_update: int
     base_lr: float = 0.01
@@ -100,7 +100,7 @@ class PolyScheduler(LRScheduler):
 
 @arguments
 class CosineScheduler(PolyScheduler):
-    """Half a period of the cosine until `max_update`."""
+    """Decays along half a cosine period until `max_update`."""
 
     max_update: int
     base_lr: float = 0.01

@@ -27,19 +27,19 @@ def _plain(value) -> Any:
 
 
 class EvalMetric:
-    """A mean over all that `update` was given since `reset`."""
+    """A mean over everything given to `update` since `reset`."""
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name or type(self).__name__.lower()
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was given."""
+        """Forget all batches."""
         self.num_inst = 0
         self.sum_metric = 0.0
 
     def update(self, labels, preds) -> None:
-        """Take a batch into account."""
+        """Add a batch."""
         for label, pred in zip(_listed(labels), _listed(preds), strict=True):
             total, count = self._measure(_plain(label), _plain(pred))
             self.sum_metric += float(total)
@@ -49,12 +49,12 @@ class EvalMetric:
         raise NotImplementedError
 
     def get(self) -> tuple[str, float]:
-        """The name, and the mean (NaN if there is nothing)."""
+        """Return the name and the mean (NaN without batches)."""
         return self.name, self.sum_metric / self.num_inst if self.num_inst else float("nan")
 
 
 class Accuracy(EvalMetric):
-    """How many of the largest predictions are where the labels say."""
+    """The fraction of predictions whose largest entry is at the label."""
 
     def __init__(self, axis: int = 1, name: str = "accuracy") -> None:
         self.axis = axis
@@ -68,7 +68,7 @@ class Accuracy(EvalMetric):
 
 
 class TopKAccuracy(EvalMetric):
-    """How many labels are among the `top_k` largest predictions."""
+    """The fraction of labels among the `top_k` largest predictions."""
 
     def __init__(self, top_k: int = 1, name: str = "top_k_accuracy") -> None:
         self.top_k = top_k
@@ -80,10 +80,10 @@ class TopKAccuracy(EvalMetric):
 
 
 class F1(EvalMetric):
-    """The harmonic mean of precision and recall, of two classes."""
+    """The harmonic mean of precision and recall for two classes."""
 
     def reset(self) -> None:
-        """Forget what was given."""
+        """Forget all batches."""
         super().reset()
         self._counts = np.zeros(3)
 
@@ -94,7 +94,7 @@ class F1(EvalMetric):
         return 0, len(right)
 
     def get(self) -> tuple[str, float]:
-        """The name, and the mean (NaN if there is nothing)."""
+        """Return the name and the score (NaN without batches)."""
         both, *each = self._counts
         return self.name, float(2 * both / sum(each)) if sum(each) else float("nan")
 
@@ -139,7 +139,7 @@ class Perplexity(CrossEntropy):
         return super()._measure(label.ravel()[kept], pred.reshape(-1, pred.shape[-1])[kept])
 
     def get(self) -> tuple[str, float]:
-        """The name, and the exponential of the mean."""
+        """Return the name and the exponential of the mean."""
         name, value = super().get()
         return name, float(np.exp(value))
 
@@ -148,35 +148,35 @@ class Loss(EvalMetric):
     """The mean of losses; labels are ignored."""
 
     def update(self, labels, preds) -> None:
-        """Take a batch of losses into account."""
+        """Add a batch of losses."""
         for pred in map(_plain, _listed(preds)):
             self.sum_metric += float(pred.sum())
             self.num_inst += pred.size
 
 
 class CompositeEvalMetric(EvalMetric):
-    """Several metrics of the same batches."""
+    """Several metrics over the same batches."""
 
     def __init__(self, metrics=(), name: str = "composite") -> None:
         self.metrics = [create(metric) for metric in metrics]
         super().__init__(name)
 
     def add(self, metric) -> None:
-        """Put a metric at the end."""
+        """Append a metric."""
         self.metrics.append(create(metric))
 
     def reset(self) -> None:
-        """Forget what was given."""
+        """Forget all batches."""
         for metric in self.metrics:
             metric.reset()
 
     def update(self, labels, preds) -> None:
-        """Take a batch into account."""
+        """Add a batch."""
         for metric in self.metrics:
             metric.update(labels, preds)
 
     def get(self) -> Any:
-        """The names, and the means."""
+        """Return the names and the means."""
         names, values = zip(*[metric.get() for metric in self.metrics], strict=True)
         return list(names), list(values)
 
@@ -185,7 +185,7 @@ _SHORT = {"acc": "accuracy", "ce": "crossentropy", "top_k_acc": "topkaccuracy"}
 
 
 def create(metric, *args, **kwargs) -> Any:
-    """A metric from its name, a list of them, or itself.
+    """Return a metric by name, several from a list, or the given one.
 
     Raises
     ------

@@ -32,7 +32,7 @@ __all__ = ["FUNCTIONS", "Deferred", "known"]
 
 
 class Deferred:
-    """Stands for a parameter whose shape is not known: a function that knows it finds it out."""
+    """A parameter of unknown shape; a function that can infer the shape does so."""
 
     def __init__(self, parameter) -> None:
         self.parameter = parameter
@@ -59,23 +59,23 @@ def known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
 
 
 def _whole(x) -> Any:
-    """Positions, which are floats in MXNet, as whole numbers."""
+    """Return positions, which are floats in MXNet, as integers."""
     array = x._payload if isinstance(x, TensorBase) else np.asarray(x)
     return new_tensor(np.asarray(array).astype(np.int64))
 
 
 def relu(data) -> Any:
-    """max(data, 0)."""
+    """Return max(data, 0)."""
     return F.relu(data)
 
 
 def sigmoid(data) -> Any:
-    """1 / (1 + exp(-data))."""
+    """Return 1 / (1 + exp(-data))."""
     return F.sigmoid(data)
 
 
 def _valid(data, length, axis: int) -> Any:
-    """Where positions along `axis` are below `length`."""
+    """Return a mask of the positions along `axis` that are below `length`."""
     places = np.arange(data._payload.shape[axis])
     limit = np.expand_dims(np.asarray(length._payload), axis if axis >= 0 else -1)
     while limit.ndim < data._payload.ndim:
@@ -91,7 +91,7 @@ def softmax(
     use_length: bool = False,
     dtype=None,
 ) -> Any:
-    """exp(data) divided by its sum along `axis`; beyond `length` 0, if that is to be used."""
+    """Return exp(data) divided by its sum along `axis`; 0 beyond `length`, if that is used."""
     x = data if temperature in (None, 1.0) else data / temperature
     if use_length or (length is not None and isinstance(length, TensorBase)):
         valid = _valid(x, length, axis)
@@ -105,14 +105,14 @@ def softmax(
 def log_softmax(
     data, axis: int = -1, temperature: float | None = None, dtype=None, use_length: bool = False
 ) -> Any:
-    """The logarithm of `softmax`."""
+    """Return the logarithm of `softmax`."""
     x = data if temperature in (None, 1.0) else data / temperature
     result = F.log_softmax(x, dim=axis)
     return result if dtype is None else T.to_copy(result, dtype=np.dtype(dtype))
 
 
 def softmin(data, axis: int = -1) -> Any:
-    """`softmax` of -data."""
+    """Return `softmax` of -data."""
     return F.softmin(data, dim=axis)
 
 
@@ -124,7 +124,7 @@ def topk(
     is_ascend: bool = False,
     dtype="float32",
 ) -> Any:
-    """The `k` largest elements along `axis`, or where they are."""
+    """Return the `k` largest elements along `axis`, or their indices."""
     if axis is None:
         data, axis = reshaped(data, (data._payload.size,)), 0
     found = largest(data, k, axis, not is_ascend)
@@ -143,7 +143,7 @@ def topk(
 
 
 def pick(data, index, axis: int = -1, mode: str = "clip", keepdims: bool = False) -> Any:
-    """From each row of `data` the element that `index` names."""
+    """Return the element that `index` selects from each row of `data`."""
     places = np.asarray(_whole(index)._payload)
     count = data._payload.shape[axis]
     places = places % count if mode == "wrap" else places.clip(0, count - 1)
@@ -156,14 +156,14 @@ def pick(data, index, axis: int = -1, mode: str = "clip", keepdims: bool = False
 def one_hot(
     data, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype="float32"
 ) -> Any:
-    """`on_value` where the last position is that which `data` names, `off_value` elsewhere."""
+    """Return `on_value` at the index that `data` gives along a new last axis, else `off_value`."""
     places = np.asarray(_whole(data)._payload)
     hot = np.where(places[..., None] == np.arange(depth), on_value, off_value)
     return new_tensor(hot.astype(dtype))
 
 
 def batch_dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    """The matrix products of two stacks of matrices."""
+    """Multiply two stacks of matrices."""
     lhs = movedim(lhs, -1, -2) if transpose_a else lhs
     return matmul(lhs, movedim(rhs, -1, -2) if transpose_b else rhs)
 
@@ -181,7 +181,7 @@ _ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def activation(data, act_type: str) -> Any:
-    """The function that `act_type` names: relu, sigmoid, tanh, softrelu or softsign."""
+    """Apply the activation `act_type`: relu, sigmoid, tanh, softrelu or softsign."""
     if act_type not in _ACTIVATIONS:
         known = ", ".join(sorted(_ACTIVATIONS))
         raise MXNetError(f"Invalid Input: '{act_type}', valid values are: {known}")
@@ -191,7 +191,7 @@ def activation(data, act_type: str) -> Any:
 def leaky_relu(
     data, gamma=None, act_type: str = "leaky", slope: float = 0.25, **bounds: float
 ) -> Any:
-    """Functions that are the identity above 0: leaky, prelu, elu, selu, gelu."""
+    """Apply an activation that is the identity above 0: leaky, prelu, elu, selu or gelu."""
     if act_type == "leaky":
         return F.leaky_relu(data, slope)
     if act_type == "prelu":
@@ -208,7 +208,7 @@ def leaky_relu(
 def fully_connected(
     x, weight, bias=None, num_hidden: int | None = None, no_bias: bool = False, flatten: bool = True
 ) -> Any:
-    """``x @ weight.T + bias``; with `flatten` of all dimensions of `x` but the first."""
+    """Return ``x @ weight.T + bias``; with `flatten`, over all dimensions but the first."""
     count = weight._payload.shape[0]
     if num_hidden is not None and num_hidden != count:
         raise MXNetError(
@@ -245,7 +245,7 @@ def convolution(
     layout: str | None = None,
     **tuning,
 ) -> Any:
-    """Convolution of (batch, channel, ...) with (filter, channel, ...) kernels, in 1 to 3 dims."""
+    """Convolve (batch, channel, ...) with (filter, channel, ...) kernels, in 1 to 3 dimensions."""
     return _convolutions(data, False)(
         data, weight, None if no_bias else bias, stride or 1, pad or 0, dilate or 1, num_group
     )
@@ -265,7 +265,7 @@ def deconvolution(
     no_bias: bool = True,
     **tuning,
 ) -> Any:
-    """The transpose of `convolution`."""
+    """Compute a transposed convolution (see `convolution`)."""
     bias = None if no_bias else bias
     convolve = _convolutions(data, True)
     return convolve(data, weight, bias, stride or 1, pad or 0, adj or 0, num_group, dilate or 1)
@@ -282,7 +282,7 @@ def pooling(
     count_include_pad: bool = True,
     **tuning,
 ) -> Any:
-    """The largest, or the mean, of windows of the last dimensions."""
+    """Return the maximum, or the mean, of windows over the last dimensions."""
     d = data._payload.ndim - 2
     if global_pool:
         kernel, stride, pad = tuple(data._payload.shape[2:]), (), ()
@@ -316,7 +316,7 @@ def batch_norm(
     axis: int = 1,
     **tuning,
 ) -> Any:
-    """Batch normalisation along `axis`; in training the running statistics are written to."""
+    """Normalize a batch along `axis`; training updates the running statistics."""
     order = None
     if axis not in (1, 1 - x._payload.ndim):
         x = movedim(x, axis, 1)
@@ -333,14 +333,14 @@ def batch_norm(
 
 
 def _note_statistics(x, mean, var, momentum: float) -> None:
-    """Blend the statistics of a batch into the running ones, the variance as MXNet has it."""
+    """Blend a batch's statistics into the running ones, with MXNet's variance."""
     axes = (0, *range(2, x.ndim))
     for running, now in ((mean, x.mean(axes)), (var, x.var(axes))):
         array_of(running)[...] = momentum * running._payload + (1 - momentum) * now
 
 
 def layer_norm(data, gamma, beta, axis: int = -1, eps: float = 1e-5) -> Any:
-    """Normalisation along `axis`, scaled by `gamma` and moved by `beta`."""
+    """Normalize along an axis, scale by `gamma`, and shift by `beta`."""
     if axis not in (-1, data._payload.ndim - 1):
         moved = layer_norm(movedim(data, axis, -1), gamma, beta, -1, eps)
         return movedim(moved, -1, axis)
@@ -355,13 +355,13 @@ def embedding(
     dtype="float32",
     sparse_grad: bool = False,
 ) -> Any:
-    """The rows of `weight` that `data` names; positions beyond it count as the last."""
+    """Return the rows of `weight` at the indices in `data`, clamped to the last row."""
     places = _whole(data)._payload.clip(0, weight._payload.shape[0] - 1)
     return F.embedding(new_tensor(places), weight)
 
 
 def dropout(data, p: float = 0.5, mode: str = "training", axes=(), cudnn_off: bool = True) -> Any:
-    """Elements set to 0 with probability `p` in training, the others scaled up.
+    """Set elements to 0 with probability `p` in training, and scale up the others.
 
     With `axes` whole slices: the choice is the same along these.
     """
@@ -375,7 +375,7 @@ def dropout(data, p: float = 0.5, mode: str = "training", axes=(), cudnn_off: bo
 
 
 def smooth_l1(data, scalar: float = 1.0) -> Any:
-    """A parabola where ``|data| < 1 / scalar**2``, and a straight line beyond."""
+    """Return the smooth L1 loss: quadratic where ``|data| < 1 / scalar**2``, linear beyond."""
     square = scalar * scalar
     size = T.abs(data)
     near = new_tensor(np.asarray(size._payload < 1 / square))
@@ -383,7 +383,7 @@ def smooth_l1(data, scalar: float = 1.0) -> Any:
 
 
 def gamma(data) -> Any:
-    """The gamma function."""
+    """Return the gamma function."""
     sign = np.where(data._payload > 0, 1, 1 - 2 * (np.floor(data._payload) % 2))
     return new_tensor(sign.astype(data._payload.dtype)) * T.exp(special.gammaln(data))
 
@@ -391,7 +391,7 @@ def gamma(data) -> Any:
 def sequence_mask(
     data, sequence_length=None, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
 ) -> Any:
-    """`data` with `value` beyond each sequence's length; sequences run along `axis`."""
+    """Return `data` with `value` beyond each sequence's length; sequences run along `axis`."""
     if not use_sequence_length or sequence_length is None:
         return data
     places = np.arange(data._payload.shape[axis])
@@ -403,25 +403,25 @@ def sequence_mask(
 
 
 def reshape_like(lhs, rhs) -> Any:
-    """`lhs` in the shape of `rhs`."""
+    """Reshape `lhs` to the shape of `rhs`."""
     return reshaped(lhs, tuple(rhs._payload.shape))
 
 
 def arange_like(data, start: float = 0.0, step: float = 1.0, axis: int | None = None) -> Any:
-    """Numbers from `start` on, as many as `data` has elements, or along `axis`."""
+    """Return numbers from `start` on, as many as `data` has elements, or along `axis`."""
     shape = data._payload.shape if axis is None else (data._payload.shape[axis],)
     count = np.arange(math.prod(shape)).reshape(shape)
     return new_tensor((start + step * count).astype(data._payload.dtype))
 
 
 def gather_nd(data, indices) -> Any:
-    """The elements at the positions in the columns of `indices`."""
+    """Return the elements at the positions in the columns of `indices`."""
     places = np.asarray(_whole(indices)._payload)
     return getitem(data, tuple(new_tensor(row) for row in places))
 
 
 def stop_gradient(data) -> Any:
-    """`data`, through which no gradient flows."""
+    """Return `data` without its gradient."""
     return new_tensor(np.array(data._payload))
 
 

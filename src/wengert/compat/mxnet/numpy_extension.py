@@ -37,33 +37,33 @@ seed = random.seed
 
 
 def save(file: str, arr) -> None:
-    """Write an array, or a list or dictionary of arrays, into a file (of NumPy's: ``.npz``)."""
+    """Write an array, or a list or dict of arrays, to a file in NumPy's ``.npz`` format."""
     storage.save(file, arr)
 
 
 def load(file: str) -> Any:
-    """What `save` wrote."""
+    """Load arrays that `save` wrote."""
     return storage.load(file, CLASSES["np"])
 
 
 def waitall() -> None:
-    """Nothing: what an operation gives is there when it returns."""
+    """Do nothing: results are ready when an operation returns."""
 
 
 def cast(data, dtype) -> Any:
-    """`data` in another dtype; recorded."""
+    """Convert `data` to another dtype; recorded."""
     return data.astype(dtype)
 
 
 def reshape(a, newshape, reverse: bool = False, order: str = "C") -> Any:
-    """`a` in another shape; -2 copies a size, and -1 is what is left."""
+    """Reshape `a`; -2 copies a size, and -1 is inferred."""
     sizes = (newshape,) if isinstance(newshape, int) else tuple(newshape)
     shape = tuple(a.shape[i] if size == -2 else size for i, size in enumerate(sizes))
     return a.reshape(shape)
 
 
 def nonzero(a) -> Any:
-    """The positions of elements that are not 0, a row for each."""
+    """Return the positions of the elements that are not 0, one per row."""
     result = np.argwhere(a.asnumpy())
     return computed(CLASSES["np"], lambda: result, (), {})
 

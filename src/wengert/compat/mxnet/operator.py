@@ -42,10 +42,10 @@ _REGISTRY: dict[str, Any] = {}
 
 
 class CustomOp:
-    """What computes an operator and its derivative, into arrays that are there already."""
+    """A custom operator and its derivative, which write into preallocated arrays."""
 
     def forward(self, is_train: bool, req, in_data, out_data, aux) -> None:
-        """Compute the results, and `assign` them; to be defined by a subclass."""
+        """Compute the results, and `assign` them; a subclass defines it."""
         raise NotImplementedError
 
     def backward(self, req, out_grad, in_data, out_data, in_grad, aux) -> None:
@@ -53,7 +53,7 @@ class CustomOp:
         raise NotImplementedError
 
     def assign(self, dst, req: str, src) -> None:
-        """Write `src` into `dst`, or add it, or neither, as `req` says."""
+        """Write `src` into `dst`, add it, or skip it, as `req` says."""
         if req in ("write", "inplace"):
             dst[:] = src
         elif req == "add":
@@ -61,7 +61,7 @@ class CustomOp:
 
 
 class CustomOpProp:
-    """What is known of an operator: the names of its arguments, the shapes of its results.
+    """The properties of a custom operator: argument names, result shapes.
 
     Parameters
     ----------
@@ -72,32 +72,32 @@ class CustomOpProp:
         self.need_top_grad_ = need_top_grad
 
     def list_arguments(self) -> list[str]:
-        """The names of the arguments."""
+        """Return the names of the arguments."""
         return ["data"]
 
     def list_outputs(self) -> list[str]:
-        """The names of the results."""
+        """Return the names of the results."""
         return ["output"]
 
     def list_auxiliary_states(self) -> list[str]:
-        """The names of arrays that are neither."""
+        """Return the names of the auxiliary arrays."""
         return []
 
     def infer_shape(self, in_shape) -> Any:
-        """The shapes of arguments, of results, and of auxiliary arrays."""
+        """Return the shapes of arguments, results, and auxiliary arrays."""
         return in_shape, [in_shape[0]] * len(self.list_outputs()), []
 
     def infer_type(self, in_type) -> Any:
-        """The dtypes of arguments, of results, and of auxiliary arrays."""
+        """Return the dtypes of arguments, results, and auxiliary arrays."""
         return in_type, [in_type[0]] * len(self.list_outputs()), []
 
     def create_operator(self, ctx, in_shapes, in_dtypes) -> CustomOp:
-        """The operator; to be defined by a subclass."""
+        """Return the operator; a subclass defines it."""
         raise NotImplementedError
 
 
 def register(reg_name: str) -> Callable[[Any], Any]:
-    """Make a `CustomOpProp` known by a name: a decorator."""
+    """Register a `CustomOpProp` under a name; a decorator."""
 
     def keep(prop_cls) -> Any:
         if not issubclass(prop_cls, CustomOpProp):

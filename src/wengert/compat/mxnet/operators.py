@@ -43,7 +43,7 @@ COMPARISONS = {
 
 
 def whole_number(array, number) -> Any:
-    """`number` as it meets an array of whole numbers: without its fraction, as in MXNet."""
+    """Return `number` as an operand beside an integer array: truncated, as in MXNet."""
     if number.__class__ is not float or array._payload.dtype.kind not in "iu":
         return number
     if number != int(number):
@@ -221,7 +221,7 @@ def _property(name: str) -> property:
     below = getattr(wnp.ndarray, name)
 
     def get(self) -> Any:
-        """As the property of `wengert.numpy.ndarray`, recorded as MXNet records."""
+        """Return the property of `wengert.numpy.ndarray`, recorded as MXNet records."""
         return computed(self.__class__, below.fget, (self,), {})
 
     return property(get)

@@ -23,7 +23,7 @@ _REGISTRY: dict[str, Any] = {}
 
 
 def register(cls) -> Any:
-    """Let `create` find a class by its name in lower case; a decorator."""
+    """Register a class so that `create` finds it by its lower-case name; a decorator."""
     _REGISTRY[cls.__name__.lower()] = cls
     return cls
 
@@ -86,7 +86,7 @@ class Optimizer:
         self.lr = lr
 
     def create_state(self, index, weight) -> Any:
-        """What an update needs to remember of earlier ones: arrays of NumPy's, by name."""
+        """Return the state that updates keep between steps: NumPy arrays by name."""
         return updates.kept(np.asarray(weight._payload), *self.kept)
 
     def _scaled(self, grad) -> Any:
@@ -107,7 +107,7 @@ class Optimizer:
         weight[...] = self.step(w, g, state, rate, decay, count)
 
     def step(self, w, g, state, lr: float, wd: float, t: int) -> Any:
-        """The new values, of arrays of NumPy's; changes `state` in place."""
+        """Return the new values as NumPy arrays; updates `state` in place."""
         raise NotImplementedError
 
 
@@ -198,7 +198,7 @@ class AdaDelta(Optimizer):
 
 
 def create(name, **kwargs) -> Any:
-    """An optimizer from its name, or itself.
+    """Return an optimizer by name, or the given one.
 
     Raises
     ------

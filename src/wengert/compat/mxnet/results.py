@@ -1,7 +1,7 @@
 """Layer 9 · compat: how operations are computed on MXNet's arrays.
 
 NOTE [dtypes of MXNet]
-The default is float32, of whole numbers too. A number never changes the dtype of an array. float64
+The default is float32, of integers too. A number never changes the dtype of an array. float64
 comes of float64 only, so what NumPy computes in float64 from integers (means, quotients, mixtures
 with float32) becomes float32.
 
@@ -35,12 +35,12 @@ CLASSES: dict[str, type] = {}
 
 
 def default_float() -> Any:
-    """The dtype of fractions, unless one is asked for."""
+    """Return the default floating dtype."""
     return _FLOAT64 if NUMPY.get()[2] else _FLOAT32
 
 
 def default_int() -> Any:
-    """The dtype of whole numbers, unless one is asked for."""
+    """Return the default integer dtype."""
     return np.dtype(np.int64) if NUMPY.get()[2] else _FLOAT32
 
 
@@ -48,7 +48,7 @@ def default_int() -> Any:
 
 
 def plain(value) -> Any:
-    """A stand-in for an array: over the same memory, and without its history."""
+    """Return a tensor over the memory of an array, without its history."""
     alias = TensorBase.__new__(wnp.ndarray)
     alias._payload = value._array()
     alias._edge = None
@@ -69,7 +69,7 @@ def _written(value) -> bool:
 
 
 def operand(value, writes: bool = False) -> Any:
-    """What an operation gets for an argument: see NOTE [MXNet records on request].
+    """Return the operand that an operation sees for an argument: NOTE [MXNet records on request].
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def holds_array(value) -> bool:
 
 
 def _wide(value) -> bool:
-    """Whether float64 is among the arguments."""
+    """Whether any argument is float64."""
     if isinstance(value, TensorBase):
         return bool(value._payload.dtype == _FLOAT64)
     if isinstance(value, np.ndarray):
@@ -110,7 +110,7 @@ def _wide(value) -> bool:
 
 
 def adopt(result, cls: type, narrow: bool = False) -> Any:
-    """The result of an operation, as an array of class `cls`; in tuples and lists, too."""
+    """Return the result of an operation as an array of class `cls`, in tuples and lists too."""
     kind = result.__class__
     if kind is wnp.ndarray or kind is PORTS.tensor:
         if narrow and result._payload.dtype == _FLOAT64:
@@ -128,7 +128,7 @@ def adopt(result, cls: type, narrow: bool = False) -> Any:
 
 
 def _own(result, views: bool) -> Any:
-    """The result in memory of its own (see NOTE [memory of MXNet])."""
+    """Return the result in its own memory (see NOTE [memory of MXNet])."""
     if isinstance(result, TensorBase):
         ext = result._ext
         if ext is None or ext.base is None or (views and result._payload.flags.c_contiguous):

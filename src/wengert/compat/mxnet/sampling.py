@@ -22,7 +22,7 @@ __all__ = ["drawing", "seed"]
 
 
 def seed(seed_state: int, ctx="all") -> None:
-    """Start the stream of random numbers again.
+    """Restart the stream of random numbers.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def showing(
     Parameters
     ----------
     function : callable. A function of any arguments.
-    below : callable. What it calls.
+    below : callable. The function that it calls.
     arrays : sequence of str. The arguments of an element-wise function, which itself shows none.
     creates : bool. Whether it makes arrays: in a context, and of a dtype that is MXNet's.
     """
@@ -46,4 +46,4 @@ def showing(
 
 
 _NUMPYS = ("device", "like", "subok")
-"""What functions of NumPy's take that make arrays, and MXNet's do not."""
+"""Parameters of NumPy's creation functions that MXNet's do not take."""

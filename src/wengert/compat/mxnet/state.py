@@ -26,7 +26,7 @@ TRAINING: ContextVar[bool] = ContextVar("wengert_mxnet_training", default=False)
 NUMPY: ContextVar[tuple[bool, bool, bool]] = ContextVar(
     "wengert_mxnet_numpy", default=(False, False, False)
 )
-"""What ``npx.set_np`` was told: shape, array, dtype."""
+"""The settings of ``npx.set_np``: shape, array, dtype."""
 CLEARED: WeakSet[Any] = WeakSet()
 
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: arrays in files, as NumPy's ``.npz``; MXNet's own format is not read."""
+"""Layer 9 · compat: arrays in files, as NumPy's ``.npz``; MXNet's own format is not supported."""
 
 from __future__ import annotations
 

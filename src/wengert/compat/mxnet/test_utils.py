@@ -44,12 +44,12 @@ def _near(a, b, rtol, atol) -> tuple[float, float]:
 
 
 def same(a, b) -> bool:
-    """Whether all elements are equal."""
+    """Return whether all elements are equal."""
     return bool(np.array_equal(_plain(a), _plain(b)))
 
 
 def almost_equal(a, b, rtol=None, atol=None, equal_nan: bool = False, **options) -> bool:
-    """Whether all elements are near each other; how near follows from the dtypes by default."""
+    """Return whether all elements are close, with tolerances from the dtypes by default."""
     x, y = _plain(a), _plain(b)
     rtol, atol = _near(x, y, rtol, atol)
     return bool(np.allclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan))
@@ -64,7 +64,7 @@ def assert_almost_equal(
     equal_nan: bool = False,
     **options,
 ) -> None:
-    """Raise an AssertionError that shows the largest difference, if elements are not near.
+    """Raise an AssertionError that shows the largest difference, unless all elements are close.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def assert_exception(f: Callable[..., Any], exception_type, *args, **kwargs) -> 
 
 @contextlib.contextmanager
 def environment(*args) -> Iterator[None]:
-    """A context in which variables of the environment are set; None takes one away.
+    """Return a context with environment variables set; None removes one.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _set(values: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def discard_stderr() -> Iterator[None]:
-    """A context in which what is written to the standard error is dropped."""
+    """Return a context that drops output to standard error."""
     with open(os.devnull, "w") as nothing:
         kept, sys.stderr = sys.stderr, nothing
         try:
@@ -130,12 +130,12 @@ def discard_stderr() -> Iterator[None]:
 
 
 def default_context() -> Context:
-    """The context that is current."""
+    """Return the current context."""
     return current_context()
 
 
 def set_default_context(ctx) -> None:
-    """Accepted, if it is the CPU.
+    """Accept the CPU as the default context; refuse others.
 
     Raises
     ------
@@ -146,38 +146,38 @@ def set_default_context(ctx) -> None:
 
 
 def default_dtype() -> Any:
-    """The dtype of numbers for tests."""
+    """Return the default dtype for tests."""
     return np.float32
 
 
 def list_gpus() -> list[int]:
-    """The numbers of the GPUs: none."""
+    """Return the indices of the GPUs: none."""
     return []
 
 
 def rand_shape_nd(num_dim: int, dim: int = 10, allow_zero_size: bool = False) -> tuple[int, ...]:
-    """A shape by chance."""
+    """Return a random shape."""
     sizes = np.random.randint(0 if allow_zero_size else 1, dim + 1, size=num_dim)
     return tuple(int(n) for n in sizes)
 
 
 def rand_shape_2d(dim0: int = 10, dim1: int = 10, allow_zero_size: bool = False) -> Any:
-    """A shape of two dimensions by chance."""
+    """Return a random shape of two dimensions."""
     low = 0 if allow_zero_size else 1
     return tuple(int(np.random.randint(low, n + 1)) for n in (dim0, dim1))
 
 
 def rand_shape_3d(dim0: int = 10, dim1: int = 10, dim2: int = 10) -> Any:
-    """A shape of three dimensions by chance."""
+    """Return a random shape of three dimensions."""
     return tuple(int(np.random.randint(1, n + 1)) for n in (dim0, dim1, dim2))
 
 
 def rand_ndarray(shape, stype: str = "default", dtype=None, **options) -> Any:
-    """An array of numbers between -1 and 1 by chance.
+    """Return an array of random numbers between -1 and 1.
 
     Raises
     ------
-    ValueError: If it is to be sparse.
+    ValueError: If a sparse array is requested.
     """
     if stype != "default":
         raise ValueError(f"rand_ndarray(stype={stype!r}) is not offered here: use nd.sparse")
@@ -186,7 +186,7 @@ def rand_ndarray(shape, stype: str = "default", dtype=None, **options) -> Any:
 
 
 def random_arrays(*shapes) -> Any:
-    """Arrays of NumPy with normal numbers by chance; one of them by itself."""
+    """Return NumPy arrays of random normal numbers; a single one by itself."""
     found = [
         np.random.randn(*shape).astype(np.float32) if shape else np.float32(np.random.randn())
         for shape in shapes
@@ -203,7 +203,7 @@ def check_numeric_gradient(
     atol: float | None = None,
     **options,
 ) -> None:
-    """Compare gradients with differences of the function.
+    """Compare gradients with finite differences of the function.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from wengert.compat.mxnet.state import NUMPY
 
 
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
-    """Choose ``mxnet.np``: what `gluon` computes with, and with `dtype` NumPy's own defaults.
+    """Switch to ``mxnet.np`` for `gluon`, and with `dtype` to NumPy's default dtypes.
 
     Raises
     ------
@@ -39,22 +39,22 @@ def reset_np() -> None:
 
 
 def is_np_shape() -> bool:
-    """Whether NumPy's shapes were chosen."""
+    """Return whether NumPy's shapes are on."""
     return NUMPY.get()[0]
 
 
 def is_np_array() -> bool:
-    """Whether ``mxnet.np`` was chosen."""
+    """Return whether ``mxnet.np`` is on."""
     return NUMPY.get()[1]
 
 
 def is_np_default_dtype() -> bool:
-    """Whether NumPy's default dtypes were chosen."""
+    """Return whether NumPy's default dtypes are on."""
     return NUMPY.get()[2]
 
 
 def set_np_shape(active: bool) -> bool:
-    """Choose NumPy's shapes or not, and say what was chosen before."""
+    """Switch NumPy's shapes on or off, and return the previous setting."""
     before = NUMPY.get()
     NUMPY.set((bool(active), *before[1:]))
     return before[0]
@@ -62,7 +62,7 @@ def set_np_shape(active: bool) -> bool:
 
 @contextlib.contextmanager
 def np_shape(active: bool = True) -> Iterator[None]:
-    """As `set_np_shape`, inside of a ``with`` statement."""
+    """Call `set_np_shape` for the duration of a ``with`` statement."""
     token = NUMPY.set((bool(active), *NUMPY.get()[1:]))
     try:
         yield
@@ -72,7 +72,7 @@ def np_shape(active: bool = True) -> Iterator[None]:
 
 @contextlib.contextmanager
 def np_array(active: bool = True) -> Iterator[None]:
-    """Choose ``mxnet.np`` or not, inside of a ``with`` statement."""
+    """Switch ``mxnet.np`` on or off inside a ``with`` block."""
     shape, _, dtype = NUMPY.get()
     token = NUMPY.set((shape or bool(active), bool(active), dtype))
     try:
@@ -85,7 +85,7 @@ _METHODS = ("__init__", "forward", "hybrid_forward")
 
 
 def use_np(function) -> Any:
-    """Decorate a function, or a block, that runs as after `set_np`.
+    """Decorate a function or a block to run as after `set_np`.
 
     Examples
     --------

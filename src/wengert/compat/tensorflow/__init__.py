@@ -2,7 +2,7 @@
 
 Programs for TensorFlow 2 run after a change of their import line. Operations run at once; tapes
 record what TensorFlow's tapes record, dtypes do not mix, and errors are of TensorFlow's classes.
-What differs is told in ``docs/tensorflow.md``.
+``docs/tensorflow.md`` lists the differences.
 
 Examples
 --------
@@ -89,7 +89,7 @@ from wengert.compat.tensorflow.variable import (
 )
 
 __version__ = "2.21.0"
-"""The version of TensorFlow whose behaviour is followed."""
+"""The version of TensorFlow that the interface follows."""
 
 newaxis = None
 NotDifferentiable = no_gradient
@@ -103,7 +103,7 @@ _ELSEWHERE = {
     "TensorArray": "array",
     "print": "printing",
 }
-"""Names that are defined in a module which is imported when one of them is used first."""
+"""Names whose modules are imported on first use."""
 _NAMES = """
     bitwise config data debugging distribute image initializers keras linalg losses math metrics nn
     optimizers random saved_model signal sparse strings train

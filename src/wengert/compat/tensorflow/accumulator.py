@@ -112,7 +112,7 @@ class ForwardAccumulator:
         self._recording = False
 
     def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE) -> Any:
-        """The derivatives of `primals` in the direction of the accumulator's tangents.
+        """Return the derivatives of `primals` in the direction of the accumulator's tangents.
 
         Parameters
         ----------

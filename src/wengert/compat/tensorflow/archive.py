@@ -63,11 +63,11 @@ def write_archive(path, state, arrays: dict[str, Any]) -> None:
 
 
 def read_archive(path) -> tuple[Any, dict[str, Any]]:
-    """What `write_archive` wrote.
+    """Read what `write_archive` wrote.
 
     Raises
     ------
-    FileNotFoundError: If there is no such file.
+    FileNotFoundError: If the file does not exist.
     ValueError: If it is another kind of file, or damaged.
     """
     with open(path, "rb") as file:

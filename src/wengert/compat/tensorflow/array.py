@@ -16,7 +16,7 @@ __all__ = ["TensorArray"]
 
 
 class TensorArray:
-    """Tensors by number: what is written is read, stacked and differentiated later.
+    """An array of tensors to write, then read, stack and differentiate.
 
     Parameters
     ----------
@@ -59,19 +59,19 @@ class TensorArray:
 
     @property
     def dynamic_size(self) -> bool:
-        """Whether writing behind the end makes it longer."""
+        """Whether writing past the end extends the array."""
         return self._grows
 
     def size(self, name=None) -> Any:
-        """How many tensors there are, as a tensor."""
+        """Return the number of tensors, as a tensor."""
         return convert_to_tensor(len(self._items))
 
     def write(self, index, value, name=None) -> TensorArray:
-        """Put a tensor at a place; returns the array.
+        """Write a tensor at an index; return the array.
 
         Raises
         ------
-        OutOfRangeError: If there is no such place, and the size is not dynamic.
+        OutOfRangeError: If the index is out of range, and the size is not dynamic.
         """
         place = int(index)
         if place < 0 or (place >= len(self._items) and not self._grows):
@@ -87,11 +87,11 @@ class TensorArray:
         return self
 
     def read(self, index, name=None) -> Any:
-        """The tensor at a place.
+        """Return the tensor at an index.
 
         Raises
         ------
-        OutOfRangeError: If there is no such place.
+        OutOfRangeError: If the index is out of range.
         """
         place = int(index)
         if not 0 <= place < len(self._items):
@@ -113,24 +113,24 @@ class TensorArray:
         return made(T.expand(zeros, shape=tuple(shapes[0])))
 
     def stack(self, name=None) -> Any:
-        """All tensors as one, along a new first dimension."""
+        """Stack all tensors along a new first dimension."""
         if not self._items:
             return converted([], numpy_dtype(self._dtype))
         items = [self._found(i) for i in range(len(self._items))]
         return made(T.stack(*same_dtype("TensorListStack", *items), dim=0))
 
     def concat(self, name=None) -> Any:
-        """All tensors as one, along their first dimension."""
+        """Concatenate all tensors along their first dimension."""
         items = [self._found(i) for i in range(len(self._items))]
         return made(T.cat(*same_dtype("TensorListConcat", *items), dim=0))
 
     def gather(self, indices, name=None) -> Any:
-        """The tensors at some places, along a new first dimension."""
+        """Stack the tensors at some indices along a new first dimension."""
         places = convert_to_tensor(indices)._payload.tolist()
         return made(T.stack(*same_dtype("Pack", *[self.read(i) for i in places]), dim=0))
 
     def unstack(self, value, name=None) -> TensorArray:
-        """Fill the array with the parts of a tensor along its first dimension."""
+        """Fill the array with the slices of a tensor along its first dimension."""
         self._items = list(converted(value, numpy_dtype(self._dtype)))
         return self
 

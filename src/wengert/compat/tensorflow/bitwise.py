@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.bitwise``: functions of the bits of whole numbers."""
+"""Layer 9 · compat: ``tf.bitwise``: bitwise functions of integers."""
 
 from __future__ import annotations
 

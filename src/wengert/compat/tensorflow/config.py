@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.config``: what programs ask of it and set; there is one CPU."""
+"""Layer 9 · compat: ``tf.config``: devices and settings; there is one CPU."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LogicalDevice(NamedTuple):
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The CPU; nothing for another type of device.
+    """Return the CPU; nothing for another device type.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The CPU; nothing for another type of device."""
+    """Return the CPU; nothing for another device type."""
     if device_type not in (None, "CPU"):
         return []
     return [LogicalDevice("/device:CPU:0", "CPU")]

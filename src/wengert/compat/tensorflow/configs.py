@@ -40,27 +40,27 @@ _MODULES = (
     "optimizers",
     "optimizers.schedules",
 )
-"""Where Keras's own objects are found, under ``keras.``."""
+"""The modules of Keras's own objects, under ``keras.``."""
 
 
 class Configured:
-    """An object that knows the arguments it was made with."""
+    """An object that remembers the arguments it was made with."""
 
     _given: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __new__(cls, *args, **kwargs) -> Any:
-        """An object that has noted its arguments."""
+        """Make an object that remembers its arguments."""
         made = super().__new__(cls)
         object.__setattr__(made, "_given", (args, kwargs))
         return made
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
+        """Return the arguments to make an equal object."""
         return arguments_of(self)
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """One with these arguments."""
+        """Build an object from these arguments."""
         return cls(**{key: deserialize_keras_object(value) for key, value in config.items()})
 
 
@@ -90,7 +90,7 @@ def arguments_of(owner) -> dict[str, Any]:
 
 
 def snake_case(kind: str) -> str:
-    """The name of a class as Keras writes it for its instances: ``batch_normalization``."""
+    """Return the name of a class in Keras's style for its instances: ``batch_normalization``."""
     parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", kind))
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
@@ -141,7 +141,7 @@ def getter(
 def register_keras_serializable(
     package: str = "Custom", name: str | None = None
 ) -> Callable[[Any], Any]:
-    """Decorate a class or a function so that files may name it, as ``package>name``.
+    """Decorate a class or a function to register it for files, as ``package>name``.
 
     Examples
     --------
@@ -162,12 +162,12 @@ def register_keras_serializable(
 
 
 def get_registered_name(obj) -> str:
-    """The name under which a class or function is registered, or its own."""
+    """Return the registered name of a class or function, or its own."""
     return next((key for key, value in _REGISTERED.items() if value is obj), obj.__name__)
 
 
 def get_registered_object(name: str, custom_objects=None, module_objects=None) -> Any:
-    """The class or function of a name, or None."""
+    """Return the class or function registered under a name, or None."""
     for table in (_CUSTOM, _REGISTERED, custom_objects or {}, module_objects or {}):
         if name in table:
             return table[name]
@@ -175,13 +175,13 @@ def get_registered_object(name: str, custom_objects=None, module_objects=None) -
 
 
 def get_custom_objects() -> dict[str, Any]:
-    """The table of names that the program may add to."""
+    """Return the table of custom names, to which the program may add."""
     return _CUSTOM
 
 
 @contextmanager
 def custom_object_scope(custom_objects: dict[str, Any]) -> Iterator[None]:
-    """A context in which these names are known, too."""
+    """Return a context in which more names are known."""
     before = dict(_CUSTOM)
     _CUSTOM.update(custom_objects)
     try:
@@ -209,7 +209,7 @@ def _home(kind) -> str | None:
 
 
 def serialize_keras_object(obj) -> Any:
-    """What JSON can hold of an object.
+    """Return a JSON-compatible description of an object.
 
     Raises
     ------
@@ -288,7 +288,7 @@ def _of_function(function) -> Any:
 
 
 def deserialize_keras_object(config, custom_objects=None, safe_mode: bool = True, **kwargs) -> Any:
-    """The object that a dictionary of `serialize_keras_object` describes.
+    """Return the object that a dictionary of `serialize_keras_object` describes.
 
     Raises
     ------

@@ -26,7 +26,7 @@ def cond(
     false_fn: Callable[[], Any] | None = None,
     name=None,
 ) -> Any:
-    """What one of two functions returns: `true_fn` if `pred` is true, else `false_fn`.
+    """Return the result of `true_fn` if `pred` is true, else of `false_fn`.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def case(
     strict: bool = False,
     name=None,
 ) -> Any:
-    """What the function returns that stands with the first true predicate, or `default`.
+    """Return the result of the function paired with the first true predicate, or of `default`.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def case(
 def switch_case(
     branch_index, branch_fns, default: Callable[[], Any] | None = None, name=None
 ) -> Any:
-    """What function number `branch_index` returns; for an unknown number `default`, or the last.
+    """Return the result of function number `branch_index`; if unknown, of `default` or the last.
 
     Examples
     --------
@@ -109,12 +109,12 @@ def while_loop(
     maximum_iterations=None,
     name=None,
 ) -> Any:
-    """Call `body` on the loop variables as long as `cond` of them is true.
+    """Call `body` on the loop variables while `cond` of them is true.
 
     Parameters
     ----------
     cond, body : callable. Take the loop variables; `body` returns as many.
-    loop_vars : list or tuple. What they are at first.
+    loop_vars : list or tuple. Their initial values.
     back_prop : bool. Whether the result may be differentiated.
     maximum_iterations : optional. How often to call `body` at most.
     shape_invariants, parallel_iterations, swap_memory, name: Accepted, without effect.
@@ -153,7 +153,7 @@ def while_loop(
 
 
 def _rows(elems) -> tuple[list[Any], int]:
-    """The elements of nested tensors, along their first dimension."""
+    """Return the elements of nested tensors along their first dimension."""
     flat = [convert_to_tensor(value) for value in nest.flatten(elems)]
     if not flat:
         raise ValueError("elems must contain at least one Tensor.")
@@ -171,7 +171,7 @@ def _rows(elems) -> tuple[list[Any], int]:
 
 
 def _stacked(values: list[Any]) -> Any:
-    """Structures of tensors as one structure of stacked tensors."""
+    """Stack structures of tensors into one structure."""
     columns = zip(*[nest.flatten(value) for value in values], strict=True)
     packed = [made(T.stack(*same_dtype("TensorListStack", *column), dim=0)) for column in columns]
     return nest.pack_sequence_as(values[0], packed)
@@ -192,7 +192,7 @@ def map_fn(
     name=None,
     fn_output_signature=None,
 ) -> Any:
-    """`fn` of each element along the first dimension, stacked.
+    """Apply `fn` to each element along the first dimension, and stack the results.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def scan(
     reverse: bool = False,
     name=None,
 ) -> Any:
-    """All results of calling ``fn(before, element)`` along the first dimension, stacked.
+    """Call ``fn(before, element)`` along the first dimension, and stack all results.
 
     Without an `initializer` the first element is the first result.
 
@@ -270,7 +270,7 @@ def _fold(path: str, order: int, words: str, example: str) -> Any:
         swap_memory: bool = False,
         name=None,
     ) -> Any:
-        """The last result of calling ``fn(before, element)`` along the first dimension{words}.
+        """Return the last result of ``fn(before, element)`` along the first dimension{words}.
 
         Examples
         --------
@@ -289,9 +289,9 @@ foldr = _fold("foldr", -1, ", from the last element to the first", "0.0")
 def vectorized_map(
     fn: Callable[[Any], Any], elems, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """As `map_fn`, computed at once for all elements, as one batch.
+    """Like `map_fn`, but for all elements at once, as one batch.
 
-    A tape inside of `fn` gives the gradients of each element.
+    A tape inside `fn` gives the gradients of each element.
 
     Parameters
     ----------

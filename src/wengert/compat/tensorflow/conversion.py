@@ -1,4 +1,4 @@
-"""Layer 9 · compat: how tensors are made of values: `constant`, `convert_to_tensor`, `identity`."""
+"""Layer 9 · compat: conversion to tensors: `constant`, `convert_to_tensor`, `identity`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wengert.tensor.tensor import Tensor as NativeTensor
 
 
 def constant(value, dtype=None, shape=None, name="Const") -> Any:
-    """A tensor of a number, a nested list of numbers, or an array.
+    """Build a tensor from a number, a nested list of numbers, or an array.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def constant(value, dtype=None, shape=None, name="Const") -> Any:
 
 
 def _label(value, shape=None) -> Any:
-    """A tensor of strings."""
+    """Build a tensor of strings."""
     array = bytes_of(value)
     if shape is not None:
         size = sizes(shape)
@@ -86,7 +86,7 @@ def _label(value, shape=None) -> Any:
 
 
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Any:
-    """A tensor of anything that has one's values; a tensor itself is returned as it is.
+    """Convert a value to a tensor; a tensor is returned unchanged.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Any:
 
 
 def identity(input, name=None) -> Any:
-    """The same value as another tensor: a gradient by one is none by the other.
+    """Return the same value as another tensor: gradients by one are not gradients by the other.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def identity(input, name=None) -> Any:
 
 
 def stop_gradient(input, name=None) -> Any:
-    """The same value as a constant: no gradient and no tangent passes.
+    """Return the same value as a constant, through which no gradient or tangent passes.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def stop_gradient(input, name=None) -> Any:
 
 
 def is_tensor(x) -> bool:
-    """Whether `x` is a tensor or a variable.
+    """Return whether `x` is a tensor or a variable.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def is_tensor(x) -> bool:
 
 
 def get_static_value(tensor, partial: bool = False) -> Any:
-    """The values of a tensor as a NumPy array.
+    """Return the values of a tensor as a NumPy array.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def get_static_value(tensor, partial: bool = False) -> Any:
 
 
 class IndexedSlices:
-    """Rows of a tensor: what ``variable.scatter_add`` and its like take.
+    """Rows of a tensor, as ``variable.scatter_add`` and the like take them.
 
     Gradients are never of this class here: those of `gather` are dense.
 
@@ -192,7 +192,7 @@ class IndexedSlices:
 
     @property
     def shape(self) -> TensorShape:
-        """The shape of the whole, as far as it is known."""
+        """The shape of the whole tensor, as far as it is known."""
         if self.dense_shape is None:
             return TensorShape(None)
         return TensorShape(sizes(self.dense_shape))
@@ -217,7 +217,7 @@ class IndexedSlices:
 
 
 class TensorSpec:
-    """What is known of a tensor: its shape, dtype and name; as ``tf.function`` takes it.
+    """The shape, dtype and name of a tensor, as ``tf.function`` takes them.
 
     Parameters
     ----------
@@ -233,11 +233,11 @@ class TensorSpec:
 
     @classmethod
     def from_tensor(cls, tensor, name: str | None = None) -> TensorSpec:
-        """That of a tensor."""
+        """Return the spec of a tensor."""
         return cls(tensor.shape, tensor.dtype, name)
 
     def is_compatible_with(self, value) -> bool:
-        """Whether a tensor is of the dtype and a shape that fits."""
+        """Return whether a tensor has the dtype and a compatible shape."""
         found = convert_to_tensor(value)
         return found.dtype is self.dtype and self.shape.is_compatible_with(found.shape)
 

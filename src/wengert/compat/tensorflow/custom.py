@@ -1,4 +1,4 @@
-"""Layer 9 · compat: derivatives of one's own: `custom_gradient` and what is built on it."""
+"""Layer 9 · compat: custom derivatives: `custom_gradient` and functions built on it."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from wengert.tape.base import new_tensor
 
 
 class _Custom(Function):
-    """What a call of a function with a gradient of its own records."""
+    """The recorded call of a function with a custom gradient."""
 
     @staticmethod
     def forward(ctx, call: _Call, *inputs) -> Any:
-        """The results, which are known."""
+        """Return the results, which are already known."""
         ctx.call = call
         return tuple([new_tensor(value._payload) for value in call.values])
 
     @staticmethod
     def backward(ctx, *cotangents) -> Any:
-        """The user's gradients."""
+        """Return the user's gradients."""
         return (None, *ctx.call.gradients(cotangents))
 
 
 class _Call:
-    """One call of a function with a gradient of its own."""
+    """One call of a function with a custom gradient."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class _Call:
         self.variables = variables
 
     def gradients(self, cotangents: tuple[Any, ...]) -> list[Any]:
-        """Those of the arguments and of the variables, as operands."""
+        """Return the gradients of the arguments and of the variables, as operands."""
         upstream = [made(new_tensor(g._payload, g._edge, g._vc)) for g in cotangents]
         if self.variables:
             both = self.grad_fn(*upstream, variables=self.variables)
@@ -87,7 +87,7 @@ class _Call:
 
 
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
-    """Decorate a function that returns ``(result, grad_fn)``: its gradient is that of `grad_fn`.
+    """Decorate a function that returns ``(result, grad_fn)`` to use `grad_fn` as its gradient.
 
     Parameters
     ----------
@@ -154,9 +154,9 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
 
 def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
-    """The results as the user sees them, recorded as one operation.
+    """Return the results as the user sees them, recorded as one operation.
 
-    Forward accumulators see the operations inside of the function, as in TensorFlow; only what goes
+    Forward accumulators see the operations inside the function, as in TensorFlow; only what goes
     backwards is the user's.
     """
     context = active()
@@ -201,7 +201,7 @@ def _takes_variables(function: Callable[..., Any]) -> bool:
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that computes what `f` does and keeps nothing: its gradient calls `f` again.
+    """Wrap `f` to keep nothing for its gradient, which calls `f` again.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             CONTEXT.set(before)
 
         def gradient(*upstream, variables=None) -> Any:
-            """The gradients, from a second computation."""
+            """Return the gradients, from a second computation."""
             own = [] if variables is None else list(variables)
             with GradientTape() as tape:
                 again = nest.map_structure(
@@ -260,7 +260,7 @@ def _is_differentiable(value) -> bool:
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that computes what `f` does and has the gradient of the identity.
+    """Wrap `f` to have the gradient of the identity.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def passing(*args, **kwargs) -> Any:
         def gradient(*upstream, variables=None) -> Any:
-            """The cotangents as they come; variables get nothing."""
+            """Return the cotangents unchanged; variables get none."""
             if variables is not None:
                 return upstream, [None] * len(variables)
             return upstream
@@ -286,7 +286,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def gradients(*args, **kwargs) -> NoReturn:
-    """Refused, as by TensorFlow where operations run at once.
+    """Refused, as in eager TensorFlow.
 
     Raises
     ------

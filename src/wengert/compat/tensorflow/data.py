@@ -60,7 +60,7 @@ UNKNOWN_CARDINALITY = -2
 
 
 def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
-    """Decorate a generator of elements: the method gives a dataset of what it yields.
+    """Decorate a generator of elements to return a dataset of what it yields.
 
     `count` checks the arguments, and gives the number of elements, from that of the dataset.
     """
@@ -109,7 +109,7 @@ class Options:
 
 
 class Dataset:
-    """A stream of elements, which can be begun again.
+    """A stream of elements that can be iterated again.
 
     Made by `from_tensor_slices`, `from_tensors`, `from_generator`, `range` or `zip`.
 
@@ -130,7 +130,7 @@ class Dataset:
 
     @staticmethod
     def from_tensor_slices(tensors, name=None) -> Dataset:
-        """The parts of tensors along their first dimension, side by side.
+        """Build a dataset from the slices of tensors along their first dimension.
 
         Raises
         ------
@@ -159,7 +159,7 @@ class Dataset:
 
     @staticmethod
     def from_tensors(tensors, name=None) -> Dataset:
-        """One element.
+        """Build a dataset of one element.
 
         Examples
         --------
@@ -178,7 +178,7 @@ class Dataset:
         output_signature=None,
         name=None,
     ) -> Dataset:
-        """What a generator function yields.
+        """Build a dataset from the items of a generator function.
 
         Examples
         --------
@@ -201,7 +201,7 @@ class Dataset:
 
     @staticmethod
     def range(*args, output_type=None, name=None) -> Dataset:
-        """The whole numbers that Python's ``range`` gives, as int64.
+        """Build a dataset of the integers of Python's ``range``, as int64.
 
         Examples
         --------
@@ -214,7 +214,7 @@ class Dataset:
 
     @staticmethod
     def zip(*args, datasets=None, name=None) -> Dataset:
-        """The elements of several datasets side by side, as long as all have some.
+        """Pair the elements of several datasets, until one ends.
 
         Examples
         --------
@@ -237,7 +237,7 @@ class Dataset:
 
     @staticmethod
     def random(seed=None, rerandomize_each_iteration=None, name=None) -> Dataset:
-        """Whole numbers below 2**32 at random, without end."""
+        """Build an endless dataset of random integers below 2**32."""
         start = int(stream_of(seed).integers(1 << 62))
 
         def begin() -> Iterator[Any]:
@@ -251,7 +251,7 @@ class Dataset:
     def choose_from_datasets(
         datasets, choice_dataset, stop_on_empty_dataset: bool = True
     ) -> Dataset:
-        """The next element, each time, of the dataset whose number comes."""
+        """Take the next element of the dataset whose number comes."""
 
         def begin() -> Iterator[Any]:
             streams = [iter(dataset) for dataset in datasets]
@@ -273,7 +273,7 @@ class Dataset:
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration=None,
     ) -> Dataset:
-        """The next element, each time, of a dataset that is drawn by its weight."""
+        """Take the next element of a dataset drawn by weight."""
         start = int(stream_of(seed).integers(1 << 62))
         chances = np.ones(len(datasets)) if weights is None else np.array(V.numbers_of(weights))
 
@@ -303,24 +303,24 @@ class Dataset:
         name=None,
         **kwargs,
     ) -> Any:
-        """A function of each element; the parts of a tuple are its arguments."""
+        """Apply a function to each element; a tuple is spread over its arguments."""
         for element in self:
             result = called(map_func, element)
             yield mapped(tensor, tuple(result) if isinstance(result, list) else result)
 
     @_stage(_unknown)
     def filter(self, predicate: Callable[..., Any], name=None) -> Any:
-        """The elements for which a function is true."""
+        """Keep the elements for which a function is true."""
         return (element for element in self if called(predicate, element))
 
     @_stage(_unknown)
     def take_while(self, predicate: Callable[..., Any], name=None) -> Any:
-        """The elements up to the first for which a function is false."""
+        """Take elements up to the first for which a function is false."""
         return itertools.takewhile(lambda element: called(predicate, element), self)
 
     @_stage(_unknown)
     def flat_map(self, map_func: Callable[..., Any], name=None) -> Any:
-        """The elements of the datasets that a function makes of each element."""
+        """Concatenate the datasets that a function makes of the elements."""
         for element in self:
             yield from called(map_func, element)
 
@@ -334,7 +334,7 @@ class Dataset:
         deterministic=None,
         name=None,
     ) -> Any:
-        """The elements of the datasets that a function makes, of `cycle_length` of them by turns.
+        """Interleave the datasets that a function makes of the elements, `cycle_length` at a time.
 
         Examples
         --------
@@ -364,7 +364,7 @@ class Dataset:
 
     @_stage(_in_windows)
     def window(self, size, shift=None, stride=1, drop_remainder: bool = False, name=None) -> Any:
-        """Datasets of `size` elements each, which begin `shift` elements apart.
+        """Yield datasets of `size` elements each, which begin `shift` elements apart.
 
         Examples
         --------
@@ -390,7 +390,9 @@ class Dataset:
 
     @_stage(_same)
     def scan(self, initial_state, scan_func: Callable[..., Any], name=None) -> Any:
-        """What a function gives of a state and each element, beside the next state."""
+        """Carry a state along the elements with a function that returns the next state and a
+        result.
+        """
         state = mapped(tensor, initial_state)
         for element in self:
             state, found = scan_func(state, element)
@@ -399,7 +401,7 @@ class Dataset:
 
     @_stage(_unknown)
     def unique(self, name=None) -> Any:
-        """Each element once, where it comes first."""
+        """Yield each distinct element once, at its first occurrence."""
         seen: set[Any] = set()
         for element in self:
             key = element.numpy().tobytes() if not is_text(element) else element._payload[()]
@@ -411,7 +413,7 @@ class Dataset:
     def group_by_window(
         self, key_func, reduce_func, window_size=None, window_size_func=None, name=None
     ) -> Any:
-        """What a function makes of the elements of one key, `window_size` of them at a time."""
+        """Group elements by key, and reduce windows of `window_size` elements with a function."""
         groups: dict[int, list[Any]] = {}
         for element in self:
             key = int(called(key_func, element))
@@ -425,7 +427,7 @@ class Dataset:
 
     @_stage(_unknown)
     def ignore_errors(self, log_warning: bool = False, name=None) -> Any:
-        """The elements that are made without an error of TensorFlow's."""
+        """Skip the elements whose computation raises an error of TensorFlow's."""
         elements = iter(self)
         while True:
             try:
@@ -444,7 +446,7 @@ class Dataset:
         deterministic=None,
         name=None,
     ) -> Any:
-        """Several elements as one, along a new first dimension.
+        """Combine elements into batches along a new first dimension.
 
         Raises
         ------
@@ -464,7 +466,7 @@ class Dataset:
         drop_remainder: bool = False,
         name=None,
     ) -> Any:
-        """Several elements as one, each filled up to one shape.
+        """Combine elements into batches, each padded to one shape.
 
         Examples
         --------
@@ -485,19 +487,19 @@ class Dataset:
 
     @_stage(lambda count, batch_size, *args, **kwargs: None)
     def rebatch(self, batch_size, drop_remainder: bool = False, name=None) -> Any:
-        """The examples of batches in batches of another size."""
+        """Regroup the examples of batches into batches of another size."""
         return iter(self.unbatch().batch(batch_size, drop_remainder))
 
     @_stage(_unknown)
     def unbatch(self, name=None) -> Any:
-        """The parts of each element along its first dimension."""
+        """Yield the slices of each element along its first dimension."""
         for element in self:
             yield from Dataset.from_tensor_slices(element)
 
     def shuffle(
         self, buffer_size, seed=None, reshuffle_each_iteration: bool = True, name=None
     ) -> Dataset:
-        """The elements in another order: each time one of the next `buffer_size`.
+        """Shuffle the elements: draw each from a buffer of the next `buffer_size`.
 
         Raises
         ------
@@ -522,7 +524,7 @@ class Dataset:
         return Dataset(begin, self._count)
 
     def repeat(self, count=None, name=None) -> Dataset:
-        """The elements again and again, `count` times, or without end."""
+        """Repeat the elements `count` times, or endlessly."""
         times = -1 if count is None else whole_of(count, "count")
 
         def begin() -> Iterator[Any]:
@@ -540,7 +542,7 @@ class Dataset:
         return Dataset(begin, many * times if many is not None and many >= 0 else many)
 
     def take(self, count, name=None) -> Dataset:
-        """The first `count` elements; all of them for -1."""
+        """Take the first `count` elements; all of them for -1."""
         number = whole_of(count, "count")
         if number < 0:
             return self
@@ -549,20 +551,20 @@ class Dataset:
         return Dataset(lambda: itertools.islice(iter(self), number), known)
 
     def skip(self, count, name=None) -> Dataset:
-        """The elements without the first `count`."""
+        """Skip the first `count` elements."""
         number = whole_of(count, "count")
         many = self._count
         known = many if many is None or many < 0 else max(many - number, 0)
         return Dataset(lambda: itertools.islice(iter(self), number, None), known)
 
     def shard(self, num_shards, index, name=None) -> Dataset:
-        """Each `num_shards`-th element, beginning with the one at `index`."""
+        """Take every `num_shards`-th element, starting with the one at `index`."""
         step, place = whole_of(num_shards, "num_shards"), whole_of(index, "index")
         return Dataset(lambda: itertools.islice(iter(self), place, None, step))
 
     @_stage(_same)
     def enumerate(self, start=0, name=None) -> Any:
-        """The elements with their numbers, as int64.
+        """Pair the elements with their indices, as int64.
 
         Examples
         --------
@@ -573,13 +575,13 @@ class Dataset:
             yield V.constant_of(np.int64(number)), element
 
     def concatenate(self, dataset: Dataset, name=None) -> Dataset:
-        """The elements, and then those of another dataset."""
+        """Append the elements of another dataset."""
         counts = (self._count, dataset._count)
         known = None if None in counts else -1 if -1 in counts else sum(counts)  # type: ignore[arg-type]
         return Dataset(lambda: itertools.chain(iter(self), iter(dataset)), known)
 
     def cache(self, filename: str = "", name=None) -> Dataset:
-        """The same elements, kept in memory once they have all been made."""
+        """Keep the elements in memory after the first complete iteration."""
         kept: list[list[Any]] = []
 
         def begin() -> Iterator[Any]:
@@ -595,19 +597,19 @@ class Dataset:
         return Dataset(begin, self._count)
 
     def prefetch(self, buffer_size=AUTOTUNE, name=None) -> Dataset:
-        """The same elements: nothing is made ahead here."""
+        """Return the same elements: nothing is prefetched here."""
         return Dataset(self._begin, self._count)
 
     def with_options(self, options, name=None) -> Dataset:
-        """The same elements: options have no effect here."""
+        """Return the same elements: options have no effect here."""
         return Dataset(self._begin, self._count)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """What a function makes of this dataset."""
+        """Return the result of a function of this dataset."""
         return transformation_func(self)
 
     def reduce(self, initial_state, reduce_func: Callable[[Any, Any], Any], name=None) -> Any:
-        """The last of the values that a function makes of the one before and of an element.
+        """Fold the elements with a function of the previous value and an element.
 
         Examples
         --------
@@ -626,7 +628,7 @@ class Dataset:
         return _Iteration(self._begin(), self._begin)
 
     def as_numpy_iterator(self) -> Iterator[Any]:
-        """The elements as arrays.
+        """Return an iterator over the elements as arrays.
 
         Examples
         --------
@@ -647,11 +649,11 @@ class Dataset:
         return True
 
     def cardinality(self, name=None) -> Any:
-        """The number of elements, -1 if there is no end, -2 if it is not known."""
+        """Return the number of elements: -1 if infinite, -2 if unknown."""
         return V.constant_of(np.int64(UNKNOWN_CARDINALITY if self._count is None else self._count))
 
     def get_single_element(self, name=None) -> Any:
-        """The only element.
+        """Return the only element.
 
         Raises
         ------
@@ -684,11 +686,11 @@ def _of_windows(elements: list[Any]) -> Any:
 
 
 class TextLineDataset(Dataset):
-    """The lines of text files, as strings.
+    """A dataset of the lines of text files, as strings.
 
     Parameters
     ----------
-    filenames : str, path, or list of them. The files, one after the other.
+    filenames : str, path, or list of them. The files, in order.
 
     Examples
     --------
@@ -714,7 +716,7 @@ class TextLineDataset(Dataset):
 
 
 class _Iteration:
-    """An iteration that has begun."""
+    """An iteration under way."""
 
     def __init__(self, elements: Iterator[Any], begin: Callable[[], Iterator[Any]]) -> None:
         self._elements = elements
@@ -730,12 +732,12 @@ class _Iteration:
         return found
 
     def _skip_to(self, place: int) -> None:
-        """Go on at a place that a checkpoint noted."""
+        """Skip to a position that a checkpoint recorded."""
         self._elements = itertools.islice(self._begin(), place, None)
         self._taken = place
 
     def get_next(self) -> Any:
-        """The next element; an OutOfRangeError if there is none."""
+        """Return the next element, or raise an OutOfRangeError."""
         try:
             return next(self)
         except StopIteration:

@@ -111,7 +111,7 @@ def Assert(condition, data, summarize=None, name=None) -> None:
 
 
 def assert_all_finite(x, message: str, name=None) -> Any:
-    """`x`; raises an InvalidArgumentError if there is an infinity or NaN in it."""
+    """Return `x`, or raise an InvalidArgumentError if it contains infinity or NaN."""
     values = _values(x)
     found = []
     if np.isinf(values).any():
@@ -124,7 +124,7 @@ def assert_all_finite(x, message: str, name=None) -> Any:
 
 
 def check_numerics(tensor, message: str, name=None) -> Any:
-    """As `assert_all_finite`."""
+    """Check that all elements are finite; same as `assert_all_finite`."""
     return assert_all_finite(tensor, message)
 
 
@@ -164,7 +164,7 @@ def assert_rank_in(x, ranks, message=None, name=None) -> None:
 
 
 def assert_scalar(tensor, message=None, name=None) -> Any:
-    """`tensor`; raises a ValueError if it has dimensions."""
+    """Return `tensor`, or raise a ValueError if it has dimensions."""
     have, shape = _rank(tensor)
     if have:
         raise ValueError(f"{message or ''}Expected scalar shape for tensor, saw shape: {shape}.")
@@ -172,7 +172,7 @@ def assert_scalar(tensor, message=None, name=None) -> Any:
 
 
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None) -> None:
-    """Raise a ValueError unless tensors have shapes, in which equal letters are equal sizes.
+    """Raise a ValueError unless tensors have the given shapes; equal letters are equal sizes.
 
     `shapes` is a dict, or a list of pairs, of tensors with sizes: numbers, letters, None for any.
     """
@@ -215,14 +215,14 @@ def assert_type(tensor, tf_type, message=None, name=None) -> None:
 
 
 def assert_integer(x, message=None, name=None) -> None:
-    """Raise a TypeError unless the elements of `x` are whole numbers."""
+    """Raise a TypeError unless the elements of `x` are integers."""
     have = convert_to_tensor(x).dtype
     if not have.is_integer:
         raise TypeError(f'{message or ""}Expected "x" to be integer type.  Found: {have!r}')
 
 
 def assert_same_float_dtype(tensors=None, dtype=None) -> Any:
-    """The one floating dtype of several tensors; raises a ValueError if they have not one."""
+    """Return the floating dtype that tensors share, or raise a ValueError if they differ."""
     found = None if dtype is None else as_dtype(dtype)
     for tensor in tensors or ():
         have = convert_to_tensor(tensor).dtype
@@ -237,7 +237,7 @@ def assert_same_float_dtype(tensors=None, dtype=None) -> Any:
 
 
 def assert_proper_iterable(values) -> None:
-    """Raise a TypeError for tensors, arrays and strings, and for what cannot be iterated."""
+    """Raise a TypeError for tensors, arrays, strings, and objects that are not iterable."""
     if isinstance(values, str | bytes | np.ndarray) or hasattr(values, "_payload"):
         raise TypeError(
             "Expected argument 'values' to be a 'proper' iterable.  Found: " + str(type(values))
@@ -247,13 +247,13 @@ def assert_proper_iterable(values) -> None:
 
 
 def is_numeric_tensor(tensor) -> bool:
-    """Whether a value is a tensor of numbers."""
+    """Return whether a value is a tensor of numbers."""
     dtype = getattr(tensor, "dtype", None)
     return getattr(dtype, "is_floating", None) is not None and not dtype.is_bool  # type: ignore[union-attr]
 
 
 def enable_check_numerics(*args, **kwargs) -> None:
-    """Refused: `wengert.autograd.detect_anomaly` finds the first infinity or NaN, and its line."""
+    """Refused: use `wengert.autograd.detect_anomaly` to find the first infinity or NaN."""
     raise NotImplementedError(
         "tf.debugging.enable_check_numerics: use `with wengert.autograd.detect_anomaly():`, which "
         "names the operation, the element and the line"

@@ -20,26 +20,26 @@ from wengert.compat.tensorflow.refusal import refusing
 
 
 class ReduceOp(enum.Enum):
-    """What becomes of the values of replicas, of which there is one."""
+    """The reduction over replicas, of which there is one."""
 
     SUM = "SUM"
     MEAN = "MEAN"
 
 
 class Strategy:
-    """One replica, on the CPU: what it is told to run runs once."""
+    """A strategy with one replica, on the CPU: a program runs once."""
 
     num_replicas_in_sync = 1
 
     def __init__(self, *args, **kwargs) -> None:
-        """Devices are accepted if there is no more than one."""
+        """Accept at most one device."""
         devices = kwargs.get("devices", args[0] if args else None)
         if isinstance(devices, list | tuple) and len(devices) > 1:
             raise ValueError(f"there is one device here, the CPU, and {devices} were asked for")
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Strategy]:
-        """A context for making variables and models."""
+        """Return a context for making variables and models."""
         _CURRENT.append(self)
         try:
             yield self
@@ -51,30 +51,30 @@ class Strategy:
         return fn(*args, **(kwargs or {}))
 
     def reduce(self, reduce_op, value, axis=None) -> Any:
-        """The value of the one replica; `axis` is not offered."""
+        """Return the value of the one replica; `axis` is not offered."""
         if axis is not None:
             raise ValueError("reduce over an axis is not offered here: use tf.reduce_sum")
         return value
 
     def experimental_distribute_dataset(self, dataset, options=None) -> Any:
-        """The dataset itself."""
+        """Return the dataset itself."""
         return dataset
 
     def experimental_local_results(self, value) -> tuple[Any, ...]:
-        """The value of the one replica."""
+        """Return the value of the one replica."""
         return (value,)
 
     def gather(self, value, axis: int) -> Any:
-        """The value of the one replica."""
+        """Return the value of the one replica."""
         return value
 
 
 class MirroredStrategy(Strategy):
-    """The same on several devices, of which there is one."""
+    """The strategy for several devices, of which there is one."""
 
 
 class OneDeviceStrategy(Strategy):
-    """All on one device."""
+    """The strategy for one device."""
 
 
 class _Replica:
@@ -84,7 +84,7 @@ class _Replica:
     num_replicas_in_sync = 1
 
     def all_reduce(self, reduce_op, value, options=None) -> Any:
-        """The value itself."""
+        """Return the value itself."""
         return value
 
 
@@ -93,12 +93,12 @@ _CURRENT: list[Strategy] = []
 
 
 def get_strategy() -> Strategy:
-    """The strategy whose scope this is, or the default one."""
+    """Return the current strategy, or the default one."""
     return _CURRENT[-1] if _CURRENT else _DEFAULT
 
 
 def has_strategy() -> bool:
-    """Whether this is the scope of a strategy.
+    """Return whether a strategy's scope is active.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def has_strategy() -> bool:
 
 
 def get_replica_context() -> Any:
-    """The context of the one replica."""
+    """Return the context of the one replica."""
     return _Replica()
 
 

@@ -17,7 +17,7 @@ _PYTHON = {float: "float32", int: "int32", bool: "bool", complex: "complex128"}
 
 
 class DType:
-    """The type of the elements of a tensor; there is one object per type.
+    """The dtype of a tensor; there is one object per type.
 
     Examples
     --------
@@ -35,17 +35,17 @@ class DType:
 
     @property
     def as_numpy_dtype(self) -> Any:
-        """NumPy's class of scalars of this type."""
+        """NumPy's scalar class for this type."""
         return self._numpy.type
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """NumPy's own object, by which NumPy takes this one wherever it takes a type."""
+        """NumPy's dtype object, through which NumPy accepts this one."""
         return self._numpy
 
     @property
     def base_dtype(self) -> DType:
-        """The type itself: there are no references here."""
+        """The type itself: there are no reference types here."""
         return self
 
     @property
@@ -67,17 +67,17 @@ class DType:
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is a type of whole numbers."""
+        """Whether it is an integer type."""
         return self._numpy.kind in "iu"
 
     @property
     def is_unsigned(self) -> bool:
-        """Whether it is a type of whole numbers without negative ones."""
+        """Whether it is an unsigned integer type."""
         return self._numpy.kind == "u"
 
     @property
     def is_bool(self) -> bool:
-        """Whether it is the type of truth values."""
+        """Whether it is the boolean type."""
         return self._numpy.kind == "b"
 
     @property
@@ -92,17 +92,17 @@ class DType:
 
     @property
     def min(self) -> Any:
-        """The least number of the type."""
+        """The smallest number of the type."""
         return self._limits().min
 
     @property
     def max(self) -> Any:
-        """The greatest number of the type."""
+        """The largest number of the type."""
         return self._limits().max
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """The least and the greatest number of the type."""
+        """The smallest and the largest number of the type."""
         return self.min, self.max
 
     def _limits(self) -> Any:
@@ -154,7 +154,7 @@ _BY_NUMPY = {d.dtype: d for d in DTYPES.values()}
 
 
 def as_dtype(type_value) -> DType:
-    """The type that a value names: ``tf.float32``, ``"float32"``, ``np.float32``, ``float``.
+    """Convert a value to a type: ``tf.float32``, ``"float32"``, ``np.float32``, ``float``.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def as_dtype(type_value) -> DType:
 
 
 def of_numpy(numpy: np.dtype[Any]) -> DType:
-    """The object for NumPy's type."""
+    """Return the object for NumPy's dtype."""
     found = _BY_NUMPY.get(numpy)
     if found is None:
         found = _BY_NUMPY.get(numpy.newbyteorder("="))
@@ -194,12 +194,12 @@ def of_numpy(numpy: np.dtype[Any]) -> DType:
 
 
 def numpy_dtype(value) -> np.dtype[Any] | None:
-    """NumPy's type for whatever `as_dtype` takes; None for None."""
+    """Return NumPy's dtype for whatever `as_dtype` takes; None for None."""
     return None if value is None else as_dtype(value).dtype
 
 
 def cxx_name(numpy: np.dtype[Any]) -> str:
-    """What TensorFlow's messages call a type: float32 is ``float`` there."""
+    """Return the name of a dtype in TensorFlow's messages, such as ``float`` for float32."""
     return _CXX.get(numpy.name, numpy.name)
 
 

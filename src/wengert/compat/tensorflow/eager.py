@@ -41,7 +41,7 @@ DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 class _Missing:
-    """Stands for a protocol that TensorFlow's tensors have not, so that others see none."""
+    """Hides a protocol that TensorFlow's tensors do not have."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -51,7 +51,7 @@ class _Missing:
 
 
 class _Method(_Missing):
-    """Stands for a method of this library's tensors that TensorFlow's have not."""
+    """Hides a method that TensorFlow's tensors do not have."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -65,7 +65,7 @@ class _Method(_Missing):
 
 
 class Reference:
-    """A key that stands for a tensor or a variable, and equals only one for the same object."""
+    """A hashable reference to a tensor or a variable, equal only for the same object."""
 
     __slots__ = ("_wrapped",)
 
@@ -73,7 +73,7 @@ class Reference:
         self._wrapped = wrapped
 
     def deref(self) -> Any:
-        """What it stands for."""
+        """Return the referenced object."""
         return self._wrapped
 
     def __eq__(self, other) -> bool:
@@ -87,7 +87,7 @@ class Reference:
 
 
 class Tensor(NativeTensor):
-    """An eager tensor, as TensorFlow has it: a value that does not change.
+    """An eager tensor as in TensorFlow: an immutable value.
 
     Tensors are made by `constant`, `convert_to_tensor`, `zeros`, ... and by operations.
 
@@ -104,7 +104,7 @@ class Tensor(NativeTensor):
     __array_priority__ = 100
 
     def __new__(cls, *data, **kwargs) -> Any:
-        """Refused: tensors are made by functions."""
+        """Refused: functions create tensors."""
         raise TypeError("tensors are made by tf.constant, tf.convert_to_tensor, tf.zeros, ...")
 
     # -- what it is -------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class Tensor(NativeTensor):
         return TensorShape(tuple(self._payload.shape))
 
     def get_shape(self) -> TensorShape:
-        """The sizes, as `shape`."""
+        """Return the shape."""
         return self.shape
 
     def set_shape(self, shape) -> None:
@@ -140,35 +140,35 @@ class Tensor(NativeTensor):
 
     @property
     def name(self) -> str:
-        """Refused, as by TensorFlow: there are no names outside of graphs."""
+        """Refused, as in eager TensorFlow: only graphs have names."""
         raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
 
     @property
     def op(self) -> Any:
-        """Refused, as by TensorFlow: there are no operations to be named outside of graphs."""
+        """Refused, as in eager TensorFlow: only graphs have named operations."""
         raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
 
     @property
     def graph(self) -> Any:
-        """Refused, as by TensorFlow: there is no graph."""
+        """Refused, as in eager TensorFlow: there is no graph."""
         raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
 
     @property  # type: ignore[misc]  # nothing may set it
     def grad(self) -> Any:
-        """Refused: tensors have no gradients of their own, tapes compute them."""
+        """Refused: tensors have no gradients of their own; tapes compute them."""
         raise AttributeError(
             "'EagerTensor' object has no attribute 'grad': gradients are what "
             "tape.gradient(target, sources) returns"
         )
 
     def ref(self) -> Reference:
-        """A key for sets and dictionaries that stands for this very tensor."""
+        """Return a hashable reference to this tensor, for sets and dicts."""
         return Reference(self)
 
     # -- values -----------------------------------------------------------------------------------
 
     def numpy(self, *, force: bool = False) -> Any:
-        """The values as a NumPy array, or a NumPy scalar for a tensor without dimensions.
+        """Return the values as a NumPy array, or a NumPy scalar for a 0-d tensor.
 
         Nothing that is done with them is recorded.
         """
@@ -283,7 +283,7 @@ def _unpickled(array) -> Any:
 
 
 def is_text(value) -> bool:
-    """Whether a value is a string, or holds strings alone."""
+    """Whether a value is a string, or holds only strings."""
     if isinstance(value, str | bytes | StringTensor):
         return True
     if isinstance(value, np.ndarray):
@@ -300,7 +300,7 @@ def _encoded(text) -> bytes:
 
 
 def bytes_of(value) -> Any:
-    """The strings of a value, as an array of bytes.
+    """Return the strings of a value as an array of bytes.
 
     Raises
     ------
@@ -328,7 +328,7 @@ def bytes_of(value) -> Any:
 
 
 def labels_of(value) -> Any:
-    """A tensor of strings."""
+    """Return a tensor of strings."""
     return _made(bytes_of(value))
 
 
@@ -339,7 +339,7 @@ def _made(array) -> Any:
 
 
 def each(function: Callable[..., Any], *values, dtype=object) -> Any:
-    """A function of strings, for each element; a tensor of strings, or an array of `dtype`."""
+    """Apply a function of strings to each element; return strings, or an array of `dtype`."""
     arrays = np.broadcast_arrays(*[bytes_of(value) for value in values])
     found = np.empty(arrays[0].shape, dtype)
     for place in np.ndindex(found.shape):

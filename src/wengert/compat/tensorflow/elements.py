@@ -30,7 +30,7 @@ __all__ = [
 
 
 def mapped(function: Callable[[Any], Any], value) -> Any:
-    """A structure with `function` applied to each of its leaves."""
+    """Return a structure with `function` applied to each of its leaves."""
     if isinstance(value, dict):
         return {key: mapped(function, part) for key, part in value.items()}
     if isinstance(value, tuple):
@@ -40,7 +40,7 @@ def mapped(function: Callable[[Any], Any], value) -> Any:
 
 
 def leaves(value) -> Iterator[Any]:
-    """The leaves of a structure, in order."""
+    """Return the leaves of a structure, in order."""
     if isinstance(value, dict):
         for part in value.values():
             yield from leaves(part)
@@ -52,7 +52,7 @@ def leaves(value) -> Iterator[Any]:
 
 
 def joined(function: Callable[[list[Any]], Any], values: list[Any]) -> Any:
-    """Structures of one form as one, with `function` applied to the leaves of each place."""
+    """Combine structures of one form, with `function` applied to corresponding leaves."""
     first = values[0]
     if isinstance(first, dict):
         return {key: joined(function, [value[key] for value in values]) for key in first}
@@ -63,49 +63,49 @@ def joined(function: Callable[[list[Any]], Any], values: list[Any]) -> Any:
 
 
 def tensor(value) -> Any:
-    """A part of an element as a tensor."""
+    """Return a part of an element as a tensor."""
     if is_text(value):
         return labels_of(value)
     return value if hasattr(value, "_payload") else V.made(V.tensor_of(value))
 
 
 def part_at(place: int) -> Callable[[Any], Any]:
-    """What picks a part of an array."""
+    """Return a function that picks one part of an array."""
     return lambda array: of_array(array[place])
 
 
 def of_array(part) -> Any:
-    """An array as a tensor."""
+    """Return an array as a tensor."""
     return labels_of(part) if is_text(part) else V.constant_of(part)
 
 
 def stacked(parts: list[Any]) -> Any:
-    """Tensors along a new first dimension."""
+    """Stack tensors along a new first dimension."""
     return labels_of(parts) if is_text(parts) else stack(parts)
 
 
 def array_of(tensor) -> Any:
-    """The numbers, or the labels, of a tensor."""
+    """Return the numbers, or the strings, of a tensor."""
     return tensor._payload if is_text(tensor) else V.numbers_of(tensor)
 
 
 def next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
-    """What gives the next of some values, whatever it is given."""
+    """Return a function that ignores its argument and returns the next of some values."""
     return lambda _: next(values)
 
 
 def whole_of(value, what: str) -> int:
-    """A whole number, of a tensor too."""
+    """Return an integer, also from a tensor."""
     return V.integers(value, what)[0]
 
 
 def called(function: Callable[..., Any], element) -> Any:
-    """A function of an element, whose parts are its arguments if it is a tuple."""
+    """Call a function on an element, spreading a tuple over its arguments."""
     return function(*element) if isinstance(element, tuple) else function(element)
 
 
 def positive(value, op: str, what: str) -> int:
-    """A size, which is positive."""
+    """Return a size, checked to be positive."""
     size = whole_of(value, what)
     if size <= 0:
         raise V.invalid(op, f"{what} must be greater than zero.")
@@ -113,7 +113,7 @@ def positive(value, op: str, what: str) -> int:
 
 
 def padded(sizes, value, parts: list[Any]) -> Any:
-    """Tensors of different shapes as one: each is filled up to these sizes, or the greatest."""
+    """Stack tensors of different shapes, padded to the given sizes, or to the largest."""
     shapes = [part._payload.shape for part in parts]
     wide = [max(column) for column in zip(*shapes, strict=True)]
     if sizes is not None:
@@ -131,7 +131,7 @@ def padded(sizes, value, parts: list[Any]) -> Any:
 
 
 def for_leaves(given, many: int) -> list[Any]:
-    """What was given for each tensor of an element: one for all, or in their structure."""
+    """Return the setting for each tensor of an element, from one for all or a structure of them."""
     if isinstance(given, tuple | dict):
         return list(leaves(given))
     return [given] * many

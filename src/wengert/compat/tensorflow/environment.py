@@ -21,12 +21,12 @@ _SCOPE: ContextVar[str] = ContextVar("wengert_tf_scope", default="")
 
 
 def qualified(name: str) -> str:
-    """A name with the scopes before it that it is in."""
+    """Return a name prefixed with the current name scopes."""
     return _SCOPE.get() + name
 
 
 class name_scope(contextlib.ContextDecorator):
-    """A context in which the names of variables begin with `name` and a slash.
+    """Return a context in which variable names begin with `name` and a slash.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class name_scope(contextlib.ContextDecorator):
 
 
 class device(contextlib.ContextDecorator):
-    """A context that names a device: everything is computed on the CPU.
+    """Return a context that names a device; everything is computed on the CPU.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class device(contextlib.ContextDecorator):
 
 
 class control_dependencies(contextlib.ContextDecorator):
-    """A context that orders operations: they run in the order of the program anyway.
+    """Return a context that orders operations, which run in program order anyway.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ class control_dependencies(contextlib.ContextDecorator):
 
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
-    """A context outside of the graph that is built: there is none."""
+    """Return a context outside the graph, of which there is none."""
     yield
 
 
 def get_logger() -> logging.Logger:
-    """Python's logger that warnings of tapes go to.
+    """Return the Python logger for warnings of tapes.
 
     Examples
     --------

@@ -9,11 +9,11 @@ from wengert.compat.kit.namespaces import defined
 
 
 class OpError(Exception):
-    """What an operation raises: the base class of the others here.
+    """The error that an operation raises; base class of the others here.
 
     Attributes
     ----------
-    message: What is wrong.
+    message: The description of the error.
     node_def, op: None: operations run at once.
     error_code: TensorFlow's number for the class.
     """
@@ -61,7 +61,7 @@ UnauthenticatedError: Any = _error("UnauthenticatedError", 16, "The caller is no
 
 
 def invalid(message: str, operation: str = "", advice: str = "") -> Exception:
-    """An InvalidArgumentError as TensorFlow writes it, and what to do about it."""
+    """Return an InvalidArgumentError in TensorFlow's words, with advice."""
     text = f"{message} [Op:{operation}] name: " if operation else message
     error: Exception = InvalidArgumentError(None, None, text + advice)
     return error

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.function`` and its surroundings: operations run at once here, always."""
+"""Layer 9 · compat: ``tf.function`` and related names; operations always run eagerly here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EAGERLY = [False]
 
 
 class Function:
-    """A function that ``tf.function`` decorated: it runs as it is, each time.
+    """A function decorated by ``tf.function``; it runs eagerly at every call.
 
     Nothing is traced or compiled, so what its Python code does besides it does at each call. Arrays
     among its arguments become tensors, and so do numbers and arrays among its results.
@@ -34,16 +34,16 @@ class Function:
 
     @property
     def python_function(self) -> Callable[..., Any]:
-        """The function itself."""
+        """The original function."""
         return self._python_function
 
     @property
     def input_signature(self) -> tuple[Any, ...] | None:
-        """What the arguments are to be like, if that was given."""
+        """The specs of the arguments, if they were given."""
         return self._input_signature
 
     def __call__(self, *args, **kwargs) -> Any:
-        """The function's value."""
+        """Call the function."""
         args = _with_tensors(args) if self._input_signature is None else self._bound(args)
         result = self._python_function(*args, **_with_tensors(kwargs))
         return nest.map_structure(_output, result)
@@ -58,7 +58,7 @@ class Function:
         return tuple(_fitted(self, spec, arg) for spec, arg in zip(signature, args, strict=False))
 
     def __get__(self, instance, owner: type | None = None) -> Any:
-        """The method of an instance, for a decorated method."""
+        """Bind a decorated method to an instance."""
         if instance is None:
             return self
         signature = self._input_signature
@@ -69,7 +69,7 @@ class Function:
         return Function(bound, signature)
 
     def get_concrete_function(self, *args, **kwargs) -> ConcreteFunction:
-        """The function for arguments of these shapes and dtypes: a `TensorSpec` or a tensor each.
+        """Return the function for arguments of these specs: each a `TensorSpec` or a tensor.
 
         There is no graph behind it: the function runs as it is, and refuses other arguments.
         """
@@ -84,7 +84,7 @@ class Function:
 
 
 class ConcreteFunction:
-    """A function for arguments of certain shapes and dtypes."""
+    """A function for arguments of given shapes and dtypes."""
 
     def __init__(self, function: Function, arguments: dict[str, Any]) -> None:
         self._function = function
@@ -94,12 +94,12 @@ class ConcreteFunction:
 
     @property
     def structured_input_signature(self) -> tuple[Any, ...]:
-        """What the arguments are to be like."""
+        """The specs of the arguments."""
         return tuple(self._specs.values()), {}
 
     @property
     def inputs(self) -> list[Any]:
-        """What the tensors among the arguments are to be like."""
+        """The specs of the tensors among the arguments."""
         flat = nest.flatten(list(self._specs.values()))
         return [one for one in flat if isinstance(one, TensorSpec)]
 
@@ -114,7 +114,7 @@ class ConcreteFunction:
         raise NotImplementedError("there are no graphs: functions run as they are")
 
     def __call__(self, *args, **kwargs) -> Any:
-        """The function's value; numbers among the arguments are as they were said to be."""
+        """Call the function; numeric arguments keep their declared values."""
         given = dict(zip(self._specs, args, strict=False)) | kwargs
         for name, spec in self._specs.items():
             if name in given:
@@ -137,14 +137,14 @@ class ConcreteFunction:
 
 
 def _spec(value) -> Any:
-    """What a tensor among the arguments is to be like; other values are kept."""
+    """Return the spec of a tensor among the arguments; return other values unchanged."""
     if isinstance(value, TensorBase | np.ndarray) or hasattr(value, "_as_tensor"):
         return TensorSpec.from_tensor(convert_to_tensor(value))
     return value
 
 
 def _fitted(owner, spec, arg) -> Any:
-    """An argument as a signature has it."""
+    """Return an argument converted to its signature."""
     if nest.is_nested(spec):
         nest.assert_same_structure(spec, arg, check_types=False)
         parts = zip(nest.flatten(spec), nest.flatten(arg), strict=True)
@@ -190,7 +190,7 @@ def function(
     experimental_compile=None,
     experimental_follow_type_hints=None,
 ) -> Any:
-    """Decorate a function as TensorFlow does; it runs as it is.
+    """Decorate a function as TensorFlow does; it runs eagerly.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def function(
 
 
 def executing_eagerly() -> bool:
-    """True: operations run at once.
+    """Return True: operations run eagerly.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def executing_eagerly() -> bool:
 
 
 def inside_function() -> bool:
-    """False: no function is traced.
+    """Return False: functions are not traced.
 
     Examples
     --------
@@ -241,12 +241,12 @@ def inside_function() -> bool:
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Noted, and reported by `functions_run_eagerly`; functions always run eagerly."""
+    """Store the setting for `functions_run_eagerly`; functions always run eagerly."""
     _EAGERLY[0] = bool(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:
-    """What `run_functions_eagerly` was last told.
+    """Return the last setting of `run_functions_eagerly`.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def _outputs(result, Tout) -> Any:
 
 
 def py_function(func: Callable[..., Any] | None = None, inp=None, Tout=None, name=None) -> Any:
-    """Call a Python function of tensors; its operations are recorded.
+    """Call a Python function on tensors; its operations are recorded.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def py_function(func: Callable[..., Any] | None = None, inp=None, Tout=None, nam
 def numpy_function(
     func: Callable[..., Any] | None = None, inp=None, Tout=None, stateful: bool = True, name=None
 ) -> Any:
-    """Call a Python function of NumPy arrays; no gradient passes through it.
+    """Call a Python function on NumPy arrays; no gradient passes through it.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Layer 9 · compat: ``tf.image``: what programs do with pictures before they learn from them.
+"""Layer 9 · compat: ``tf.image``: image preprocessing.
 
-Pictures are tensors of shape (height, width, channels), or of several such.
+Images are tensors of shape (height, width, channels), or of several such.
 
 >>> tf.image.resize(tf.ones([4, 6, 3]), [2, 3]).shape
 TensorShape([2, 3, 3])
@@ -41,7 +41,7 @@ def resize(
     antialias: bool = False,
     name=None,
 ) -> Any:
-    """Pictures in another size.
+    """Resize images.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _nearest(old: int, new: int) -> Any:
 
 
 def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
-    """A picture in another dtype: floating numbers lie in [0, 1], whole ones in their range.
+    """Convert an image to another dtype; floats lie in [0, 1], integers in their range.
 
     Examples
     --------
@@ -140,14 +140,14 @@ flip_up_down, random_flip_up_down = _flipped("up_down", "top and bottom exchange
 
 
 def transpose(image, name=None) -> Any:
-    """Pictures with rows and columns exchanged."""
+    """Transpose the rows and columns of images."""
     order = list(range(len(V.made(V.tensor_of(image)).shape)))
     order[-3], order[-2] = order[-2], order[-3]
     return operations.transpose(image, order)
 
 
 def rot90(image, k: int = 1, name=None) -> Any:
-    """Pictures, turned by a quarter against the clock, `k` times.
+    """Rotate images by 90 degrees counterclockwise, `k` times.
 
     Examples
     --------
@@ -161,12 +161,12 @@ def rot90(image, k: int = 1, name=None) -> Any:
 
 
 def adjust_brightness(image, delta) -> Any:
-    """A picture with a number added, on the scale from 0 to 1."""
+    """Add a number to an image, on a scale from 0 to 1."""
     return _scaled(image, lambda x: operations.add(x, float(delta)))
 
 
 def adjust_contrast(images, contrast_factor) -> Any:
-    """Pictures whose distance from their mean, in each channel, is multiplied."""
+    """Multiply the distance of images from their channel means."""
 
     def adjusted(x) -> Any:
         mean = operations.reduce_mean(x, axis=[-3, -2], keepdims=True)
@@ -176,7 +176,7 @@ def adjust_contrast(images, contrast_factor) -> Any:
 
 
 def _scaled(image, function) -> Any:
-    """A function of a picture of floating numbers; the result has the dtype of the picture."""
+    """A function of an image of floating numbers; the result has the dtype of the image."""
     x = V.made(V.tensor_of(image))
     if x.dtype.is_floating:
         return function(x)
@@ -185,14 +185,14 @@ def _scaled(image, function) -> Any:
 
 
 def random_brightness(image, max_delta: float, seed=None) -> Any:
-    """`adjust_brightness` by chance."""
+    """Apply `adjust_brightness` with a random amount."""
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
     return adjust_brightness(image, stream_of(seed).uniform(-max_delta, max_delta))
 
 
 def random_contrast(image, lower: float, upper: float, seed=None) -> Any:
-    """`adjust_contrast` by chance."""
+    """Apply `adjust_contrast` with a random factor."""
     if not 0 <= lower < upper:
         raise ValueError("upper must be > lower, and lower must be non-negative.")
     return adjust_contrast(image, stream_of(seed).uniform(lower, upper))
@@ -203,7 +203,7 @@ def _cut(image, top: int, left: int, height: int, width: int) -> Any:
 
 
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Any:
-    """A part of pictures.
+    """Crop images to a box.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
 
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Any:
-    """Pictures with zeros around them."""
+    """Pad images with zeros."""
     x = V.made(V.tensor_of(image))
     shape = tuple(x.shape)
     pads = [(0, 0)] * (len(shape) - 3)
@@ -236,7 +236,7 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
 
 
 def resize_with_crop_or_pad(image, target_height, target_width) -> Any:
-    """Pictures cut, or padded with zeros, around their middle."""
+    """Crop images, or pad them with zeros, around their center."""
     x = V.made(V.tensor_of(image))
     height, width = tuple(x.shape)[-3:-1]
     wanted = V.integers(target_height, "size")[0], V.integers(target_width, "size")[0]
@@ -249,7 +249,7 @@ def resize_with_crop_or_pad(image, target_height, target_width) -> Any:
 def resize_with_pad(
     image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
 ) -> Any:
-    """Pictures in another size, in proportion, with zeros around them.
+    """Resize images in proportion, padded with zeros.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def resize_with_pad(
 
 
 def central_crop(image, central_fraction: float) -> Any:
-    """The middle of pictures.
+    """Crop the center of images.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def central_crop(image, central_fraction: float) -> Any:
 
 
 def random_crop(value, size, seed=None, name=None) -> Any:
-    """A part of a tensor, of this size, at a place by chance."""
+    """Crop a tensor to a size at a random position."""
     x, sizes = V.made(V.tensor_of(value)), V.integers(size, "size")
     stream = stream_of(seed)
     places = []
@@ -292,7 +292,7 @@ def random_crop(value, size, seed=None, name=None) -> Any:
 
 
 def rgb_to_grayscale(images, name=None) -> Any:
-    """Pictures with one channel of brightness.
+    """Convert RGB images to one channel of brightness.
 
     Examples
     --------
@@ -304,12 +304,12 @@ def rgb_to_grayscale(images, name=None) -> Any:
 
 
 def grayscale_to_rgb(images, name=None) -> Any:
-    """Pictures with the same brightness in three channels."""
+    """Repeat the brightness in three channels."""
     return operations.concat([images] * 3, -1)
 
 
 def per_image_standardization(image) -> Any:
-    """Pictures with mean 0 and variance 1, each by itself."""
+    """Normalize each image to mean 0 and variance 1."""
     x = _floats(image)
     count = int(np.prod(tuple(x.shape)[-3:]))
     mean = operations.reduce_mean(x, axis=[-3, -2, -1], keepdims=True)
@@ -319,7 +319,7 @@ def per_image_standardization(image) -> Any:
 
 
 def total_variation(images, name=None) -> Any:
-    """The sum of the differences of neighbours.
+    """Return the sum of the absolute differences of neighboring pixels.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def total_variation(images, name=None) -> Any:
 
 
 def rgb_to_hsv(images, name=None) -> Any:
-    """Hue, saturation and value of red, green and blue, all between 0 and 1.
+    """Convert red, green and blue to hue, saturation and value, all in [0, 1].
 
     Examples
     --------
@@ -359,7 +359,7 @@ def rgb_to_hsv(images, name=None) -> Any:
 
 
 def hsv_to_rgb(images, name=None) -> Any:
-    """Red, green and blue of hue, saturation and value.
+    """Convert hue, saturation and value to red, green and blue.
 
     Examples
     --------
@@ -386,36 +386,36 @@ def _recoloured(image, hue: float, factor: float) -> Any:
 
 
 def adjust_hue(image, delta, name=None) -> Any:
-    """Colours turned by `delta` around the circle of hues."""
+    """Rotate the hue by `delta`."""
     return _recoloured(image, float(delta), 1.0)
 
 
 def adjust_saturation(image, saturation_factor, name=None) -> Any:
-    """Colours that are more, or less, unlike grey."""
+    """Scale the saturation."""
     return _recoloured(image, 0.0, float(saturation_factor))
 
 
 def adjust_gamma(image, gamma=1, gain=1) -> Any:
-    """``gain * image ** gamma``."""
+    """Return ``gain * image ** gamma``."""
     return _scaled(image, lambda x: x ** float(gamma) * float(gain))
 
 
 def random_hue(image, max_delta: float, seed=None) -> Any:
-    """Colours turned by a random number between ``-max_delta`` and `max_delta`."""
+    """Rotate the hue by a random number between ``-max_delta`` and `max_delta`."""
     if not 0 <= max_delta <= 0.5:
         raise ValueError("max_delta must be between 0 and 0.5.")
     return adjust_hue(image, stream_of(seed).uniform(-max_delta, max_delta))
 
 
 def random_saturation(image, lower: float, upper: float, seed=None) -> Any:
-    """`adjust_saturation` with a factor between `lower` and `upper`."""
+    """Apply `adjust_saturation` with a random factor between `lower` and `upper`."""
     if not 0 <= lower < upper:
         raise ValueError("upper must be > lower, and lower must be non-negative.")
     return adjust_saturation(image, stream_of(seed).uniform(lower, upper))
 
 
 def psnr(a, b, max_val, name=None) -> Any:
-    """The ratio of the greatest signal to the noise, in decibels, for each picture.
+    """Return the peak signal-to-noise ratio of each image, in decibels.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
 
 
 def _divided(a, b) -> Any:
-    """True division: of whole numbers as fractions."""
+    """True division: of integers as fractions."""
     a, b = _pair("x", a, b)
     kind = a._payload.dtype
     if kind.kind == "b":

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.initializers`` and ``tf.keras.initializers``: how weights begin."""
+"""Layer 9 · compat: ``tf.initializers`` and ``tf.keras.initializers``: initial weights."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _TRUNCATION = 0.87962566103423978
 
 
 class Initializer(Configured):
-    """What makes the first values of weights: called with a shape and a dtype."""
+    """Computes the initial values of weights: called with a shape and a dtype."""
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        """The values."""
+        """Return the values."""
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
 
 @arguments
 class Constant(Initializer):
-    """One number everywhere, or a given array.
+    """Initializes with one number, or with a given array.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Constant(Initializer):
 
 
 class Zeros(Initializer):
-    """Zeros.
+    """Initializes with zeros.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Zeros(Initializer):
 
 
 class Ones(Initializer):
-    """Ones.
+    """Initializes with ones.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Ones(Initializer):
 
 @arguments
 class Identity(Initializer):
-    """A matrix with one number on its diagonal.
+    """Initializes with a multiple of the identity matrix.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Identity(Initializer):
 
 @arguments
 class RandomNormal(Initializer):
-    """Normal random numbers."""
+    """Initializes with normal random numbers."""
 
     mean: float = 0.0
     stddev: float = 0.05
@@ -112,7 +112,7 @@ class RandomNormal(Initializer):
 
 
 class TruncatedNormal(RandomNormal):
-    """Normal random numbers, at most two standard deviations from the mean."""
+    """Initializes with normal random numbers at most two standard deviations from the mean."""
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
         stream = stream_of(self.seed)
@@ -121,7 +121,7 @@ class TruncatedNormal(RandomNormal):
 
 @arguments
 class RandomUniform(Initializer):
-    """Uniform random numbers."""
+    """Initializes with uniform random numbers."""
 
     minval: float = -0.05
     maxval: float = 0.05
@@ -133,7 +133,7 @@ class RandomUniform(Initializer):
 
 @arguments
 class Orthogonal(Initializer):
-    """A random orthogonal matrix; for more dimensions, one of that many columns."""
+    """Initializes with a random orthogonal matrix; all dimensions but the last are merged."""
 
     gain: float = 1.0
     seed: Any = None
@@ -155,7 +155,7 @@ class Orthogonal(Initializer):
 
 @arguments
 class VarianceScaling(Initializer):
-    """Random numbers whose variance is `scale` divided by the number of inputs, outputs, or both.
+    """Initializes with random numbers whose variance is `scale` over fan-in, fan-out, or both.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class VarianceScaling(Initializer):
 
 
 def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
-    """How many inputs and outputs a weight of this shape joins."""
+    """Return the fan-in and fan-out of a weight of this shape."""
     if len(shape) < 1:
         return 1, 1
     if len(shape) == 1:

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.Module``: an object that knows the variables in its attributes."""
+"""Layer 9 · compat: ``tf.Module``: an object that tracks the variables in its attributes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _snake_case(name: str) -> str:
 
 
 class Module:
-    """A class to derive from, whose instances know the variables and modules they hold.
+    """Base class for objects that know the variables and modules they hold.
 
     Parameters
     ----------
@@ -66,27 +66,27 @@ class Module:
 
     @property
     def name_scope(self) -> Any:
-        """A context in which the names of variables begin with that of the module."""
+        """A context in which variable names begin with the module's name."""
         return scope_of(self._scope_name)
 
     @property
     def variables(self) -> tuple[Any, ...]:
-        """All variables of the module and of those in it, in the order of attributes' names."""
+        """The variables of the module and its submodules, in the order of attribute names."""
         return tuple(self._flatten(predicate=lambda value: isinstance(value, Variable)))
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
-        """Those that are trainable."""
+        """The variables that are trainable."""
         return tuple(variable for variable in self.variables if variable.trainable)
 
     @property
     def non_trainable_variables(self) -> tuple[Any, ...]:
-        """Those that are not trainable."""
+        """The variables that are not trainable."""
         return tuple(variable for variable in self.variables if not variable.trainable)
 
     @property
     def submodules(self) -> tuple[Any, ...]:
-        """All modules in this one."""
+        """The modules inside this one."""
         return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
 
     def _flatten(
@@ -95,7 +95,7 @@ class Module:
         predicate: Callable[[Any], bool] | None = None,
         with_path: bool = False,
     ) -> Iterator[Any]:
-        """What the attributes hold, nested containers and modules included."""
+        """Yield the contents of the attributes, including nested containers and modules."""
         yield from _walk(
             self, recursive, predicate or (lambda value: True), with_path, (), {id(self)}
         )

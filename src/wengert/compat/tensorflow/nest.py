@@ -10,7 +10,7 @@ from wengert.compat.kit.namespaces import defined
 
 
 def is_nested(structure) -> bool:
-    """Whether a value is a list, a tuple or a dict.
+    """Return whether a value is a list, a tuple or a dict.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def _keys(structure) -> Any:
 
 
 def flatten(structure, expand_composites: bool = False) -> list[Any]:
-    """The leaves of a nested structure, in order; None is a leaf, and so is anything else.
+    """Return the leaves of a nested structure, in order; None is a leaf.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def _packed(structure, leaves: Iterator[Any]) -> Any:
 
 
 def pack_sequence_as(structure, flat_sequence, expand_composites: bool = False) -> Any:
-    """A structure like `structure` with other leaves.
+    """Pack leaves into a structure like `structure`.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def _difference(a, b, check_types: bool) -> tuple[type[Exception], str] | None:
 
 
 def map_structure(func: Callable[..., Any], *structure, **kwargs) -> Any:
-    """`func` of the leaves at each place of some structures, in a structure like the first.
+    """Apply `func` to corresponding leaves of some structures.
 
     Raises
     ------

@@ -60,7 +60,7 @@ def _text(value, summarize: int, nested: bool = False) -> str:
 def print(
     *inputs, output_stream=None, summarize: int = 3, sep: str = " ", end: str = "\n", name=None
 ) -> None:
-    """Print values of tensors, and anything else, to standard error.
+    """Print values of tensors and other objects to standard error.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from wengert.compat.tensorflow.refusal import refusing
 
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
-    """Normal random numbers.
+    """Draw normal numbers.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any
 
     Raises
     ------
-    TypeError: If the dtype is of whole numbers.
+    TypeError: If the dtype is of integers.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any:
-    """Normal random numbers, at most two standard deviations from the mean; as `normal`.
+    """Draw normal numbers at most two standard deviations from the mean (see `normal`).
 
     Examples
     --------
@@ -60,19 +60,19 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=No
 
 
 def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> Any:
-    """Uniform random numbers, from `minval` on and below `maxval`.
+    """Draw uniform numbers from `minval` up to but without `maxval`.
 
     Parameters
     ----------
     shape : sequence of int, or Tensor. The shape.
     minval, maxval : Tensor. Numbers, or tensors that broadcast; `maxval` is 1 by default, and
-        needed for whole numbers.
+        needed for integers.
     dtype : DType, optional. float32 by default.
     seed : int, optional. See `set_seed`.
 
     Returns
     -------
-    Tensor: Differentiable in the bounds, unless it is of whole numbers.
+    Tensor: Differentiable in the bounds, unless it is of integers.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> A
 
 
 def gamma(shape, alpha, beta=None, dtype=None, seed=None, name=None) -> Any:
-    """Gamma random numbers, `shape` of them for each `alpha`; differentiable in `beta` only.
+    """Draw gamma numbers, `shape` of them for each `alpha`; differentiable in `beta` only.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def gamma(shape, alpha, beta=None, dtype=None, seed=None, name=None) -> Any:
 
 
 def poisson(shape, lam, dtype=None, seed=None, name=None) -> Any:
-    """Poisson random numbers, `shape` of them for each `lam`.
+    """Draw Poisson numbers, `shape` of them for each `lam`.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def poisson(shape, lam, dtype=None, seed=None, name=None) -> Any:
 
 
 def categorical(logits, num_samples, dtype=None, seed=None, name=None) -> Any:
-    """`num_samples` classes for each row of logarithms of probabilities, as int64.
+    """Draw `num_samples` classes for each row of log-probabilities, as int64.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None) -> Any:
 
 
 def shuffle(value, seed=None, name=None) -> Any:
-    """The rows of a tensor in a random order; differentiable.
+    """Return the rows of a tensor in random order; differentiable.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def shuffle(value, seed=None, name=None) -> Any:
 def stateless_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=None, name=None, alg="auto_select"
 ) -> Any:
-    """Normal random numbers, the same for the same `seed`, a pair of whole numbers.
+    """Draw normal numbers, the same for the same `seed`, a pair of integers.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def stateless_normal(
 def stateless_truncated_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=None, name=None, alg="auto_select"
 ) -> Any:
-    """Normal random numbers at most two standard deviations from the mean; as `stateless_normal`.
+    """Draw normal numbers at most two standard deviations from the mean (see `stateless_normal`).
 
     Examples
     --------
@@ -167,7 +167,7 @@ def stateless_truncated_normal(
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=None, name=None, alg="auto_select"
 ) -> Any:
-    """Uniform random numbers, as `uniform`, the same for the same `seed`, a pair.
+    """Draw uniform numbers (see `uniform`), the same for the same `seed`, a pair of integers.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def stateless_uniform(
 
 
 def stateless_gamma(shape, seed, alpha, beta=None, dtype=None, name=None) -> Any:
-    """Gamma random numbers, the same for the same `seed`; `shape` is that of the result.
+    """Draw gamma numbers, the same for the same `seed`; `shape` is that of the result.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def stateless_gamma(shape, seed, alpha, beta=None, dtype=None, name=None) -> Any
 
 
 def stateless_poisson(shape, seed, lam, dtype="int32", name=None) -> Any:
-    """Poisson random numbers, the same for the same `seed`; `shape` is that of the result.
+    """Draw Poisson numbers, the same for the same `seed`; `shape` is that of the result.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def stateless_poisson(shape, seed, lam, dtype="int32", name=None) -> Any:
 
 
 def stateless_binomial(shape, seed, counts, probs, output_dtype=None, name=None) -> Any:
-    """Binomial random numbers, the same for the same `seed`.
+    """Draw binomial numbers, the same for the same `seed`.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def stateless_binomial(shape, seed, counts, probs, output_dtype=None, name=None)
 
 
 def stateless_categorical(logits, num_samples, seed, dtype=None, name=None) -> Any:
-    """Classes, as `categorical`, the same for the same `seed`.
+    """Draw classes (see `categorical`), the same for the same `seed`.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def stateless_categorical(logits, num_samples, seed, dtype=None, name=None) -> A
 
 
 class Generator:
-    """A stream of random numbers with a state of its own.
+    """A stream of random numbers with its own state.
 
     Made by `from_seed`, `from_non_deterministic_state` or `split`.
 
@@ -253,43 +253,43 @@ class Generator:
 
     @classmethod
     def from_seed(cls, seed, alg=None) -> Generator:
-        """A generator that begins at a number."""
+        """Build a generator from a seed."""
         return cls._of(np.random.default_rng(_start(seed)))
 
     @classmethod
     def from_non_deterministic_state(cls, alg=None) -> Generator:
-        """A generator of which nobody can foretell the numbers."""
+        """Build a generator with an unpredictable seed."""
         return cls._of(np.random.default_rng())
 
     def reset_from_seed(self, seed) -> None:
-        """Begin again, at a number."""
+        """Restart from a seed."""
         self._rng = np.random.default_rng(_start(seed))
 
     def split(self, count: int = 1) -> list[Generator]:
-        """Generators with other numbers than this one and each other."""
+        """Return generators independent of this one and each other."""
         return [self._of(rng) for rng in self._rng.spawn(int(count))]
 
     def normal(self, shape, mean=0.0, stddev=1.0, dtype=None, name=None) -> Any:
-        """Normal random numbers (see `wengert.compat.tensorflow.random.normal`)."""
+        """Draw normal numbers (see `wengert.compat.tensorflow.random.normal`)."""
         return drawing.normals(self._rng, shape, mean, stddev, dtype)
 
     def truncated_normal(self, shape, mean=0.0, stddev=1.0, dtype=None, name=None) -> Any:
-        """Normal random numbers, at most two standard deviations from the mean."""
+        """Draw normal numbers at most two standard deviations from the mean."""
         return drawing.truncated_normals(self._rng, shape, mean, stddev, dtype)
 
     def uniform(self, shape, minval=0, maxval=None, dtype=None, name=None) -> Any:
-        """Uniform random numbers (see `wengert.compat.tensorflow.random.uniform`)."""
+        """Draw uniform numbers (see `wengert.compat.tensorflow.random.uniform`)."""
         return drawing.uniforms(self._rng, shape, minval, maxval, dtype)
 
     def uniform_full_int(self, shape, dtype="uint64", name=None) -> Any:
-        """Whole numbers of the whole range of a dtype."""
+        """Draw integers over the whole range of a dtype."""
         kind = np.dtype(dtype if isinstance(dtype, str) else dtype.as_numpy_dtype)
         limits = np.iinfo(kind)
         drawn = self._rng.integers(limits.min, limits.max, tuple(shape), kind, endpoint=True)
         return constant_of(drawn)
 
     def binomial(self, shape, counts, probs, dtype=None, name=None) -> Any:
-        """Binomial random numbers."""
+        """Draw binomial numbers."""
         return drawing.binomials(self._rng, shape, counts, probs, dtype)
 
 
@@ -302,7 +302,7 @@ _GLOBAL: list[Generator] = []
 
 
 def get_global_generator() -> Generator:
-    """The generator of the program, made on first use.
+    """Return the program's global generator, made on first use.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Let another generator be that of the program.
+    """Make a generator the program's global one.
 
     Examples
     --------

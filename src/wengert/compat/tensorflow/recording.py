@@ -36,7 +36,7 @@ has to become a batch.
 Where a tensor enters a level there is a node, `Join`, and where it leaves one, a `Leave`. Which way
 cotangents take through them depends on where the gradient is asked for. Outside of the level (a
 tape around an accumulator) the cotangent is that of a value with its tangent, and is divided
-between the two; a batch's is summed. Inside of it (a tape within an accumulator, or within the
+between the two; a batch's is summed. Inside it (a tape within an accumulator, or within the
 mapped function) the gradient is a value of the level itself, with its own tangent, or one for each
 element of the batch, and passes unchanged.
 """
@@ -60,11 +60,11 @@ from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Node, next_sequence
 
 INSIDE: ContextVar[frozenset[int]] = ContextVar("wengert_tf_inside", default=frozenset())
-"""The numbers of the levels that the walk under way is inside of."""
+"""The numbers of the levels that the walk under way is inside."""
 
 
 class Join(Node):
-    """Where a tensor enters a level."""
+    """The node where a tensor enters a level."""
 
     __slots__ = ("level", "ways")
     label: ClassVar[str] = "Join"
@@ -80,13 +80,13 @@ class Join(Node):
         self._ext = None
 
     def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The cotangents of what entered the level."""
+        """Return the cotangents of the values that entered the level."""
         if self.level.number in INSIDE.get():
             return (g, None)[: len(edges)]
         return tuple([WAYS[way][0](g, self.level) for way in self.ways])
 
     def apply_in(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """As `apply`, recorded where the cotangent is a tensor."""
+        """Like `apply`, but recorded where the cotangent is a tensor."""
         if not isinstance(g, TensorBase):
             return self.apply(g, keep, edges)
         if self.level.number in INSIDE.get():
@@ -95,13 +95,15 @@ class Join(Node):
 
 
 class Leave(Move):
-    """Where a value without its tangent leaves a level; inside of that, cotangents pass."""
+    """The node where a value leaves a level without its tangent; inside it, cotangents pass
+    through.
+    """
 
     __slots__ = ()
     label: ClassVar[str] = "Leave"
 
     def apply(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The cotangent of the value in the level."""
+        """Return the cotangent of the value in the level."""
         if self.level.number in INSIDE.get():
             return (g,)
         return super().apply(g, keep, edges)
@@ -113,13 +115,13 @@ class Leave(Move):
 
 
 class _Memory:
-    """Values by tensors or variables, as long as these live; what tells them apart is identity."""
+    """A map from tensors or variables, by identity, to values that live as long as they do."""
 
     def __init__(self) -> None:
         self._found: dict[int, tuple[Any, Any]] = {}
 
     def get(self, key) -> Any:
-        """The value for `key`, None if there is none."""
+        """Return the value for `key`, or None."""
         entry = self._found.get(id(key))
         return entry[1] if entry is not None and entry[0]() is key else None
 
@@ -190,7 +192,7 @@ class TangentLift(Lift):
 
 
 class Lifts:
-    """The levels that are active, the outermost first.
+    """The active levels, from the outermost inward.
 
     Parameters
     ----------
@@ -220,7 +222,7 @@ class Lifts:
         )
 
     def entered(self, shown, kept: bool) -> Any:
-        """The value that operations compute with in place of a tensor.
+        """Return the value that operations compute with in place of a tensor.
 
         `kept` says whether the tensor's history is followed.
         """
@@ -234,7 +236,7 @@ class Lifts:
         return value
 
     def shown(self, value, cls: type) -> Any:
-        """What the user gets of a result: without the tangents, which are remembered.
+        """Return the user's view of a result: without the tangents, which are remembered.
 
         What is made here is an instance of `cls`, the user's class.
         """
@@ -262,7 +264,7 @@ class Lifts:
         return primal
 
     def read(self, variable, tensor) -> Any:
-        """The value of a variable that was read, with the tangents of the variable."""
+        """Return the value of a variable just read, with the variable's tangents."""
         for lift in self.stack:
             if isinstance(lift, TangentLift):
                 tangent = lift.tangents.get(variable.handle)
@@ -281,7 +283,7 @@ def _carries(payload, level: Level) -> bool:
 
 
 class _Like:
-    """Shape and dtype of the tensor that a source stands for."""
+    """The shape and dtype of the tensor that a source represents."""
 
     __slots__ = ("dtype", "ndim", "shape")
 
@@ -292,7 +294,7 @@ class _Like:
 
 
 class Source(TensorBase):
-    """The edge of a tensor or variable that no operation made: the end of all walks to it.
+    """The edge of a tensor or variable that no operation made, where every walk to it ends.
 
     It is a leaf, to the engine, without its values, which are not to be kept by a tape.
     """
@@ -310,7 +312,7 @@ class Source(TensorBase):
 
 
 class Read(Node):
-    """The reading of a variable, or whatever else hands its cotangent on as it is."""
+    """The node of a read of a variable, and of anything that passes its cotangent on unchanged."""
 
     __slots__ = ()
     label: ClassVar[str] = "ReadVariableOp"
@@ -327,12 +329,12 @@ class Read(Node):
 
 
 def node_of(edge) -> Any:
-    """What an edge leads to."""
+    """Return the node that an edge leads to."""
     return edge.node if edge._seq == 0 else edge
 
 
 class Ledger:
-    """What was recorded while the same tapes were active (NOTE [memory of tapes])."""
+    """The nodes recorded while the same tapes were active (NOTE [memory of tapes])."""
 
     __slots__ = ("__weakref__", "_limit", "_nodes")
 
@@ -341,7 +343,7 @@ class Ledger:
         self._limit = 1000
 
     def note(self, edge) -> None:
-        """Remember the node that an edge leads to, as long as somebody else needs it."""
+        """Remember the node that an edge leads to, while something else keeps it alive."""
         self._nodes.append(weakref.ref(edge.node if edge._seq == 0 else edge))
         if len(self._nodes) > self._limit:
             self._nodes = [ref for ref in self._nodes if ref() is not None]
@@ -356,7 +358,7 @@ class Ledger:
 
 
 class Record:
-    """What one tape has watched, and when it was recording.
+    """The tensors that one tape watches, and the spans in which it recorded.
 
     Attributes
     ----------
@@ -387,7 +389,7 @@ class Record:
         self.switched = False
 
     def watch(self, edge) -> None:
-        """Follow what is computed from now on with the tensor of this edge."""
+        """Watch the tensor of this edge, and what is computed from it from now on."""
         key = _key(edge)
         if key not in self.watched:
             self.watched[key] = edge, next_sequence()
@@ -431,11 +433,11 @@ class Record:
         return found
 
     def alone(self) -> bool:
-        """Whether no other tape may ask for what this one recorded."""
+        """Whether no other tape can ask for what this one recorded."""
         return all(_holders(ledger) == 1 for ledger in self.ledgers)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release everything."""
         self.watched.clear()
         self.variables.clear()
         self.spans.clear()
@@ -453,19 +455,19 @@ def _holders(ledger: Ledger) -> int:
 
 
 def _key(edge) -> Any:
-    """What tells edges apart: one of several outputs may have several objects."""
+    """Return a key that identifies an edge; an output may have several edge objects."""
     return (id(edge.node), edge.index) if edge.__class__ is OutputEdge else id(edge)
 
 
 class Context:
-    """What is active, in one thread or task; rebuilt whenever that changes.
+    """The active state of one thread or task, rebuilt whenever it changes.
 
     Attributes
     ----------
     tapes: The records of the tapes that are recording.
     lifts: What exchanges tensors for values of active levels, or None (see NOTE [what tensors show
         and what they are]).
-    everything: Whether to follow all edges: inside of rules that the engine differentiates by
+    everything: Whether to follow all edges: inside rules that the engine differentiates by
         itself.
     start: When the first of the tapes began; what is younger may be theirs.
     ledger: Takes down what is recorded.
@@ -494,7 +496,7 @@ active = CONTEXT.get
 
 
 def set_context(**changes) -> Context | None:
-    """Change what is active; the result is what was."""
+    """Change the active state, and return the previous one."""
     before = active()
     now = _NOTHING if before is None else before
     fields = {
@@ -508,7 +510,7 @@ def set_context(**changes) -> Context | None:
 
 
 def activate(record: Record) -> None:
-    """Let a tape record from now on."""
+    """Start recording on a tape."""
     record.spans.append([next_sequence(), None])
     record.switched = not is_recording()
     if record.switched:
@@ -519,7 +521,7 @@ def activate(record: Record) -> None:
 
 
 def deactivate(record: Record) -> None:
-    """Let a tape record no more; the others go on."""
+    """Stop recording on a tape; the others go on."""
     record.spans[-1][1] = next_sequence()
     if record.switched:
         MODE.set(changed(current_mode(), grad=False))
@@ -545,7 +547,7 @@ def followed(edge, context: Context) -> bool:
 
 
 def source_of(tensor: TensorBase) -> Any:
-    """The edge that tells `tensor` apart, made if it has none."""
+    """Return the edge that identifies `tensor`, creating it if needed."""
     edge = tensor._edge
     if edge is None or edge is LEAF:
         edge = tensor._edge = Source(tensor._payload)
@@ -553,7 +555,7 @@ def source_of(tensor: TensorBase) -> Any:
 
 
 def without_history(tensor) -> Any:
-    """A tensor of the same value that leads nowhere."""
+    """Return a tensor of the same value without history."""
     return new_tensor(tensor._payload, None, tensor._vc)
 
 

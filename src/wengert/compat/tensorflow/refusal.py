@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what is said about functions of TensorFlow that are not offered."""
+"""Layer 9 · compat: errors for functions of TensorFlow that are not offered."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _INSTEAD = {
 
 
 def refusal(module: str, name: str) -> AttributeError:
-    """The error for a name that ``tf.<module>`` does not have here."""
+    """Return the error for a name that ``tf.<module>`` does not have here."""
     full = f"{module}.{name}"
     instead = _INSTEAD.get(full)
     if instead is None and name.startswith("LinearOperator"):
@@ -42,7 +42,7 @@ def refusal(module: str, name: str) -> AttributeError:
 
 
 def refusing(module: str) -> Callable[[str], Any]:
-    """The ``__getattr__`` of ``tf.<module>``, which says what to write for names it has not."""
+    """Return the ``__getattr__`` of ``tf.<module>``, which suggests what to use instead."""
 
     def getattribute(name: str) -> Any:
         raise refusal(module, name)

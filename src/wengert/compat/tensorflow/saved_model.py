@@ -41,7 +41,7 @@ _FILE, _MODEL = "saved_model.zip", "model.keras"
 
 
 def save(obj, export_dir, signatures=None, options=None) -> None:
-    """Write a module, or a model of Keras, to a folder.
+    """Write a module or a Keras model to a folder.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _decoded(code, arrays: dict[str, Any], made: dict[int, Any]) -> Any:
 
 
 def load(export_dir, tags=None, options=None) -> Any:
-    """What `save` wrote to a folder here.
+    """Load what `save` wrote to a folder.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def load(export_dir, tags=None, options=None) -> Any:
 
 
 def contains_saved_model(export_dir) -> bool:
-    """Whether there is something that `load` reads."""
+    """Return whether a folder holds a model that `load` can read."""
     folder = Path(os.fspath(export_dir))
     return (folder / _MODEL).exists() or (folder / _FILE).exists()
 

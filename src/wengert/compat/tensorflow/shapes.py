@@ -13,7 +13,7 @@ __all__ = ["TensorShape", "sizes"]
 
 
 class TensorShape:
-    """The shape of a tensor: a sequence of sizes that compares with lists and tuples.
+    """The shape of a tensor: a sequence of sizes, comparable with lists and tuples.
 
     A size may be None, where a program describes a shape that it does not know, and
     ``TensorShape(None)`` knows not even the number of dimensions. Those of tensors are known.
@@ -43,18 +43,18 @@ class TensorShape:
 
     @property
     def rank(self) -> int | None:
-        """The number of dimensions, None if it is not known."""
+        """The number of dimensions, or None if unknown."""
         return None if self._dims is None else len(self._dims)
 
     ndims = rank
 
     @property
     def dims(self) -> list[Any] | None:
-        """The sizes as a list, None if their number is not known."""
+        """The sizes as a list, or None if the rank is unknown."""
         return None if self._dims is None else list(self._dims)
 
     def as_list(self) -> list[Any]:
-        """The sizes as a list.
+        """Return the sizes as a list.
 
         Raises
         ------
@@ -65,13 +65,13 @@ class TensorShape:
         return list(self._dims)
 
     def num_elements(self) -> int | None:
-        """The number of elements, None if it is not known."""
+        """Return the number of elements, or None if unknown."""
         if not self.is_fully_defined():
             return None
         return math.prod(self._dims or ())
 
     def is_fully_defined(self) -> bool:
-        """Whether all sizes are known."""
+        """Return whether all sizes are known."""
         return self._dims is not None and None not in self._dims
 
     def assert_is_fully_defined(self) -> None:
@@ -80,7 +80,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def is_compatible_with(self, other) -> bool:
-        """Whether there is a shape that both describe."""
+        """Return whether some shape matches both."""
         other = TensorShape(other)
         if self._dims is None or other._dims is None:
             return True
@@ -89,7 +89,7 @@ class TensorShape:
         )
 
     def assert_is_compatible_with(self, other) -> None:
-        """Raise a ValueError unless there is a shape that both describe."""
+        """Raise a ValueError unless some shape matches both."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
 
@@ -99,12 +99,12 @@ class TensorShape:
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape, if it has `rank` dimensions; otherwise a ValueError."""
+        """Return this shape if it has `rank` dimensions, else raise a ValueError."""
         self.assert_has_rank(rank)
         return self if self._dims is not None else TensorShape([None] * rank)
 
     def merge_with(self, other) -> TensorShape:
-        """What both shapes know together."""
+        """Return the most specific shape compatible with both."""
         other = TensorShape(other)
         self.assert_is_compatible_with(other)
         if self._dims is None or other._dims is None:
@@ -114,7 +114,7 @@ class TensorShape:
         )
 
     def concatenate(self, other) -> TensorShape:
-        """The sizes of this shape and then those of the other."""
+        """Return the sizes of this shape followed by those of the other."""
         other = TensorShape(other)
         if self._dims is None or other._dims is None:
             return TensorShape(None)
@@ -175,7 +175,7 @@ class TensorShape:
 
 
 def sizes(shape) -> tuple[int, ...]:
-    """A shape given as a number, a sequence, a `TensorShape` or a tensor, as a tuple of int."""
+    """Return a shape (number, sequence, `TensorShape` or tensor) as a tuple of ints."""
     if isinstance(shape, TensorBase):
         values = shape._payload.tolist()
         return tuple(values) if isinstance(values, list) else (values,)

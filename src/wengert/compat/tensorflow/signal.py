@@ -127,7 +127,7 @@ of_rows(
 
 @V.operation("Roll")
 def fftshift(x, axes=None, name=None) -> Any:
-    """The elements moved so that the frequency 0 is in the middle.
+    """Shift the zero frequency to the middle.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def fftshift(x, axes=None, name=None) -> Any:
 
 @V.operation("Roll")
 def ifftshift(x, axes=None, name=None) -> Any:
-    """The elements moved back from where `fftshift` moved them.
+    """Undo `fftshift`.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def _transformed(op: str, input, type: int, n, axis: int, norm, inv: bool) -> An
 
 @V.operation("DCT")
 def dct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name=None) -> Any:
-    """The discrete cosine transform, of type 2 or 3, over the last dimension.
+    """Return the discrete cosine transform of type 2 or 3 over the last dimension.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def dct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, n
 
 @V.operation("IDCT")
 def idct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, name=None) -> Any:
-    """The inverse of `dct`, up to a factor ``2 n`` without ``norm="ortho"``.
+    """Invert `dct`, up to a factor of ``2 n`` without ``norm="ortho"``.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def _raised_cosine(length, periodic: bool, dtype, a: float, b: float) -> Any:
 
 
 def hann_window(window_length, periodic: bool = True, dtype=None, name=None) -> Any:
-    """Hann's window.
+    """Return a Hann window.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def hann_window(window_length, periodic: bool = True, dtype=None, name=None) -> 
 
 
 def hamming_window(window_length, periodic: bool = True, dtype=None, name=None) -> Any:
-    """Hamming's window.
+    """Return a Hamming window.
 
     Examples
     --------
@@ -251,11 +251,11 @@ def hamming_window(window_length, periodic: bool = True, dtype=None, name=None) 
 def frame(
     signal, frame_length, frame_step, pad_end: bool = False, pad_value=0, axis: int = -1, name=None
 ) -> Any:
-    """Overlapping pieces of a signal, along its last dimension.
+    """Return overlapping frames of a signal along its last dimension.
 
     Parameters
     ----------
-    signal : Tensor. Or what becomes one.
+    signal : Tensor or tensor-like.
     frame_length, frame_step : int. The size of the pieces, and how far the next one lies.
     pad_end : bool. Whether pieces may go on beyond the end, with `pad_value`.
     pad_value : number. What lies beyond the end.
@@ -291,7 +291,7 @@ def frame(
 
 @V.operation("UnsortedSegmentSum")
 def overlap_and_add(signal, frame_step, name=None) -> Any:
-    """The sum of pieces, each `frame_step` further on: what undoes `frame`.
+    """Add overlapping frames, `frame_step` apart; undoes `frame`.
 
     Examples
     --------
@@ -318,7 +318,7 @@ def stft(
     pad_end: bool = False,
     name=None,
 ) -> Any:
-    """The Fourier transforms of overlapping pieces of a signal, each times a window.
+    """Return the short-time Fourier transform: the transforms of overlapping windowed frames.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from wengert.compat.tensorflow.shapes import TensorShape
 
 
 class SparseTensor:
-    """A tensor of which only some elements are kept.
+    """A tensor that stores only some elements.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ class SparseTensor:
         return self.values.dtype
 
     def get_shape(self) -> TensorShape:
-        """The shape of the whole."""
+        """Return the shape of the whole."""
         return self.shape
 
     def with_values(self, new_values) -> SparseTensor:
-        """Other values at the same places."""
+        """Return a tensor with other values at the same positions."""
         return SparseTensor(self.indices, new_values, self.dense_shape)
 
     def __mul__(self, other) -> SparseTensor:
@@ -79,7 +79,7 @@ class SparseTensor:
 
 
 def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=None) -> Any:
-    """The whole tensor, with `default_value`, 0 by default, where nothing is kept.
+    """Return the dense tensor, with `default_value` (0) where nothing is stored.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=N
 
 
 def from_dense(tensor, name=None) -> SparseTensor:
-    """The elements that are not 0.
+    """Return the elements that are not 0 as a sparse tensor.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def from_dense(tensor, name=None) -> SparseTensor:
 
 
 def reorder(sp_input, name=None) -> SparseTensor:
-    """The elements in the order of rows."""
+    """Sort the elements by row-major position."""
     rows = V.numbers_of(sp_input.indices)
     order = np.lexsort(rows.T[::-1])
     values = operations.gather(sp_input.values, order)
@@ -119,7 +119,7 @@ def reorder(sp_input, name=None) -> SparseTensor:
 
 
 def transpose(sp_input, perm=None, name=None) -> SparseTensor:
-    """The dimensions in another order."""
+    """Permute the dimensions."""
     rank = len(sp_input.shape)
     order = list(range(rank))[::-1] if perm is None else list(V.integers(perm, "perm"))
     rows = V.numbers_of(sp_input.indices)[:, order]
@@ -128,7 +128,7 @@ def transpose(sp_input, perm=None, name=None) -> SparseTensor:
 
 
 def add(a, b, threshold=0) -> Any:
-    """The sum: sparse, if both are; dense, if one is."""
+    """Add tensors: sparse if both are, else dense."""
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
         rows = np.concatenate([V.numbers_of(a.indices), V.numbers_of(b.indices)])
         values = operations.concat([a.values, b.values], 0)
@@ -143,7 +143,7 @@ def add(a, b, threshold=0) -> Any:
 def sparse_dense_matmul(
     sp_a, b, adjoint_a: bool = False, adjoint_b: bool = False, name=None
 ) -> Any:
-    """The product of two matrices, one of which is sparse; differentiable in the values of both.
+    """Multiply two matrices, one of them sparse; differentiable in the values of both.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def sparse_dense_matmul(
 
 
 def reduce_sum(sp_input, axis=None, keepdims: bool = False, name=None) -> Any:
-    """The sum over dimensions, dense."""
+    """Sum over dimensions; the result is dense."""
     return operations.reduce_sum(to_dense(reorder(sp_input)), axis=axis, keepdims=keepdims)
 
 

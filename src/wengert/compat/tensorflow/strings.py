@@ -44,7 +44,7 @@ strip = _mapping("strip", bytes.strip, "without space around it")
 
 
 def length(input, unit: str = "BYTE", name=None) -> Any:
-    """The length of each string, in bytes or (``"UTF8_CHAR"``) in characters.
+    """Return the length of each string, in bytes or (``"UTF8_CHAR"``) characters.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def length(input, unit: str = "BYTE", name=None) -> Any:
 
 
 def join(inputs, separator: str = "", name=None) -> Any:
-    """The strings of several tensors, one behind the other.
+    """Join the strings of several tensors elementwise.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def join(inputs, separator: str = "", name=None) -> Any:
 
 
 def reduce_join(inputs, axis=None, keepdims: bool = False, separator: str = "", name=None) -> Any:
-    """The strings along dimensions, one behind the other.
+    """Join the strings along dimensions.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def reduce_join(inputs, axis=None, keepdims: bool = False, separator: str = "", 
 
 
 def split(input, sep=None, maxsplit: int = -1, name=None) -> Any:
-    """The parts of a string, as a vector; of several strings that have equally many, as rows.
+    """Split a string into a vector; strings with equally many parts give rows.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def split(input, sep=None, maxsplit: int = -1, name=None) -> Any:
 
 
 def bytes_split(input, name=None) -> Any:
-    """The bytes of a string, each by itself.
+    """Split a string into bytes.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def bytes_split(input, name=None) -> Any:
 
 
 def unicode_split(input, input_encoding: str, errors: str = "replace", *args, name=None) -> Any:
-    """The characters of a string, each by itself.
+    """Split a string into characters.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def unicode_split(input, input_encoding: str, errors: str = "replace", *args, na
 
 
 def unicode_decode(input, input_encoding: str, errors: str = "replace", *args, name=None) -> Any:
-    """The numbers of the characters of a string.
+    """Return the code points of a string.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def _rows(input, function: Callable[[bytes], list[bytes]]) -> Any:
 
 
 def to_number(input, out_type="float32", name=None) -> Any:
-    """The numbers that strings say.
+    """Parse numbers from strings.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def to_number(input, out_type="float32", name=None) -> Any:
 
 
 def as_string(input, precision: int = -1, *args, name=None) -> Any:
-    """Numbers as strings.
+    """Convert numbers to strings.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def as_string(input, precision: int = -1, *args, name=None) -> Any:
 
 
 def substr(input, pos, len, unit: str = "BYTE", name=None) -> Any:
-    """A part of each string.
+    """Return a substring of each string.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def substr(input, pos, len, unit: str = "BYTE", name=None) -> Any:
 
 
 def regex_replace(input, pattern, rewrite, replace_global: bool = True, name=None) -> Any:
-    r"""What a pattern finds, replaced; ``\1`` stands for its first group.
+    r"""Replace the matches of a pattern; ``\1`` stands for its first group.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def regex_replace(input, pattern, rewrite, replace_global: bool = True, name=Non
 
 
 def regex_full_match(input, pattern, name=None) -> Any:
-    """Whether a pattern fits a whole string.
+    """Return whether a pattern matches a whole string.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def regex_full_match(input, pattern, name=None) -> Any:
 
 
 def format(template: str, inputs, placeholder: str = "{}", summarize: int = 3, name=None) -> Any:
-    """A text with values in the places of ``{}``.
+    """Format values into the ``{}`` placeholders of a text.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def format(template: str, inputs, placeholder: str = "{}", summarize: int = 3, n
 
 
 def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
-    """Refused: TensorFlow's hash is another one than any that Python has.
+    """Refused: Python has no hash equal to TensorFlow's.
 
     Raises
     ------

@@ -40,7 +40,7 @@ __all__ = ["GradientTape", "UnconnectedGradients"]
 
 
 class UnconnectedGradients(enum.Enum):
-    """What the gradient by something is that the target does not depend on."""
+    """The gradient for a source that the target does not depend on."""
 
     NONE = "none"
     """None."""
@@ -49,7 +49,7 @@ class UnconnectedGradients(enum.Enum):
 
 
 def unconnected(value) -> UnconnectedGradients:
-    """The choice that `value` names, as a member or as its word."""
+    """Return the choice for `value`, given as a member or as its string."""
     try:
         return UnconnectedGradients(value)
     except ValueError:
@@ -60,7 +60,7 @@ def unconnected(value) -> UnconnectedGradients:
 
 
 def is_variable(value) -> bool:
-    """Whether a value is a variable, which is read as a tensor."""
+    """Whether a value is a variable, to be read as a tensor."""
     return hasattr(value, "_as_tensor")
 
 
@@ -86,12 +86,12 @@ class End:
             )
 
     def tensor(self) -> Any:
-        """A tensor of this library's that the engine can take for it."""
+        """A tensor of this library that represents the end to the engine."""
         return new_tensor(self._payload, self._edge)
 
 
 def edges_of_both(targets: list[Any], ends: list[Any]) -> set[Any]:
-    """The edges of those that are targets and sources: their gradient is 1 on any tape."""
+    """Return the edges that are both targets and sources: their gradient is 1 on any tape."""
     sources = {id(end.value) for end in ends}
     return {target._edge for target in targets if id(target.value) in sources and target._edge}
 
@@ -101,7 +101,7 @@ def known_targets(
     targets: list[Any],
     same: set[Any] = frozenset(),  # type: ignore[assignment]
 ) -> tuple[list[int], set[Any]]:
-    """Which of the targets a tape knows, and the nodes that it recorded on the way to them."""
+    """Return which targets a tape knows, and the nodes that it recorded on the way to them."""
     edges = [target._edge for target in targets if target._edge is not None]
     through = record.recorded(edges)
     known = [
@@ -117,7 +117,7 @@ def known_targets(
 
 
 def seeds_of(targets: list[Any], given) -> list[Any]:
-    """The cotangents of the targets."""
+    """Return the cotangents of the targets."""
     if given is None:
         return [_ones(target) for target in targets]
     values = nest.flatten(given)
@@ -173,7 +173,7 @@ def zeros_of(end, before: tuple[int, ...], after: int = 0) -> Any:
 
 _LOG = logging.getLogger("tensorflow")
 _TOLD: set[str] = set()
-"""What has been warned of, which is done once."""
+"""Warnings already given, since each is given once."""
 _ONCE = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
 )
@@ -251,7 +251,7 @@ class GradientTape:
     # -- what is recorded -------------------------------------------------------------------------
 
     def watch(self, tensor) -> None:
-        """Record what is computed from now on from a tensor or variable.
+        """Watch a tensor or variable from now on.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class GradientTape:
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """A context in which the tape does not record.
+        """Return a context in which the tape does not record.
 
         Raises
         ------
@@ -298,7 +298,7 @@ class GradientTape:
             self._push()
 
     def reset(self) -> None:
-        """Forget all that was watched and recorded, and go on."""
+        """Forget everything watched and recorded, and continue recording."""
         self._pop()
         if self._record is not None:
             self._record.close()
@@ -306,7 +306,7 @@ class GradientTape:
         self._push()
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """The variables that are watched, in the order in which they came to be."""
+        """Return the watched variables, in order of creation."""
         if self._record is not None:
             self._watched_variables = tuple(self._record.variables.values())
         return self._watched_variables
@@ -319,7 +319,7 @@ class GradientTape:
         return self._record
 
     def _used(self) -> None:
-        """A tape that is not persistent has done what it was for."""
+        """Mark a tape that is not persistent as used."""
         if not self._persistent and self._record is not None:
             self.watched_variables()
             self._record.close()
@@ -332,7 +332,7 @@ class GradientTape:
         output_gradients=None,
         unconnected_gradients=UnconnectedGradients.NONE,
     ) -> Any:
-        """The gradient of `target` by each of `sources`.
+        """Return the gradient of `target` by each of `sources`.
 
         Parameters
         ----------
@@ -376,7 +376,9 @@ class GradientTape:
         return nest.pack_sequence_as(sources, found)
 
     def _inside(self) -> None:
-        """What a question from inside of the block does to the tape."""
+        """Pop a tape that is not persistent, or warn, when it is asked for a gradient in its own
+        block.
+        """
         if not self._persistent:
             self._pop()
         elif "inside" not in _TOLD:
@@ -390,7 +392,7 @@ class GradientTape:
             )
 
     def _walked(self, targets: list[Any], ends: list[Any], seeds: list[Any]) -> list[Any]:
-        """The gradients by `ends`, None where there is none."""
+        """Return the gradients by `ends`, None where there is none."""
         record = self._ready()
         found: list[Any] = [None] * len(ends)
         same = edges_of_both(targets, ends)
@@ -450,7 +452,7 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """The derivative of each element of `target` by each element of `sources`.
+        """Return the derivative of each element of `target` by each element of `sources`.
 
         All rows are computed in one pass, as a batch.
 
@@ -511,7 +513,7 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """The Jacobian of each element of a batch: of ``target[i]`` by ``source[i]``.
+        """Return the Jacobian of ``target[i]`` by ``source[i]`` for each element of a batch.
 
         ``target[i]`` must depend on ``source[i]`` only.
 
@@ -562,7 +564,7 @@ class GradientTape:
         return made(reshape(rows, (*shape, *size[1:])))
 
     def _rows(self, end, ends: list[Any], basis, at_once: bool) -> list[Any]:
-        """For each source the gradients of `end` by it, one for each row of `basis`."""
+        """Return for each source the gradients of `end`, one for each row of `basis`."""
         connected = [False] * len(ends)
 
         def pulled(seed) -> tuple[Any, ...]:

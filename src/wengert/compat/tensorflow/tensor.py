@@ -39,7 +39,7 @@ _EXPECTED = (
 
 
 def _number(part) -> Any:
-    """One index as a Python number; None and the like as they are."""
+    """Return one index as a Python number; return None and the like unchanged."""
     if isinstance(part, TensorBase) or hasattr(part, "_as_tensor"):
         tensor = part if isinstance(part, TensorBase) else part._as_tensor()
         payload = tensor._payload
@@ -76,7 +76,7 @@ def _bound(part) -> Any:
 
 
 def read(tensor, index) -> Any:
-    """The elements of `tensor` that `index` names, recorded."""
+    """Return the elements of `tensor` that `index` selects, recorded."""
     if isinstance(index, TensorBase) and index._payload.dtype.kind == "b" and index._payload.ndim:
         return numpys_read(tensor, np.asarray(index._payload))
     parts = [_checked(part) for part in (index if isinstance(index, tuple | list) else (index,))]
@@ -105,7 +105,7 @@ def read(tensor, index) -> Any:
 
 
 def made(result) -> Any:
-    """A result of operations as what the user sees: its class is changed, in place.
+    """Return a result of operations as the user sees it, by changing its class in place.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def made(result) -> Any:
 
 
 def tensor_of(value, dtype_hint=None) -> Any:
-    """Anything that TensorFlow takes for a tensor, ready to be an argument of operations.
+    """Return anything that TensorFlow takes for a tensor, ready as an operand.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def _constant(array) -> Any:
 
 
 def converted(value, wanted=None) -> Any:
-    """As `tensor_of`, to be of NumPy's type `wanted`: a tensor of another type is refused.
+    """Like `tensor_of`, but convert to NumPy's dtype `wanted`; refuse a tensor of another dtype.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def converted(value, wanted=None) -> Any:
 
 
 class Operand(NativeTensor):
-    """A tensor inside of an operation: this library's own, with its own operators.
+    """A tensor inside an operation: this library's own, with its own operators.
 
     So is what nodes keep: derivatives are computed by this library's rules, not by TensorFlow's.
     The values can be read without a word, as those of TensorFlow's tensors.
@@ -214,7 +214,7 @@ class Operand(NativeTensor):
     __hash__ = TensorBase.__hash__
 
     def numpy(self, *, force: bool = False) -> Any:
-        """The values, as a NumPy array."""
+        """Return the values as a NumPy array."""
         return Tensor.numpy(self)  # type: ignore[arg-type]
 
     def __array__(self, dtype=None, copy: bool | None = None) -> Any:
@@ -222,7 +222,7 @@ class Operand(NativeTensor):
 
 
 def entered(tensor) -> Any:
-    """`tensor` as an argument: with the edge that active tapes follow, or with none."""
+    """Return `tensor` as an argument: with the edge that active tapes follow, or with none."""
     edge, context = tensor._edge, active()
     if context is None:
         edge = None
@@ -262,7 +262,7 @@ def _first_dtype(value) -> Any:
 
 
 def _packed(value, wanted) -> Any:
-    """A sequence that holds tensors, as one tensor: recorded."""
+    """Pack a sequence that holds tensors into one tensor; recorded."""
     wanted = _first_dtype(value) if wanted is None else wanted
     parts = []
     for part in value:
@@ -286,7 +286,7 @@ def _packed(value, wanted) -> Any:
 
 
 def same_dtype(op_name: str, *values) -> tuple[Any, ...]:
-    """The arguments of an operation that takes tensors of one type, by TensorFlow's rules.
+    """Return the arguments of an operation in one dtype, by TensorFlow's rules.
 
     The first tensor or variable among them says which type; arrays are cast to it, numbers become
     it if it can hold their like, and a tensor of another type is refused: nothing is promoted.
@@ -380,7 +380,7 @@ def _join(values: tuple[Any, ...], ready: list[Any], context: Context) -> None:
 
 
 def _getitem(self, index) -> Any:
-    """The elements that an index names: numbers, slices, ``...``, ``tf.newaxis``."""
+    """Return the elements that an index selects: numbers, slices, ``...``, ``tf.newaxis``."""
     return made(read(tensor_of(self), index))
 
 

@@ -57,7 +57,7 @@ def _leads(value) -> bool:
 
 
 def children(owner) -> dict[str, Any]:
-    """What an object leads to, by names."""
+    """Return the objects that an object leads to, by name."""
     if isinstance(owner, list | tuple):
         return {str(i): part for i, part in enumerate(owner) if _leads(part)}
     if isinstance(owner, dict):
@@ -75,12 +75,12 @@ def children(owner) -> dict[str, Any]:
 
 
 def _whole(owner) -> bool:
-    """Whether an object says itself what is kept of it."""
+    """Whether an object decides itself what to store."""
     return hasattr(owner, "save_own_variables") or hasattr(owner, "_taken")
 
 
 def _kept(owner) -> dict[str, Any]:
-    """The arrays of an object itself."""
+    """Return the arrays of the object itself."""
     if isinstance(owner, Variable):
         return {_VALUE: owner.numpy()}
     if hasattr(owner, "_taken"):
@@ -93,7 +93,7 @@ def _kept(owner) -> dict[str, Any]:
 
 
 def graph_of(root) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The nodes that lead from an object to variables, and the arrays, by path."""
+    """Return the nodes that lead from an object to variables, and the arrays, by path."""
     nodes: list[dict[str, Any]] = []
     arrays: dict[str, Any] = {}
     places = {id(root): 0}
@@ -113,7 +113,7 @@ def graph_of(root) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 
 def _reached(root) -> list[Any]:
-    """An object, and all that it leads to."""
+    """Return an object, and everything reachable from it."""
     found = {id(root): root}
     stack = [root]
     while stack:
@@ -128,7 +128,7 @@ def _reached(root) -> list[Any]:
 
 
 class _Restoration:
-    """The status of what is being restored."""
+    """The status of a restoration."""
 
     def __init__(self, path: str, root) -> None:
         try:
@@ -228,11 +228,11 @@ class _Restoration:
         return self
 
     def expect_partial(self) -> _Restoration:
-        """Accepted: nothing is said of what was not matched."""
+        """Accepted: unmatched values are not reported anyway."""
         return self
 
     def initialize_or_restore(self, *args) -> None:
-        """Accepted: it has been done."""
+        """Accepted: the values are already restored."""
 
 
 class CheckpointOptions:
@@ -243,7 +243,7 @@ class CheckpointOptions:
 
 
 class Checkpoint:
-    """Objects that lead to variables, to be saved and restored together.
+    """Objects that lead to variables, saved and restored together.
 
     Parameters
     ----------
@@ -278,14 +278,14 @@ class Checkpoint:
         return self.save_counter
 
     def write(self, file_prefix, options=None) -> str:
-        """Write to one file, whatever was saved before; returns the name to restore from."""
+        """Write one file, independently of `save`, and return the name to restore from."""
         prefix = os.fspath(file_prefix)
         nodes, arrays = graph_of(self)
         write_archive(f"{prefix}.index", {"nodes": nodes}, arrays)
         return prefix
 
     def save(self, file_prefix, options=None) -> str:
-        """Write under the next number; returns the name to restore from."""
+        """Write under the next number, and return the name to restore from."""
         counter = self._counter()
         counter.assign_add(1)
         path = self.write(f"{os.fspath(file_prefix)}-{int(counter.numpy())}")
@@ -302,7 +302,7 @@ class Checkpoint:
         return _Restoration(os.fspath(save_path), self)
 
     def restore(self, save_path, options=None) -> Any:
-        """Restore what `save` wrote; nothing, for None.
+        """Restore what `save` wrote, or nothing for None.
 
         Variables that are made later are restored when they are made.
 
@@ -329,14 +329,14 @@ def _nothing() -> None:
 
 
 def _note(directory: Path, paths: list[str], latest: str) -> None:
-    """Write the names of checkpoints to the file that tells which is the latest."""
+    """Write the names of checkpoints to the file that identifies the latest one."""
     lines = [f'model_checkpoint_path: "{Path(latest).name}"']
     lines += [f'all_model_checkpoint_paths: "{Path(path).name}"' for path in paths]
     (directory / "checkpoint").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 class _State:
-    """What is known of the checkpoints in a folder."""
+    """The state of the checkpoints in a folder."""
 
     def __init__(self, latest: str, paths: list[str]) -> None:
         self.model_checkpoint_path = latest
@@ -344,7 +344,7 @@ class _State:
 
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None) -> Any:
-    """The latest checkpoint in a folder, and all of them; None if there is none."""
+    """Return the latest checkpoint in a folder and all of them, or None."""
     directory = Path(checkpoint_dir)
     file = directory / (latest_filename or "checkpoint")
     if not file.exists():
@@ -356,7 +356,7 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None) -> Any:
 
 
 def latest_checkpoint(checkpoint_dir, latest_filename=None) -> str | None:
-    """The name of the latest checkpoint in a folder, or None.
+    """Return the name of the latest checkpoint in a folder, or None.
 
     Examples
     --------
@@ -372,7 +372,7 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None) -> str | None:
 
 
 class CheckpointManager:
-    """Checkpoints in a folder, of which the latest ones are kept.
+    """Checkpoints in a folder, of which only the latest are kept.
 
     Parameters
     ----------
@@ -417,16 +417,16 @@ class CheckpointManager:
 
     @property
     def checkpoints(self) -> list[str]:
-        """The names of those that are there, the latest one last."""
+        """The names of the checkpoints, the latest last."""
         return list(self._paths)
 
     @property
     def latest_checkpoint(self) -> str | None:
-        """The name of the latest one, or None."""
+        """The name of the latest checkpoint, or None."""
         return self._paths[-1] if self._paths else None
 
     def save(self, checkpoint_number=None, check_interval: bool = True, options=None) -> str | None:
-        """Save, and delete what is not to be kept; returns the name, or None if it is too early."""
+        """Save, and delete old checkpoints; return the name, or None if it is too early."""
         if self.checkpoint_interval is not None and self._step_counter is not None:
             step = int(np.asarray(self._step_counter))
             last = self._saved_at
@@ -450,7 +450,7 @@ class CheckpointManager:
         Path(f"{path}.index").unlink(missing_ok=True)
 
     def restore_or_initialize(self) -> str | None:
-        """Restore the latest one, or call `init_fn`; returns the name, or None."""
+        """Restore the latest checkpoint, or call `init_fn`; return the name, or None."""
         if self.latest_checkpoint is not None:
             self.checkpoint.restore(self.latest_checkpoint)
             return self.latest_checkpoint
@@ -472,36 +472,36 @@ class _Reader:
             raise NotFoundError(None, None, f"Could not find checkpoint {name}") from None
 
     def get_tensor(self, name: str) -> Any:
-        """An array."""
+        """Return an array."""
         if name not in self._arrays:
             raise NotFoundError(None, None, f"Key {name} not found in checkpoint")
         return self._arrays[name]
 
     def has_tensor(self, name: str) -> bool:
-        """Whether there is an array of that name."""
+        """Return whether there is an array of that name."""
         return name in self._arrays
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
-        """The shapes, by name."""
+        """Return the shapes, by name."""
         return {name: list(array.shape) for name, array in self._arrays.items()}
 
     def get_variable_to_dtype_map(self) -> dict[str, Any]:
-        """The dtypes, by name."""
+        """Return the dtypes, by name."""
         return {name: of_numpy(array.dtype) for name, array in self._arrays.items()}
 
 
 def load_checkpoint(ckpt_dir_or_file) -> Any:
-    """A reader of a checkpoint: `get_tensor`, `get_variable_to_shape_map`, ..."""
+    """Return a reader of a checkpoint: `get_tensor`, `get_variable_to_shape_map`, ..."""
     return _Reader(ckpt_dir_or_file)
 
 
 def list_variables(ckpt_dir_or_file) -> list[tuple[str, list[int]]]:
-    """The names of a checkpoint's arrays, and their shapes."""
+    """Return the names and shapes of a checkpoint's arrays."""
     return sorted(_Reader(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
 def load_variable(ckpt_dir_or_file, name: str) -> Any:
-    """One array of a checkpoint."""
+    """Return one array of a checkpoint."""
     return _Reader(ckpt_dir_or_file).get_tensor(name)
 
 

@@ -23,11 +23,11 @@ _MIXED = "Can't convert Python sequence with mixed types to Tensor."
 
 
 class TextError(TypeError):
-    """Raised where a number is needed, and a string is given."""
+    """The error for a string where a number is needed."""
 
 
 def fits(kind: str, wanted: np.dtype[Any]) -> bool:
-    """Whether Python numbers of a kind (of NumPy's letters) may become elements of `wanted`."""
+    """Whether Python numbers of a kind (NumPy's letters) can become elements of `wanted`."""
     if wanted.kind == "O":
         return False
     target = wanted.kind if wanted.kind in "biufc" else "f"
@@ -77,7 +77,7 @@ def _natural(kind: str, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
 
 
 def _sequence(value, wanted: np.dtype[Any] | None) -> Any:
-    """A nested list or tuple as an array."""
+    """Return a nested list or tuple as an array."""
     elements: list[Any] = []
     _elements(value, elements)
     kinds = {_kind(element) for element in elements}
@@ -101,7 +101,7 @@ def _sequence(value, wanted: np.dtype[Any] | None) -> Any:
 
 
 def cast_array(array, wanted: np.dtype[Any]) -> Any:
-    """An array in another type; imaginary parts are dropped, as TensorFlow drops them."""
+    """Convert an array to another dtype, dropping imaginary parts as TensorFlow does."""
     if array.dtype == wanted:
         return array
     if wanted.kind == "O":
@@ -112,7 +112,7 @@ def cast_array(array, wanted: np.dtype[Any]) -> Any:
 
 
 def array_of(value, wanted: np.dtype[Any] | None = None) -> Any:
-    """What a tensor holds that is made of a number, a sequence of numbers, or an array.
+    """Return the array for a tensor made of a number, a sequence of numbers, or an array.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ __all__ = ["READERS", "Variable"]
 
 
 class VariableSynchronization(enum.Enum):
-    """How replicas agree on a variable: accepted, and without a meaning on one device."""
+    """The synchronization of a variable among replicas: accepted, without effect here."""
 
     AUTO = 0
     NONE = 1
@@ -40,7 +40,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How replicas join their updates: accepted, and without a meaning on one device."""
+    """The aggregation of updates among replicas: accepted, without effect here."""
 
     NONE = 0
     SUM = 1
@@ -49,7 +49,7 @@ class VariableAggregation(enum.Enum):
 
 
 def put(array, places, values) -> None:
-    """Write to some places of an array."""
+    """Write to some positions of an array."""
     array[places] = values
 
 
@@ -93,7 +93,7 @@ READERS: ContextVar[tuple[list[Any], ...]] = ContextVar("wengert_tf_readers", de
 
 
 class _Cell:
-    """What a variable and the handles that its assignments return have in common."""
+    """Shared state of a variable and of the handles that its assignments return."""
 
     __slots__ = ("shape", "source", "value")
 
@@ -104,7 +104,7 @@ class _Cell:
 
 
 class Variable:
-    """A value that can be assigned to, shared by all who hold the variable.
+    """A mutable value, shared by all references to the variable.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class Variable:
 
     @property
     def name(self) -> str:
-        """The name, with ``:0`` behind it."""
+        """The name, with ``:0`` appended."""
         return self._name
 
     @property
@@ -201,17 +201,17 @@ class Variable:
 
     @property
     def trainable(self) -> bool:
-        """Whether tapes watch the variable by themselves."""
+        """Whether tapes watch the variable automatically."""
         return self._trainable
 
     @property
     def constraint(self) -> Callable[..., Any] | None:
-        """What an optimizer applies to the value after each step."""
+        """The function that an optimizer applies to the value after each step."""
         return self._constraint
 
     @property
     def device(self) -> str:
-        """Where the memory is: always the CPU."""
+        """The device of the memory: always the CPU."""
         return DEVICE
 
     @property
@@ -226,26 +226,26 @@ class Variable:
 
     @property
     def handle(self) -> Any:
-        """What tells the variable apart; the same object all its life."""
+        """The identity of the variable; the same object throughout its life."""
         return self._cell.source
 
     @property
     def initial_value(self) -> Any:
-        """Refused, as by TensorFlow where operations run at once."""
+        """Refused, as in eager TensorFlow."""
         raise RuntimeError("This property is not supported when eager execution is enabled.")
 
     def is_initialized(self) -> Any:
-        """True, as a tensor."""
+        """Return True, as a tensor."""
         return made(new_tensor(np.bool_(True)))
 
     def ref(self) -> Reference:
-        """A key for sets and dictionaries that stands for this very variable."""
+        """Return a hashable reference to this variable, for sets and dicts."""
         return Reference(self)
 
     # -- reading ----------------------------------------------------------------------------------
 
     def _as_tensor(self) -> Any:
-        """The value of this moment; tapes that watch variables watch this one from now on."""
+        """Return the current value; tapes that watch variables watch this one from now on."""
         cell = self._cell
         payload = cell.value
         context = active()
@@ -267,15 +267,15 @@ class Variable:
         return found if context.lifts is None else context.lifts.read(self, found)
 
     def value(self) -> Any:
-        """The value of this moment, as a tensor."""
+        """Return the current value as a tensor."""
         return self._as_tensor()
 
     def read_value(self) -> Any:
-        """The value of this moment, as a tensor."""
+        """Return the current value as a tensor."""
         return self._as_tensor()
 
     def numpy(self) -> Any:
-        """The value as a NumPy array; nothing that is done with it is recorded."""
+        """Return the value as a NumPy array; nothing done with it is recorded."""
         value = self._cell.value
         return value[()] if not value.ndim else value.copy()
 
@@ -313,11 +313,11 @@ class Variable:
         )
 
     def sparse_read(self, indices, name=None) -> Any:
-        """The rows that `indices` name."""
+        """Return the rows at `indices`."""
         return made(read(self.value(), np.asarray(converted(indices)._payload)))
 
     def gather_nd(self, indices, name=None) -> Any:
-        """The elements or parts that the rows of `indices` name."""
+        """Return the elements or slices at the rows of `indices`."""
         places = np.asarray(converted(indices)._payload)
         return made(read(self.value(), tuple(np.moveaxis(places, -1, 0))))
 
@@ -328,7 +328,7 @@ class Variable:
         return _handle(self) if read_value else None
 
     def assign(self, value, use_locking: bool = False, name=None, read_value: bool = True) -> Any:
-        """Give the variable another value.
+        """Assign another value to the variable.
 
         Tensors that were read before keep theirs. No gradient goes from the variable to `value`.
 
@@ -364,13 +364,13 @@ class Variable:
     def assign_add(
         self, delta, use_locking: bool = False, name=None, read_value: bool = True
     ) -> Any:
-        """Add to the value; as `assign` otherwise."""
+        """Add to the value; otherwise like `assign`."""
         return self._updated(delta, 1, "AssignAddVariableOp", read_value)
 
     def assign_sub(
         self, delta, use_locking: bool = False, name=None, read_value: bool = True
     ) -> Any:
-        """Subtract from the value; as `assign` otherwise."""
+        """Subtract from the value; otherwise like `assign`."""
         return self._updated(delta, -1, "AssignSubVariableOp", read_value)
 
     def _assigned_at(self, index, value) -> Any:
@@ -393,7 +393,7 @@ class Variable:
         return np.asarray(converted(delta.indices)._payload), delta.values
 
     def batch_scatter_update(self, sparse_delta, use_locking: bool = False, name=None) -> Any:
-        """Assign to rows of each element of a batch: ``var[i, indices[i, j]] = values[i, j]``."""
+        """Assign rows within each element of a batch: ``var[i, indices[i, j]] = values[i, j]``."""
         places, values = self._rows(sparse_delta)
         batch = np.indices(places.shape)[:-1]
         return self._scattered(put, (*batch, places), values)
@@ -436,7 +436,7 @@ Variable.__name__ = Variable.__qualname__ = "ResourceVariable"
 
 
 class _Unread(Variable):
-    """What an assignment returns: the same variable under another name."""
+    """The result of an assignment: the same variable under another name."""
 
     __slots__ = ()
 
@@ -458,7 +458,7 @@ def _unpickled(value, trainable: bool, name: str) -> Variable:
 
 
 def _owned(payload) -> Any:
-    """The values in an array that nobody writes to."""
+    """Return the values in an array that nothing writes to."""
     return np.asarray(payload)
 
 

@@ -16,7 +16,7 @@ __all__ = ["fixed_point"]
 def fixed_point(
     f: Callable[[Any], Callable[[Any], Any]], a, x0, distance: Callable[[Any, Any], Any], tol: float
 ) -> Any:
-    """The x with ``x = f(a)(x)`` that iteration from `x0` leads to.
+    """Return the fixed point ``x = f(a)(x)`` that iteration from `x0` reaches.
 
     Parameters
     ----------

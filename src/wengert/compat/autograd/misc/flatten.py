@@ -1,4 +1,4 @@
-"""Layer 9 · compat: nested containers of arrays as one vector, and back."""
+"""Layer 9 · compat: nested containers of arrays as vectors, and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["flatten", "flatten_func"]
 
 
 def flatten(value) -> tuple[Any, Callable[[Any], Any]]:
-    """A nested container of arrays as a vector, and the function that makes it again.
+    """Flatten a nested container of arrays into a vector, and return the inverse function too.
 
     Parameters
     ----------
@@ -45,7 +45,9 @@ def flatten(value) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def _taken(value, parts: list[Any], place: list[int]) -> Callable[[Any], Any]:
-    """Add the arrays of `value` to `parts`, and return what makes it from the whole vector."""
+    """Append the arrays of `value` to `parts`, and return the function that rebuilds it from a
+    vector.
+    """
     if isinstance(value, dict):
         makers = {key: _taken(value[key], parts, place) for key in sorted(value)}
         return lambda vector: {key: makers[key](vector) for key in value}
@@ -78,7 +80,7 @@ def _taken(value, parts: list[Any], place: list[int]) -> Callable[[Any], Any]:
 def flatten_func(
     func: Callable[..., Any], example
 ) -> tuple[Callable[..., Any], Callable[[Any], Any], Any]:
-    """A function of containers as one of vectors.
+    """Turn a function of containers into a function of vectors.
 
     Parameters
     ----------

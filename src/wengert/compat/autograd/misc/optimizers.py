@@ -1,4 +1,4 @@
-"""Layer 9 · compat: stochastic gradient descent in three forms, over nested containers."""
+"""Layer 9 · compat: stochastic gradient descent in three variants, over nested containers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Optimizer = Callable[..., Any]
 
 
 def unflatten_optimizer(optimize: Optimizer) -> Optimizer:
-    """Make an optimizer of vectors one of nested containers of arrays.
+    """Make an optimizer of vectors work on nested containers of arrays.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def unflatten_optimizer(optimize: Optimizer) -> Optimizer:
 
 
 def _gone(grad, x, callback, num_iters: int, step: Callable[..., Any]) -> Any:
-    """Where steps lead: ``step(x, g, i)`` gives the next place."""
+    """Return the point that the steps lead to; ``step(x, g, i)`` returns the next point."""
     for i in range(num_iters):
         g = grad(x, i)
         if callback:
@@ -65,7 +65,7 @@ def _gone(grad, x, callback, num_iters: int, step: Callable[..., Any]) -> Any:
 def sgd(
     grad, x, callback=None, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9
 ) -> Any:
-    """Stochastic gradient descent with momentum; ``grad(x, i)`` gets the number of the step.
+    """Minimize by gradient descent with momentum; ``grad(x, i)`` receives the step number.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def sgd(
 def rmsprop(
     grad, x, callback=None, num_iters=100, step_size=0.1, gamma: float = 0.9, eps: float = 1e-8
 ) -> Any:
-    """Steps that are divided by the root of a running mean of squared gradients."""
+    """Minimize by RMSProp: divide steps by the root of a running mean of squared gradients."""
     squares = np.ones(len(x))
 
     def step(x, g, i: int) -> Any:
@@ -102,7 +102,7 @@ def rmsprop(
 def adam(
     grad, x, callback=None, num_iters=100, step_size=0.001, b1=0.9, b2=0.999, eps: float = 1e-8
 ) -> Any:
-    """Adam (Kingma and Ba, 2014): running means of gradients and their squares, without bias."""
+    """Minimize by Adam (Kingma and Ba, 2014)."""
     mean, squares = np.zeros(len(x)), np.zeros(len(x))
 
     def step(x, g, i: int) -> Any:

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: graphs of calls: one that is played again, and one to look at."""
+"""Layer 9 · compat: graphs of calls: one to replay, and one to inspect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ConstGraphNode", "FullGraphNode", "const_graph", "const_graph_unary"
 
 
 class ConstGraphNode(Node):
-    """A call that can be made again with other values of what led to it."""
+    """A call that can be replayed with other values of its inputs."""
 
     __slots__ = ("parents", "partial_fun")
 
@@ -34,12 +34,13 @@ class ConstGraphNode(Node):
         self.partial_fun = partial_fun
 
     def initialize_root(self) -> None:
-        """The argument has no parents."""
+        """Start at the argument, which has no parents."""
         self.parents = ()
 
 
 def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function of one argument, whose calls are noted the first time, and then made again.
+    """Return a function of one argument that records its calls the first time and then replays
+    them.
 
     What the function decides by values is decided once.
 
@@ -68,7 +69,7 @@ def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def const_graph(fun: Callable[..., Any], *args, **kwargs) -> Callable[..., Any]:
-    """`fun` with some arguments given, as `const_graph_unary` of the others."""
+    """Like `const_graph_unary`, but with some arguments of `fun` fixed."""
     unary = const_graph_unary(lambda rest: fun(*args, *rest, **kwargs))
 
     @wraps(fun)
@@ -99,13 +100,13 @@ class FullGraphNode(Node):
         self.recipe: Any = (fun, args, kwargs, list(zip(parent_argnums, parents, strict=True)))
 
     def initialize_root(self) -> None:
-        """The argument has no parents."""
+        """Start at the argument, which has no parents."""
         self.value = None
         self.recipe = (lambda x: x, (), {}, [])
 
 
 def full_graph(fun: Callable[..., Any], *args, **kwargs) -> Any:
-    """The node of the value of a call, from which the whole graph can be reached."""
+    """Return the node of the result of a call, from which the whole graph can be reached."""
     _, node = trace(FullGraphNode.new_root(), lambda args: fun(*args, **kwargs), args)
     return node
 

@@ -1,6 +1,6 @@
 """Layer 9 · compat: ``import wengert.compat.autograd.numpy as np``, in place of autograd's.
 
-Every name of NumPy's is here. On NumPy's own arrays the functions are NumPy's; inside of a function
+Every name of NumPy's is here. On NumPy's own arrays the functions are NumPy's; inside a function
 that is being differentiated they are recorded, to any order.
 
 >>> np.tanh(np.array([0.0, 1.0]))

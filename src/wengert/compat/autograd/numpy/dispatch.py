@@ -47,11 +47,11 @@ __all__ = ["FILLED", "function_of", "of_numpy", "refusal"]
 _FRESH = frozenset(("empty", "eye", "full", "identity", "linspace", "ones", "zeros"))
 _LIKE = frozenset(("empty_like", "full_like", "ones_like", "zeros_like"))
 FILLED = _FRESH | _LIKE | {"array", "copy"}
-"""Functions that make arrays which are there to be written to."""
+"""Functions that create arrays whose memory can be written to."""
 _CONVERTING = frozenset(
     ("array", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy")
 )
-"""Functions that make a plain array of whatever they get."""
+"""Functions that make a plain array of whatever they receive."""
 _INFIX = {
     "add": "add",
     "divide": "truediv",
@@ -62,13 +62,13 @@ _INFIX = {
 }
 _VALUES = ROUNDING | {"all", "any", "around", "round"}
 _JOINING = frozenset(("column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"))
-"""Functions of a sequence of arrays: it may be an iterator, or the values of a dict."""
+"""Functions of a sequence of arrays, which may be an iterator or the values of a dict."""
 _NESTED = (list, tuple, dict)
 _ABSENT = object()
 
 
 def refusal(name: str, args: tuple[Any, ...]) -> NotImplementedError:
-    """The error about a function that has no derivative."""
+    """Return the error for a function that has no derivative."""
     numbers = tuple(i for i, value in enumerate(args) if holds_box(value))
     return NotImplementedError(
         f"VJP of {name} wrt argnums {numbers} not defined: numpy.{name} has no derivative here. "
@@ -85,7 +85,7 @@ def _any_box(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def function_of(name: str, numpys) -> Callable[..., Any]:
-    """What stands for a function that is called `name` within NumPy (``"linalg.solve"``)."""
+    """Return the counterpart of the NumPy function called `name` (``"linalg.solve"``)."""
     made: Callable[..., Any]
     if name in _CONVERTING:
         numpys = _of_unmasked(numpys)
@@ -105,7 +105,7 @@ def function_of(name: str, numpys) -> Callable[..., Any]:
 def of_numpy(
     module: str, theirs, place: str, make: Callable[[str, Any], Any]
 ) -> Callable[[str], Any]:
-    """What finds the names of one of NumPy's namespaces for the module that stands for it."""
+    """Return a function that looks up names of a NumPy namespace for the module that mirrors it."""
 
     def find(name: str) -> Any:
         with warnings.catch_warnings():
@@ -121,7 +121,7 @@ def of_numpy(
 
 
 def _of_unmasked(numpys) -> Callable[..., Any]:
-    """NumPy's function, but for masked arrays: it would drop their masks."""
+    """Wrap NumPy's function to refuse masked arrays, whose masks it would drop."""
 
     def function(*args, **kwargs) -> Any:
         unmasked(args[0] if args else tuple(kwargs.values()))
@@ -148,7 +148,7 @@ def _dressed(made, name: str, numpys) -> Any:
 
 
 def _theirs(name: str) -> Callable[..., Any] | None:
-    """The function of `wengert.numpy`, or None."""
+    """Return the function of `wengert.numpy`, or None."""
     place, _, own = name.rpartition(".")
     module: Any = getattr(_wnp, place) if place else _wnp
     return getattr(module, own, None)
@@ -196,7 +196,7 @@ def _general(name: str, numpys) -> Callable[..., Any]:
 
 
 def _filled(name: str, numpys) -> Callable[..., Any]:
-    """A function that makes an array: a box, while a function is being differentiated."""
+    """Wrap a function that creates an array to return a box during differentiation."""
     ours: Any = getattr(_wnp, name)
 
     def function(*args, **kwargs) -> Any:
@@ -226,12 +226,12 @@ _PAIRS = frozenset(("arctan2", "fmod", "hypot", "maximum", "minimum", "remainder
 
 
 def _pair(ufunc) -> Any:
-    """The primitive that is a ufunc of two arguments on floats, beside the infix operators."""
+    """Return the primitive for a binary ufunc on floats, without an infix operator."""
     return one_primitive(ufunc) if ufunc.__name__ in _PAIRS else None
 
 
 class _Ufunc(Ufunc):
-    """A ufunc of NumPy's own arrays and of boxes."""
+    """A ufunc on NumPy's own arrays and on boxes."""
 
     def __init__(self, ufunc) -> None:
         super().__init__(ufunc, unary(ufunc))
@@ -271,7 +271,7 @@ class _Ufunc(Ufunc):
         return boxed(super().__call__(*args, **kwargs))
 
     def _paired(self, a, b) -> Any:
-        """Of floats of one dtype; None for more than that."""
+        """Compute on floats of one dtype; return None in any other case."""
         box = a if a.__class__ is ArrayBox else b
         if not plain_float(box):
             return None
@@ -285,7 +285,7 @@ class _Ufunc(Ufunc):
             return None  # the general way has NumPy's own error
 
     def overrule(self, own: Callable[..., Any]) -> None:
-        """Let a rule of the user's own say what the derivative is."""
+        """Use the user's own rule for the derivative."""
         self._own = own
         self._prim = self._infix = self._pair = None
 
@@ -305,12 +305,12 @@ class _Ufunc(Ufunc):
 
 
 def plain_float(x) -> bool:
-    """Whether `x` is a box of floats that nothing has written to."""
+    """Whether `x` is a box of floats that was never written to."""
     return x.__class__ is ArrayBox and x._payload.dtype.kind == "f" and unwritten(x)
 
 
 def operand(x, kind) -> Any:
-    """`x` as a tensor of dtype `kind`, if it is one or need only be taken for one; else None."""
+    """Return `x` as a tensor of dtype `kind` if no conversion is needed, else None."""
     cls = x.__class__
     if cls is ArrayBox:
         return x if x._payload.dtype is kind and unwritten(x) else None
@@ -322,7 +322,7 @@ def operand(x, kind) -> Any:
 
 
 def _dims(axis, ndim: int) -> tuple[int, ...] | None:
-    """The axes that are reduced, from the front; None for what is not one axis, or all."""
+    """Return the reduced axes, counted from the front; None unless it is one axis, or all."""
     if axis is None:
         return tuple(range(ndim))
     if axis.__class__ is int and -ndim <= axis < ndim:
@@ -371,7 +371,7 @@ def _dot(x, *more, **named) -> Any:
 
 
 def dot_of_array(a, x) -> Any:
-    """``np.dot`` of one of NumPy's own arrays and a box."""
+    """Compute ``np.dot`` of one of NumPy's own arrays and a box."""
     kind = x._payload.dtype
     if a.dtype is not kind or kind.kind != "f":
         return None
@@ -389,4 +389,4 @@ QUICK: dict[str, Callable[..., Any]] = {
     "reshape": _reshape,
     "sum": _reduction(reductions.sum),
 }
-"""By the names of NumPy's functions."""
+"""By NumPy's function names."""

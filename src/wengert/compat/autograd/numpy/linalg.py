@@ -19,7 +19,7 @@ from wengert.compat.kit.namespaces import lazy as _lazy
 
 
 def _symmetric(a, UPLO: str) -> Any:
-    """The matrix that NumPy computes with, which looks at one triangle only.
+    """Return the matrix that NumPy computes with: it reads only one triangle.
 
     Gradients are by the elements of that triangle, as in HIPS autograd.
     """
@@ -33,12 +33,12 @@ def _symmetric(a, UPLO: str) -> Any:
 
 
 def eigh(a, UPLO: str = "L") -> Any:
-    """`numpy.linalg.eigh`, differentiable by the triangle that it looks at."""
+    """Like `numpy.linalg.eigh`, differentiable in the triangle that it reads."""
     return _function_of("linalg.eigh", _np.linalg.eigh)(_symmetric(a, UPLO), UPLO)
 
 
 def eigvalsh(a, UPLO: str = "L") -> Any:
-    """`numpy.linalg.eigvalsh`, differentiable by the triangle that it looks at."""
+    """Like `numpy.linalg.eigvalsh`, differentiable in the triangle that it reads."""
     return _function_of("linalg.eigvalsh", _np.linalg.eigvalsh)(_symmetric(a, UPLO), UPLO)
 
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: where programs import `ArrayBox` from."""
+"""Layer 9 · compat: the module that programs import `ArrayBox` from."""
 
 from wengert.compat.autograd.boxes import ArrayBox
 

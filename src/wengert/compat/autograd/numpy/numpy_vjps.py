@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what rules of one's own are made with: sums over what was broadcast, ..."""
+"""Layer 9 · compat: helpers for custom rules: sums over broadcast axes, ..."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from wengert.compat.kit.namespaces import defined
 
 
 def unbroadcast(x, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:
-    """A cotangent, summed over the axes along which its argument was broadcast.
+    """Sum a cotangent over the axes along which its argument was broadcast.
 
     Parameters
     ----------
     x : array
-    target_meta : tuple. What `metadata` says about the argument.
+    target_meta : tuple. The result of `metadata` for the argument.
     broadcast_idx : int. Which axis comes first where `x` has more of them.
 
     Examples
@@ -41,7 +41,7 @@ def unbroadcast(x, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:
 
 
 def unbroadcast_f(target, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function of a cotangent whose results are summed down to the shape of `target`.
+    """Wrap a function of a cotangent to sum its results down to the shape of `target`.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def unbroadcast_f(target, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def repeat_to_match_shape(g, shape, dtype, axis, keepdims: bool) -> Any:
-    """The cotangent of a reduction in the shape of its argument, and how many were reduced to one.
+    """Expand the cotangent of a reduction to its argument's shape, and count the reduced elements.
 
     Examples
     --------
@@ -77,17 +77,17 @@ def repeat_to_match_shape(g, shape, dtype, axis, keepdims: bool) -> Any:
 
 
 def replace_zero(x, val) -> Any:
-    """`x` with another value where it is 0."""
+    """Return `x` with another value where it is 0."""
     return np.where(plain(x) != 0, x, val)
 
 
 def balanced_eq(x, z, y) -> Any:
-    """1 where x is z, a half where x and y both are, 0 elsewhere."""
+    """Return 1 where only x equals z, a half where x and y both do, and 0 elsewhere."""
     return (plain(x) == plain(z)) / (1.0 + (plain(x) == plain(y)))
 
 
 def match_complex(target, x) -> Any:
-    """`x` as a complex number if `target` is complex, else as a real one."""
+    """Return `x` as complex if `target` is complex, else as real."""
     wanted, given = np.iscomplexobj(target), np.iscomplexobj(x)
     if wanted == given:
         return x

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: where programs import the vector spaces of arrays from."""
+"""Layer 9 · compat: the module that programs import the vector spaces of arrays from."""
 
 from wengert.compat.autograd.vspaces import ArrayVSpace, ComplexArrayVSpace
 

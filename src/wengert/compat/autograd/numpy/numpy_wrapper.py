@@ -1,4 +1,4 @@
-"""Layer 9 · compat: where programs import NumPy's functions from, and those beside them."""
+"""Layer 9 · compat: the module that programs import NumPy's functions from."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """NumPy's functions, as ``autograd.numpy`` has them."""
+    """Return one of NumPy's functions, as ``autograd.numpy`` offers it."""
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module("wengert.compat.autograd.numpy"), name)

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what NumPy writes with brackets, and what autograd adds to its functions."""
+"""Layer 9 · compat: NumPy's bracket helpers (``r_``, ``c_``), and autograd's additions to NumPy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ c_ = _Joined("c_")
 
 
 def vectorize(pyfunc: Callable[..., Any], *args, **kwargs) -> Callable[..., Any]:
-    """A function of numbers as one of arrays (see `numpy.vectorize`); differentiable."""
+    """Turn a function of numbers into one of arrays, differentiable (see `numpy.vectorize`)."""
     numpys = _np.vectorize(pyfunc, *args, **kwargs)
 
     def on_boxes(*given, **named) -> Any:
@@ -54,7 +54,7 @@ _where = function_of("where", _np.where)
 
 
 def where(condition, *args, **kwargs) -> Any:
-    """`numpy.where`; of Python's own numbers and lists it gives such.
+    """Like `numpy.where`, but return Python numbers and lists as they are.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ _clip = function_of("clip", _np.clip)
 
 
 def clip(a, a_min=None, a_max=None, *args, **kwargs) -> Any:
-    """`numpy.clip`, whose derivative is 0 at the bounds, too, as autograd has it."""
+    """Like `numpy.clip`, with derivative 0 at the bounds, as in autograd."""
     found = _clip(a, a_min, a_max, *args, **kwargs)
     low, high = kwargs.get("min", a_min), kwargs.get("max", a_max)
     if a.__class__ is not ArrayBox or isbox(low) or isbox(high):
@@ -93,28 +93,28 @@ def _of_arrays(value) -> bool:
 
 
 def concatenate_args(axis: int, *args) -> Any:
-    """The arrays one after another, along an axis."""
+    """Join the arrays along an axis."""
     if holds_box(args):
         return boxed(_wnp.concatenate(args, axis))
     return _np.concatenate(args, axis)
 
 
 def array_from_args(array_args, array_kwargs, *args) -> Any:
-    """An array of the arguments, one row for each."""
+    """Stack the arguments as the rows of an array."""
     if holds_box(args):
         return boxed(_wnp.array(list(args), *array_args, **array_kwargs))
     return _np.array(unmasked(args), *array_args, **array_kwargs)
 
 
 def wrap_if_boxes_inside(raw_array, slow_op_name: str | None = None) -> Any:
-    """An array of objects, some of them boxes, as a box."""
+    """Return an array of objects, some of them boxes, as a box."""
     if isbox(raw_array) or raw_array.dtype.kind != "O":
         return raw_array
     return boxed(_wnp.array(raw_array.ravel().tolist()).reshape(raw_array.shape))
 
 
 def make_diagonal(D, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Matrices with the rows of `D` for diagonals: the opposite of `diagonal`."""
+    """Build matrices with the rows of `D` on their diagonals; the inverse of `diagonal`."""
     if not (offset == 0 and axis1 == -1 and axis2 == -2):
         raise NotImplementedError(
             "Currently make_diagonal only supports offset=0, axis1=-1, axis2=-2"
@@ -123,7 +123,7 @@ def make_diagonal(D, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 def metadata(A) -> tuple[Any, ...]:
-    """The shape, the number of dimensions, the dtype, and whether that is complex."""
+    """Return the shape, the number of dimensions, the dtype, and whether that is complex."""
     value = plain(A)
     return _np.shape(value), _np.ndim(value), _np.result_type(value), _np.iscomplexobj(value)
 

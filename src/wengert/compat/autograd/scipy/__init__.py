@@ -12,7 +12,7 @@ _MODULES = frozenset(("integrate", "linalg", "misc", "signal", "special", "stats
 
 
 def __getattr__(name: str) -> Any:
-    """Modules are imported when they are first named: SciPy's take long."""
+    """Import a module when it is first named, since SciPy's modules load slowly."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(

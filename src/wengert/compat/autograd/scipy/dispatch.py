@@ -14,7 +14,7 @@ __all__ = ["found", "named_by", "no_rule", "paired"]
 
 
 def no_rule(name: str, place: str, args: tuple[Any, ...]) -> NotImplementedError:
-    """The error about a function of SciPy's that has no derivative here."""
+    """Return the error for a SciPy function without a derivative here."""
     numbers = tuple(i for i, value in enumerate(args) if holds_box(value))
     return NotImplementedError(
         f"VJP of {name} wrt argnums {numbers} not defined: {place}.{name} has no derivative here. "
@@ -26,7 +26,7 @@ def no_rule(name: str, place: str, args: tuple[Any, ...]) -> NotImplementedError
 def paired(
     name: str, place: str, scipys: Callable[[], Any], formula: Callable[..., Any] | None
 ) -> Callable[..., Any]:
-    """SciPy's function on NumPy's own arrays, and a formula on boxes.
+    """Combine SciPy's function for NumPy's own arrays with a formula for boxes.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ def paired(
 def found(
     module: str, part: str, own: str, name: str, formulas: dict[str, Callable[..., Any]]
 ) -> Any:
-    """What stands for ``scipy.<part>.<own>.<name>`` in one of the modules here.
+    """Return the counterpart of ``scipy.<part>.<own>.<name>`` for one of the modules here.
 
     Raises
     ------
-    AttributeError: If SciPy has no such thing.
+    AttributeError: If SciPy does not have it.
     """
     place = f"scipy.{part}.{own}".rstrip(".")
 
@@ -75,7 +75,7 @@ def found(
 def named_by(
     namespace: dict[str, Any], part: str, own: str, formulas: dict[str, Callable[..., Any]]
 ) -> Any:
-    """``__getattr__`` and ``__dir__`` of the module that stands for ``scipy.<part>.<own>``."""
+    """Return ``__getattr__`` and ``__dir__`` for the module that mirrors ``scipy.<part>.<own>``."""
 
     def listed() -> Any:
         scipys = scipy_module(part, f"scipy.{part}")

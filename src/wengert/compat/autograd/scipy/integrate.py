@@ -25,7 +25,7 @@ _UNUSED = frozenset(("Dfun", "col_deriv", "ml", "mu", "mxhnil", "mxordn", "mxord
 
 
 class _Followed(Exception):
-    """The equations hold boxes though no argument does."""
+    """The error for equations that hold boxes although no argument does."""
 
 
 def odeint(func: Callable[..., Any], y0, t, args=(), **kwargs) -> Any:

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``autograd.scipy.misc``, where `logsumexp` was in old programs."""
+"""Layer 9 · compat: ``autograd.scipy.misc``, from which old programs import `logsumexp`."""
 
 from __future__ import annotations
 

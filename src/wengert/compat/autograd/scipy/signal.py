@@ -28,7 +28,7 @@ def convolve(
     dot_axes: Sequence[Sequence[int]] = ((), ()),
     mode: str = "full",
 ) -> Any:
-    """The convolution of `A` and `B` along some axes, and their inner product along others.
+    """Convolve `A` and `B` along some axes, and take inner products along others.
 
     Parameters
     ----------

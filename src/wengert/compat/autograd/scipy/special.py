@@ -26,7 +26,7 @@ from wengert.ops.transcendental import polygamma as _polygamma
 
 
 def logsumexp_of(a, axis=None, b=None, keepdims: bool = False, return_sign: bool = False) -> Any:
-    """``log(sum(b * exp(a)))`` of boxes (see `scipy.special.logsumexp`)."""
+    """Compute ``log(sum(b * exp(a)))`` of boxes (see `scipy.special.logsumexp`)."""
     largest = _np.max(getval(a), axis=axis, keepdims=True)
     largest = _np.where(_np.isfinite(largest), largest, 0.0)
     terms = np.exp(a - largest)
@@ -56,7 +56,7 @@ def multigammaln_of(a, d: int) -> Any:
 
 
 def polygamma_of(n, x) -> Any:
-    """`scipy.special.polygamma` of boxes: derivatives by `x` only."""
+    """Compute `scipy.special.polygamma` of boxes, differentiable in `x` only."""
     order = _np.asarray(getval(n))
     if holds_box(n) or order.size != 1:
         raise no_rule("polygamma", "scipy.special", (n,))

@@ -47,7 +47,7 @@ class Optimizer(NamedTuple):
 
 
 def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
-    """An optimiser of arrays as one of nested containers of arrays.
+    """Make an optimizer of arrays work on nested containers of arrays.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def optimizer(opt_maker: Callable[..., Any]) -> Callable[..., Optimizer]:
 
 
 def _of_arrays(step_size, count: int, update: Callable[..., Any]) -> Any:
-    """An optimiser of an array that keeps `count` others like it, zeros at first.
+    """Build an optimizer of an array with `count` state arrays of its shape, initially zero.
 
     ``update(i, step, g, x, *kept)`` gives the array and what is kept.
     """
@@ -116,14 +116,14 @@ def _of_arrays(step_size, count: int, update: Callable[..., Any]) -> Any:
 
 @optimizer
 def sgd(step_size) -> Any:
-    """Steps along the gradient; `step_size` is a number or a function of the step's number."""
+    """Build gradient descent; `step_size` is a number or a function of the step number."""
     step_of = make_schedule(step_size)
     return jnp.asarray, lambda i, g, x: x - step_of(i) * g, lambda x: x
 
 
 @optimizer
 def momentum(step_size: Schedule, mass) -> Any:
-    """Steps along a running sum of gradients."""
+    """Build gradient descent with momentum."""
 
     def update(i, step, g, x, velocity) -> Any:
         velocity = mass * velocity + g
@@ -134,7 +134,7 @@ def momentum(step_size: Schedule, mass) -> Any:
 
 @optimizer
 def nesterov(step_size: Schedule, mass) -> Any:
-    """As `momentum`, looking one step ahead."""
+    """Build momentum SGD with Nesterov's lookahead."""
 
     def update(i, step, g, x, velocity) -> Any:
         velocity = mass * velocity + g
@@ -144,14 +144,14 @@ def nesterov(step_size: Schedule, mass) -> Any:
 
 
 def _over_root(g, squares) -> Any:
-    """A gradient by the root of a sum of squares; 0 where that is."""
+    """Divide a gradient by the root of a sum of squares, with 0 where the sum is 0."""
     there = squares > 0
     return jnp.where(there, g / jnp.sqrt(jnp.where(there, squares, 1)), 0.0)
 
 
 @optimizer
 def adagrad(step_size, momentum=0.9) -> Any:
-    """Steps divided by the root of the sum of squared gradients."""
+    """Build AdaGrad: steps divided by the root of the sum of squared gradients."""
 
     def update(i, step, g, x, squares, moving) -> Any:
         squares = squares + jnp.square(g)
@@ -163,7 +163,7 @@ def adagrad(step_size, momentum=0.9) -> Any:
 
 @optimizer
 def rmsprop(step_size, gamma=0.9, eps=1e-8) -> Any:
-    """Steps divided by the root of a running mean of squared gradients."""
+    """Build RMSProp: steps divided by the root of a running mean of squared gradients."""
 
     def update(i, step, g, x, squares) -> Any:
         squares = squares * gamma + jnp.square(g) * (1.0 - gamma)
@@ -174,7 +174,7 @@ def rmsprop(step_size, gamma=0.9, eps=1e-8) -> Any:
 
 @optimizer
 def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9) -> Any:
-    """As `rmsprop`, with a running sum of steps."""
+    """Build RMSProp with momentum."""
 
     def update(i, step, g, x, squares, moving) -> Any:
         squares = squares * gamma + jnp.square(g) * (1.0 - gamma)
@@ -186,7 +186,7 @@ def rmsprop_momentum(step_size, gamma=0.9, eps=1e-8, momentum=0.9) -> Any:
 
 @optimizer
 def adam(step_size, b1=0.9, b2=0.999, eps=1e-8) -> Any:
-    """Adam: running means of gradients and of their squares."""
+    """Build Adam: running means of gradients and of their squares."""
 
     def update(i, step, g, x, m, v) -> Any:
         m = (1 - b1) * g + b1 * m
@@ -200,7 +200,7 @@ def adam(step_size, b1=0.9, b2=0.999, eps=1e-8) -> Any:
 
 @optimizer
 def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8) -> Any:
-    """As `adam`, by the greatest gradients."""
+    """Build Adamax: Adam with the infinity norm of the gradients."""
 
     def update(i, step, g, x, m, u) -> Any:
         m = (1 - b1) * g + b1 * m
@@ -212,7 +212,7 @@ def adamax(step_size, b1=0.9, b2=0.999, eps=1e-8) -> Any:
 
 @optimizer
 def sm3(step_size, momentum=0.9) -> Any:
-    """Steps divided by the root of bounds of squared gradients, one for each row and column."""
+    """Build SM3: steps divided by the root of bounds on squared gradients, per row and column."""
 
     def of_row(i: int, ndim: int) -> Any:
         return tuple(slice(None) if j == i else None for j in range(ndim))
@@ -233,17 +233,17 @@ def sm3(step_size, momentum=0.9) -> Any:
 
 
 def constant(step_size) -> Schedule:
-    """Steps of one size."""
+    """Build a schedule of constant step size."""
     return lambda i: step_size
 
 
 def exponential_decay(step_size, decay_steps, decay_rate) -> Schedule:
-    """Steps that shrink by a factor every `decay_steps`."""
+    """Build a schedule that shrinks by a factor every `decay_steps`."""
     return lambda i: step_size * decay_rate ** (i / decay_steps)
 
 
 def inverse_time_decay(step_size, decay_steps, decay_rate, staircase: bool = False) -> Schedule:
-    """Steps that shrink as 1 / (1 + rate * i / steps)."""
+    """Build a schedule that shrinks as 1 / (1 + rate * i / steps)."""
 
     def schedule(i) -> Any:
         time = jnp.floor(i / decay_steps) if staircase else i / decay_steps
@@ -253,7 +253,7 @@ def inverse_time_decay(step_size, decay_steps, decay_rate, staircase: bool = Fal
 
 
 def polynomial_decay(step_size, decay_steps, final_step_size, power=1.0) -> Schedule:
-    """Steps that shrink to a last size with a power of the time that is left."""
+    """Build a schedule that decays to a final step size with a power of the time left."""
 
     def schedule(i) -> Any:
         left = 1 - jnp.minimum(i, decay_steps) / decay_steps
@@ -263,7 +263,7 @@ def polynomial_decay(step_size, decay_steps, final_step_size, power=1.0) -> Sche
 
 
 def piecewise_constant(boundaries, values) -> Schedule:
-    """Steps of sizes that change at given numbers of steps."""
+    """Build a schedule of step sizes that change at given steps."""
     ends, sizes = jnp.array(boundaries), jnp.array(values)
     if not ends.ndim == sizes.ndim == 1:
         raise ValueError("boundaries and values must be sequences")
@@ -273,7 +273,7 @@ def piecewise_constant(boundaries, values) -> Schedule:
 
 
 def make_schedule(scalar_or_schedule) -> Schedule:
-    """A number as a function of the step's number; such a function itself."""
+    """Return a number as a schedule; return a schedule unchanged."""
     if callable(scalar_or_schedule):
         found: Schedule = scalar_or_schedule
         return found
@@ -286,12 +286,12 @@ def make_schedule(scalar_or_schedule) -> Schedule:
 
 
 def l2_norm(tree) -> Any:
-    """The Euclidean norm of all arrays in a container together."""
+    """Return the Euclidean norm of all arrays in a container together."""
     return jnp.sqrt(sum(jnp.vdot(x, x) for x in tree_leaves(tree)))
 
 
 def clip_grads(grad_tree, max_norm) -> Any:
-    """Gradients made shorter together, where they are longer than `max_norm`."""
+    """Scale gradients together so that their norm is at most `max_norm`."""
     length = l2_norm(grad_tree)
 
     def shorter(g) -> Any:
@@ -301,7 +301,7 @@ def clip_grads(grad_tree, max_norm) -> Any:
 
 
 class JoinPoint:
-    """The state of one parameter, as a leaf (see `unpack_optimizer_state`)."""
+    """The state of one parameter as a leaf (see `unpack_optimizer_state`)."""
 
     def __init__(self, subtree) -> None:
         self.subtree = subtree
@@ -311,14 +311,14 @@ class JoinPoint:
 
 
 def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
-    """A state as a container like the parameters', with a `JoinPoint` for each."""
+    """Unpack a state into a container like the parameters', with a `JoinPoint` for each."""
     packed, tree, subtrees = opt_state
     states = [t.unflatten(parts) for t, parts in zip(subtrees, packed, strict=True)]
     return tree.unflatten([JoinPoint(state) for state in states])
 
 
 def pack_optimizer_state(marked_pytree) -> OptimizerState:
-    """What undoes `unpack_optimizer_state`."""
+    """Pack the result of `unpack_optimizer_state` again."""
     points, tree = tree_flatten(marked_pytree)
     if not all(isinstance(point, JoinPoint) for point in points):
         raise TypeError("pack_optimizer_state takes what unpack_optimizer_state gave")

@@ -32,7 +32,7 @@ _SMALL = initializers.normal(1e-6)
 
 
 def Dense(out_dim: int, W_init=_WEIGHTS, b_init=_BIAS) -> Layer:
-    """A matrix and a vector: ``inputs @ W + b``."""
+    """A dense layer: ``inputs @ W + b``."""
 
     def init_fun(rng, input_shape) -> Any:
         of_w, of_b = split(rng)
@@ -55,7 +55,7 @@ def GeneralConv(
     W_init=None,
     b_init=_SMALL,
 ) -> Layer:
-    """A convolution whose axes are named, as in ``("NHWC", "HWIO", "NHWC")``."""
+    """A convolution layer with named axes, as in ``("NHWC", "HWIO", "NHWC")``."""
     lhs_spec, rhs_spec, out_spec = dimension_numbers
     steps = strides or (1,) * len(filter_shape)
     of_weights = W_init or initializers.glorot_normal(rhs_spec.index("I"), rhs_spec.index("O"))
@@ -84,7 +84,7 @@ def GeneralConv(
 
 
 def _reach(size: int, window: int, step: int, padding) -> int:
-    """The size of one dimension after windows went over it."""
+    """Return the size of one dimension after windows slide over it."""
     if size == -1:
         return -1
     if padding == "SAME":
@@ -115,7 +115,7 @@ def BatchNorm(
     beta_init=initializers.zeros,
     gamma_init=initializers.ones,
 ) -> Layer:
-    """Mean 0 and variance 1 over axes, then moved and stretched by parameters."""
+    """A batch normalization layer with learned shift and scale."""
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
 
     def init_fun(rng, input_shape) -> Any:
@@ -135,7 +135,7 @@ def BatchNorm(
 
 
 def elementwise(fun: Callable[..., Any], **fun_kwargs) -> Layer:
-    """A function as a layer without parameters."""
+    """Turn a function into a layer without parameters."""
 
     def init_fun(rng, input_shape) -> Any:
         return input_shape, ()
@@ -211,12 +211,12 @@ def _flat_apply(params, inputs, **kwargs) -> Any:
 
 
 Flatten: Layer = (_flat_init, _flat_apply)
-"""All axes but the first as one."""
+"""A layer that flattens all axes but the first."""
 Identity = elementwise(lambda x: x)
 
 
 def FanOut(num: int) -> Layer:
-    """The inputs several times, for `parallel`."""
+    """A layer that copies its input several times, for `parallel`."""
 
     def init_fun(rng, input_shape) -> Any:
         return [input_shape] * num, ()
@@ -231,11 +231,11 @@ FanInSum: Layer = (
     lambda rng, input_shape: (input_shape[0], ()),
     lambda params, inputs, **kwargs: functools.reduce(operator.add, inputs),
 )
-"""The sum of several inputs."""
+"""A layer that sums its inputs."""
 
 
 def FanInConcat(axis: int = -1) -> Layer:
-    """Several inputs, joined along an axis."""
+    """A layer that joins its inputs along an axis."""
 
     def init_fun(rng, input_shape) -> Any:
         at = axis % len(input_shape[0])
@@ -249,7 +249,7 @@ def FanInConcat(axis: int = -1) -> Layer:
 
 
 def Dropout(rate: float, mode: str = "train") -> Layer:
-    """Inputs that are kept with probability `rate` (as in JAX) and divided by it; needs a key."""
+    """A dropout layer that keeps inputs with probability `rate`, as in JAX; it needs a key."""
     if mode not in ("train", "test"):
         raise ValueError(f"mode of Dropout is 'train' or 'test', not {mode!r}")
 
@@ -276,7 +276,7 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
 
 
 def serial(*layers: Layer) -> Layer:
-    """Layers one after another."""
+    """Compose layers in sequence."""
     inits, applies = zip(*layers, strict=True) if layers else ((), ())
 
     def init_fun(rng, input_shape) -> Any:
@@ -298,7 +298,7 @@ def serial(*layers: Layer) -> Layer:
 
 
 def parallel(*layers: Layer) -> Layer:
-    """Layers side by side, each with an input of its own."""
+    """Run layers side by side, each on its own input."""
     inits, applies = zip(*layers, strict=True) if layers else ((), ())
 
     def init_fun(rng, input_shape: Sequence[Any]) -> Any:
@@ -318,7 +318,7 @@ def parallel(*layers: Layer) -> Layer:
 
 
 def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
-    """A layer that is made when its input's shape is known."""
+    """A layer built once the shape of its input is known."""
 
     def init_fun(rng, input_shape) -> Any:
         return make_layer(input_shape)[0](rng, input_shape)

@@ -13,7 +13,7 @@ __all__ = ["disable_x64", "enable_x64", "io_callback"]
 
 
 def disable_x64() -> Any:
-    """A context in which dtypes have at most 32 bits."""
+    """Return a context in which dtypes have at most 32 bits."""
     return enable_x64(False)
 
 

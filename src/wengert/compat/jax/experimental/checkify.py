@@ -22,7 +22,7 @@ from wengert.compat.kit.namespaces import defined
 from wengert.tape.modes import untraced
 
 user_checks = frozenset({"check"})
-"""The checks that are made by `check`."""
+"""The checks made by `check`."""
 _AUTOMATIC = "only the checks of checkify.check are made: for NaN write jax.debug_nans"
 ErrorCategory = str
 nan_checks, div_checks = frozenset({"nan"}), frozenset({"div"})
@@ -38,7 +38,7 @@ class JaxRuntimeError(ValueError):
 
 
 class Error:
-    """What went wrong first: what `checkify` returns beside the output.
+    """The first failed check, if any; `checkify` returns it along with the output.
 
     Examples
     --------
@@ -55,11 +55,11 @@ class Error:
         self._message = message
 
     def get(self) -> str | None:
-        """The text of the check that failed, None if none did."""
+        """Return the message of the failed check, or None."""
         return self._message
 
     def throw(self) -> None:
-        """Raise, if a check failed.
+        """Raise if a check failed.
 
         Raises
         ------
@@ -76,7 +76,7 @@ _CHECKED: ContextVar[list[str] | None] = ContextVar("checked", default=None)
 
 
 def check(pred, msg: str, *fmt_args, debug: bool = False, **fmt_kwargs) -> None:
-    """Note, or raise, that a condition does not hold.
+    """Record, or raise, that a condition does not hold.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ debug_check = functools.partial(check, debug=True)
 
 
 def check_error(error: Error) -> None:
-    """Note, or raise, an error that `checkify` has returned."""
+    """Record, or raise, an error that `checkify` has returned."""
     if not isinstance(error, Error):
         raise ValueError(f"check_error takes an Error, got {error!r}")
     text = error.get()
@@ -130,7 +130,7 @@ def check_error(error: Error) -> None:
 
 
 def checkify(f: Callable[..., Any], errors=user_checks) -> Callable[..., Any]:
-    """The function that returns an `Error` and what `f` returns.
+    """Return a function that returns an `Error` and the result of `f`.
 
     Parameters
     ----------

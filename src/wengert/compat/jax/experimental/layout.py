@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.experimental.layout`: how arrays lie in memory, which NumPy decides."""
+"""Layer 9 · compat: `jax.experimental.layout`: the memory layout of arrays, which NumPy decides."""
 
 from __future__ import annotations
 

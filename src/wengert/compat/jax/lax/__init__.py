@@ -1,6 +1,6 @@
 """Layer 9 · compat: `jax.lax`: elementary functions, products, control flow.
 
-What JAX has and is not here raises an AttributeError that says what to write.
+Names of JAX's that are missing here raise an AttributeError that says what to use instead.
 """
 
 from __future__ import annotations

@@ -12,14 +12,14 @@ __all__ = ["cholesky", "eig", "eigh", "lu", "qr", "svd", "triangular_solve", "tr
 
 
 def cholesky(x, *, symmetrize_input: bool = True) -> Any:
-    """The lower triangular factor of positive definite matrices."""
+    """Return the lower Cholesky factor of positive definite matrices."""
     return linalg.cholesky(x, symmetrize_input=symmetrize_input)
 
 
 def eig(
     x, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True
 ) -> Any:
-    """The eigenvalues of matrices, and their eigenvectors."""
+    """Return the eigenvalues and eigenvectors of matrices."""
     if compute_left_eigenvectors:
         raise NotImplementedError(
             "lax.linalg.eig with left eigenvectors: they are the inverse of the right ones"
@@ -36,32 +36,32 @@ def eigh(
     sort_eigenvalues: bool = True,
     **options,
 ) -> Any:
-    """The eigenvectors of symmetric matrices, and their eigenvalues."""
+    """Return the eigenvectors and eigenvalues of symmetric matrices."""
     half = "L" if lower else "U"
     w, v = linalg.eigh(x, half, symmetrize_input)
     return v, w
 
 
 def lu(x) -> Any:
-    """Both factors in one, the rows that were exchanged, and the order of rows."""
+    """Return the LU factors in one matrix, the pivots, and the permutation of rows."""
     packed, pivots = scipy_linalg.lu_factor(x)
     order, _, _ = scipy_linalg.lu(x)
     return packed, pivots, jnp.argmax(jnp.swapaxes(order, -1, -2), -1)
 
 
 def qr(x, *, full_matrices: bool = True, **options) -> Any:
-    """Orthogonal and triangular factors."""
+    """Return the QR factors."""
     return tuple(linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
 def svd(x, *, full_matrices: bool = True, compute_uv: bool = True, **options) -> Any:
-    """Singular values, with their vectors."""
+    """Return the singular value decomposition."""
     found = linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
     return tuple(found) if compute_uv else (found,)
 
 
 def tridiagonal_solve(dl, d, du, b, **options) -> Any:
-    """The solution of systems whose matrix has three diagonals."""
+    """Solve tridiagonal systems."""
     dl, d, du, b = map(jnp.asarray, (dl, d, du, b))
     matrix = jnp.apply_along_axis(jnp.diag, -1, d)
     matrix = matrix + jnp.apply_along_axis(lambda x: jnp.diag(x[1:], -1), -1, dl)
@@ -79,7 +79,7 @@ def triangular_solve(
     conjugate_a: bool = False,
     unit_diagonal: bool = False,
 ) -> Any:
-    """The solution of ``a @ x = b``, or of ``x @ a = b``, for a triangular matrix."""
+    """Solve ``a @ x = b`` or ``x @ a = b`` for a triangular matrix."""
     a, b = jnp.asarray(a), jnp.asarray(b)
     if conjugate_a:
         a = jnp.conj(a)

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions of neural networks under the names of ``jax.nn``.
+"""Layer 9 · compat: neural network functions under the names of ``jax.nn``.
 
 >>> jax.nn.softmax(jax.numpy.array([0.0, 0.0]))
 Array([0.5, 0.5], dtype=float32)

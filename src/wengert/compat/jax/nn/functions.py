@@ -27,7 +27,7 @@ def _floating(name: str, x) -> Array:
 
 
 def _activation(function: Callable[..., Array]) -> Callable[..., Array]:
-    """A function of an array as one of what becomes one: never of lists."""
+    """Make a function of an array accept array-likes, but no lists."""
 
     @functools.wraps(function)
     def called(x, *args, **kwargs) -> Array:
@@ -38,19 +38,19 @@ def _activation(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _of(function: Callable[..., Any], x: Array) -> Array:
-    """An operation of the package on an array."""
+    """Apply an operation of the package to an array."""
     return made(function(plain(x)), x.weak_type)
 
 
 @_activation
 def identity(x) -> Array:
-    """`x` itself, as an array."""
+    """Return `x` as an array."""
     return jnp.asarray(x)
 
 
 @_activation
 def relu(x) -> Array:
-    """max(x, 0); its derivative at 0 is 0.
+    """Return max(x, 0); its derivative at 0 is 0.
 
     Examples
     --------
@@ -62,45 +62,45 @@ def relu(x) -> Array:
 
 @_activation
 def relu6(x) -> Array:
-    """min(max(x, 0), 6); its derivative is 0 at 0 and 6, too."""
+    """Return min(max(x, 0), 6); its derivative at 0 and 6 is 0."""
     return _of(activations.relu6, promote(x, 0.0)[0])
 
 
 @_activation
 def sigmoid(x) -> Array:
-    """1 / (1 + exp(-x))."""
+    """Return 1 / (1 + exp(-x))."""
     check_dtype("logistic", x, "fc")
     return _of(T.sigmoid, x)
 
 
 @_activation
 def softplus(x) -> Array:
-    """ln(1 + exp(x))."""
+    """Return ln(1 + exp(x))."""
     return jnp.logaddexp(x, 0)
 
 
 @_activation
 def sparse_plus(x) -> Array:
-    """0 below -1, x above 1, and a parabola between."""
+    """Return 0 below -1, x above 1, and a parabola between."""
     middle = jnp.square(x + 1) / 4
     return jnp.where(x <= -1.0, 0.0, jnp.where(x >= 1.0, x, middle))
 
 
 @_activation
 def sparse_sigmoid(x) -> Array:
-    """0 below -1, 1 above 1, and a line between."""
+    """Return 0 below -1, 1 above 1, and a line between."""
     return 0.5 * jnp.clip(x + 1.0, 0.0, 2.0)
 
 
 @_activation
 def soft_sign(x) -> Array:
-    """x / (1 + abs(x))."""
+    """Return x / (1 + abs(x))."""
     return x / (jnp.abs(x) + 1)
 
 
 @_activation
 def silu(x) -> Array:
-    """x * sigmoid(x)."""
+    """Return x * sigmoid(x)."""
     return x * sigmoid(x)
 
 
@@ -108,51 +108,51 @@ swish = silu
 
 
 def mish(x) -> Array:
-    """x * tanh(softplus(x))."""
+    """Return x * tanh(softplus(x))."""
     x = _floating("mish", x)
     return x * jnp.tanh(softplus(x))
 
 
 @_activation
 def log_sigmoid(x) -> Array:
-    """ln(sigmoid(x))."""
+    """Return ln(sigmoid(x))."""
     return -softplus(-x)
 
 
 @_activation
 def elu(x, alpha=1.0) -> Array:
-    """x above 0, alpha * (exp(x) - 1) below."""
+    """Return x where positive, else alpha * (exp(x) - 1)."""
     below = jnp.where(x > 0, 0.0, x)
     return jnp.where(x > 0, x, alpha * jnp.expm1(below))
 
 
 @_activation
 def leaky_relu(x, negative_slope=1e-2) -> Array:
-    """x above 0, negative_slope * x below."""
+    """Return x where positive, else negative_slope * x."""
     return jnp.where(x >= 0, x, negative_slope * x)
 
 
 @_activation
 def hard_tanh(x) -> Array:
-    """x between -1 and 1, and these beyond."""
+    """Clamp x to [-1, 1]."""
     return jnp.where(x > 1, 1, jnp.where(x < -1, -1, x))
 
 
 @_activation
 def celu(x, alpha=1.0) -> Array:
-    """x above 0, alpha * (exp(x / alpha) - 1) below."""
+    """Return x where positive, else alpha * (exp(x / alpha) - 1)."""
     return jnp.maximum(x, 0.0) + alpha * jnp.expm1(jnp.minimum(x, 0.0) / alpha)
 
 
 def selu(x) -> Array:
-    """`elu` with the two constants that keep mean and variance."""
+    """Return a scaled `elu` whose constants preserve mean and variance."""
     alpha = 1.6732632423543772848170429916717
     scale = 1.0507009873554804934193349852946
     return scale * elu(x, alpha)
 
 
 def gelu(x, approximate: bool = True) -> Array:
-    """x times the probability of less than x in the normal distribution.
+    """Return x times the standard normal distribution function at x.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def gelu(x, approximate: bool = True) -> Array:
 
 
 def glu(x, axis: int = -1) -> Array:
-    """The first half along an axis, times the sigmoid of the second."""
+    """Return the first half along an axis times the sigmoid of the second half."""
     x = _floating("glu", x)
     size = x.shape[axis]
     if size % 2:
@@ -178,19 +178,19 @@ def glu(x, axis: int = -1) -> Array:
 
 @_activation
 def squareplus(x, b=4) -> Array:
-    """(x + sqrt(x² + b)) / 2."""
+    """Return (x + sqrt(x² + b)) / 2."""
     return (x + jnp.sqrt(jnp.square(x) + b)) / 2
 
 
 @_activation
 def hard_sigmoid(x) -> Array:
-    """relu6(x + 3) / 6."""
+    """Return relu6(x + 3) / 6."""
     return relu6(x + 3.0) / 6.0
 
 
 @_activation
 def hard_silu(x) -> Array:
-    """x * hard_sigmoid(x)."""
+    """Return x * hard_sigmoid(x)."""
     return x * hard_sigmoid(x)
 
 
@@ -198,12 +198,12 @@ hard_swish = hard_silu
 
 
 def tanh(x, /) -> Array:
-    """The hyperbolic tangent."""
+    """Return the hyperbolic tangent."""
     return jnp.tanh(x)
 
 
 def log1mexp(x) -> Array:
-    """ln(1 - exp(-x)), for x > 0."""
+    """Return ln(1 - exp(-x)), for x > 0."""
     x = _floating("log1mexp", x)
     near = x < math.log(2)
     small, large = jnp.where(near, x, 0.5), jnp.where(near, 1.0, x)
@@ -216,7 +216,7 @@ def log1mexp(x) -> Array:
 def logsumexp(
     a, axis=None, b=None, keepdims: bool = False, return_sign: bool = False, where=None
 ) -> Any:
-    """ln(sum(exp(a))), without overflow.
+    """Return ln(sum(exp(a))), without overflow.
 
     Parameters
     ----------
@@ -258,19 +258,19 @@ def logsumexp(
 
 
 def _without(x: Array, axis) -> Array:
-    """`x` without the axes that were kept as ones of size 1."""
+    """Return `x` without the axes that were kept with size 1."""
     return jnp.squeeze(x, tuple(range(x.ndim)) if axis is None else axis)
 
 
 def logmeanexp(a, axis=None, where=None, keepdims: bool = False) -> Array:
-    """ln(mean(exp(a)))."""
+    """Return ln(mean(exp(a)))."""
     total = logsumexp(a, axis, keepdims=keepdims, where=where)
     ones = jnp.ones_like(jnp.asarray(a), dtype=total.dtype)
     return total - jnp.log(jnp.sum(ones, axis, keepdims=keepdims, where=where))
 
 
 def softmax(x, axis=-1, where=None) -> Array:
-    """exp(x) / sum(exp(x)).
+    """Return exp(x) / sum(exp(x)).
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def softmax(x, axis=-1, where=None) -> Array:
 
 
 def log_softmax(x, axis=-1, where=None) -> Array:
-    """The logarithms of `softmax`."""
+    """Return the logarithm of `softmax`."""
     x = _floating("log_softmax", x)
     shifted = x - _greatest(x, axis, where)
     total = jnp.sum(jnp.exp(shifted), axis, keepdims=True, where=where)
@@ -300,13 +300,13 @@ def log_softmax(x, axis=-1, where=None) -> Array:
 
 
 def _greatest(x: Array, axis, where) -> Array:
-    """The greatest elements along axes, outside of the graph."""
+    """Return the largest elements along axes, without a gradient."""
     most = jnp.max(x, axis, keepdims=True, where=where, initial=None if where is None else -np.inf)
     return made(plain(most).detach())
 
 
 def one_hot(x, num_classes, *, dtype=None, axis: int = -1) -> Array:
-    """Vectors that are 1 at given places and 0 elsewhere.
+    """Return vectors that are 1 at the given indices and 0 elsewhere.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def one_hot(x, num_classes, *, dtype=None, axis: int = -1) -> Array:
 def standardize(
     x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm: str = "fast"
 ) -> Array:
-    """Moved and stretched to mean 0 and variance 1 along axes."""
+    """Shift and scale to mean 0 and variance 1 along axes."""
     x = _floating("standardize", x)
     if mean is None:
         mean = jnp.mean(x, axis, keepdims=True, where=where)
@@ -362,7 +362,7 @@ def dot_product_attention(
     implementation=None,
     return_residual: bool = False,
 ) -> Any:
-    """Attention of queries (B, T, N, H) to keys and values (B, S, K, H).
+    """Attend with queries (B, T, N, H) to keys and values (B, S, K, H).
 
     Parameters
     ----------

@@ -22,10 +22,10 @@ from wengert.compat.kit.namespaces import closed, defined
 
 
 class Initializer(Protocol):
-    """A function that makes weights: of a key, a shape and a dtype."""
+    """A function that creates weights from a key, a shape and a dtype."""
 
     def __call__(self, key, shape, dtype=None, out_sharding=None) -> Any:
-        """The weights."""
+        """Return the weights."""
 
 
 def _kind(dtype, default) -> Any:
@@ -34,17 +34,17 @@ def _kind(dtype, default) -> Any:
 
 
 def zeros(key, shape, dtype=None, out_sharding=None) -> Any:
-    """Zeros; this function makes the weights itself."""
+    """Return zeros; this function is itself an initializer."""
     return jnp.zeros(shape, _kind(dtype, None))
 
 
 def ones(key, shape, dtype=None, out_sharding=None) -> Any:
-    """Ones; this function makes the weights itself."""
+    """Return ones; this function is itself an initializer."""
     return jnp.ones(shape, _kind(dtype, None))
 
 
 def constant(value, dtype=None) -> Initializer:
-    """Weights of one value."""
+    """Build an initializer of constant weights."""
     own = dtype
 
     def init(key, shape, dtype=None, out_sharding=None) -> Any:
@@ -54,7 +54,7 @@ def constant(value, dtype=None) -> Initializer:
 
 
 def uniform(scale=1e-2, dtype=None) -> Initializer:
-    """Evenly distributed weights in [0, scale)."""
+    """Build an initializer of uniform weights in [0, scale)."""
     own = dtype
 
     def init(key, shape, dtype=None, out_sharding=None) -> Any:
@@ -65,7 +65,7 @@ def uniform(scale=1e-2, dtype=None) -> Initializer:
 
 
 def normal(stddev=1e-2, dtype=None) -> Initializer:
-    """Normal weights of a deviation."""
+    """Build an initializer of normal weights with a standard deviation."""
     own = dtype
 
     def init(key, shape, dtype=None, out_sharding=None) -> Any:
@@ -76,7 +76,7 @@ def normal(stddev=1e-2, dtype=None) -> Initializer:
 
 
 def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0) -> Initializer:
-    """Normal weights between two bounds, which count before the weights are stretched."""
+    """Build an initializer of normal weights truncated to two bounds, before scaling."""
     own = dtype
 
     def init(key, shape, dtype=None, out_sharding=None) -> Any:
@@ -87,7 +87,7 @@ def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0) -> Initiali
 
 
 def _fans(shape, in_axis, out_axis, batch_axis) -> tuple[float, float]:
-    """How many inputs and outputs a weight has."""
+    """Return the fan-in and fan-out of a weight."""
     if len(shape) <= 1:
         raise ValueError(
             f"Can't compute input and output sizes of a {len(shape)}-dimensional weights tensor. "
@@ -106,7 +106,7 @@ def _fans(shape, in_axis, out_axis, batch_axis) -> tuple[float, float]:
 def variance_scaling(
     scale, mode: str, distribution: str, in_axis=-2, out_axis=-1, batch_axis=(), dtype=None
 ) -> Initializer:
-    """Weights whose variance is `scale` over the number of inputs, outputs, or their mean.
+    """Build an initializer whose variance is `scale` over fan-in, fan-out, or their mean.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ lecun_uniform = _scaled("lecun_uniform", 1.0, "fan_in", "uniform")
 
 
 def orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
-    """Weights whose matrix has orthogonal rows or columns."""
+    """Build an initializer of matrices with orthogonal rows or columns."""
     own = dtype
 
     def init(key, shape, dtype=None, out_sharding=None) -> Any:
@@ -180,7 +180,7 @@ def orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
 
 
 def delta_orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
-    """Kernels of convolutions that are an orthogonal matrix in the middle and 0 elsewhere."""
+    """Build an initializer of convolution kernels: an orthogonal matrix at the center, else 0."""
     own = dtype
 
     def init(key, shape, dtype=None, out_sharding=None) -> Any:

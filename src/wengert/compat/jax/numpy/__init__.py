@@ -50,7 +50,7 @@ _NUMPYS = (
 )
 _SAME = {name: getattr(_np, name) for name in _NUMPYS.split() if hasattr(_np, name)}
 _SAME["ComplexWarning"] = _np.exceptions.ComplexWarning
-"""What is NumPy's own: constants, kinds of dtypes, settings."""
+"""Names that are NumPy's own: constants, dtype kinds, settings."""
 _WRITES = "arrays are immutable: write x = x.at[...].set(y)"
 _NARROW = "NumPy has no numbers of this type: jnp.float16 and jnp.int8 are the narrowest"
 _ABSENT = {
@@ -91,7 +91,7 @@ _OWN: dict[str, Any] = {
 
 
 def __getattr__(name: str) -> Any:
-    """`linalg`, `fft`, and what maps functions are imported when they are first named."""
+    """Import `linalg`, `fft`, and the mapping functions when they are first named."""
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _MAPPINGS:

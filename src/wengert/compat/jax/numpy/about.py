@@ -17,7 +17,7 @@ from wengert.compat.kit.namespaces import functions_of
 
 
 def result_type(*args) -> Any:
-    """The dtype that values have together.
+    """Return the promoted dtype of values.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def result_type(*args) -> Any:
 
 
 def promote_types(a, b) -> Any:
-    """The dtype that two dtypes have together."""
+    """Return the promoted dtype of two dtypes."""
     weak: dict[Any, str] = {int: "i*", float: "f*", complex: "c*"}
     found = join(frozenset(weak.get(x) or canonical_dtype(x).name for x in (a, b)))
     numbers = {name: np.dtype(kind) for kind, name in weak.items()}
@@ -38,7 +38,7 @@ def promote_types(a, b) -> Any:
 
 
 def can_cast(from_, to, casting="safe") -> bool:
-    """Whether a dtype may be converted to another (see `numpy.can_cast`)."""
+    """Whether a dtype can be cast to another (see `numpy.can_cast`)."""
     return bool(np.can_cast(np.dtype(getattr(from_, "dtype", from_)), np.dtype(to), casting))
 
 
@@ -52,17 +52,17 @@ def isdtype(dtype, kind) -> bool:
 
 
 def isscalar(element) -> bool:
-    """Whether something is a number, or an array without dimensions."""
+    """Whether an object is a number or a 0-d array."""
     return np.isscalar(element) or (hasattr(element, "dtype") and not element.ndim)
 
 
 def iterable(y) -> bool:
-    """Whether something can be gone through."""
+    """Whether an object can be iterated over."""
     return np.iterable(y) and not (hasattr(y, "ndim") and not y.ndim)
 
 
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None) -> str:
-    """An array as text: ``Array([0., 1.], dtype=float32)``."""
+    """Return the representation of an array: ``Array([0., 1.], dtype=float32)``."""
     if not isinstance(arr, Array):
         return np.array_repr(arr, max_line_width, precision, suppress_small)
     with np.printoptions(**_options(precision, suppress_small)):
@@ -70,7 +70,7 @@ def array_repr(arr, max_line_width=None, precision=None, suppress_small=None) ->
 
 
 def array_str(a, max_line_width=None, precision=None, suppress_small=None) -> str:
-    """The values of an array as text."""
+    """Return the values of an array as a string."""
     return np.array_str(np.asarray(a), max_line_width, precision, suppress_small)
 
 
@@ -92,11 +92,11 @@ ABOUT: dict[str, Callable[..., Any]] = {
 EIGHTS = frozenset(
     f"float8_{name}" for name in ("e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")
 )
-"""Types of eight bits, which have names, and no arrays."""
+"""Eight-bit float types, which have names but no arrays."""
 
 
 class _ScalarMeta(type):
-    """The type of the types of numbers."""
+    """The metaclass of scalar types."""
 
     dtype: np.dtype[Any]
 
@@ -130,7 +130,7 @@ def _scalar(name: str, dtype: str) -> Any:
 
 
 def extended(name: str) -> Any:
-    """A type that NumPy has not.
+    """A scalar type that NumPy does not have.
 
     Raises
     ------
@@ -148,7 +148,7 @@ _NAMES = (
     "complex128"
 )
 SCALARS: dict[str, Any] = {name: _scalar(name, name) for name in _NAMES.split()}
-"""The types by name."""
+"""The scalar types by name."""
 _OLD = (
     "bool_=bool cdouble=complex128 complex_=complex128 csingle=complex64 double=float64 "
     "float_=float64 int_=int64 single=float32 uint=uint64"

@@ -33,7 +33,7 @@ _NUMBERS = (bool, int, float, complex, np.generic, np.ndarray, TensorBase)
 
 
 def check_arrays(name: str, *values) -> None:
-    """Refuse operands that are neither arrays nor numbers: lists, tuples, texts, None.
+    """Refuse operands that are neither arrays nor numbers: lists, tuples, strings, None.
 
     Raises
     ------
@@ -53,13 +53,13 @@ def check_arrays(name: str, *values) -> None:
 
 
 def operands(name: str, *values) -> list[Any]:
-    """Checked operands as arrays, each of its own dtype."""
+    """Return checked operands as arrays, each in its own dtype."""
     check_arrays(name, *values)
     return [asarray(value) for value in values]
 
 
 def pair(x, y) -> list[Any]:
-    """As `promote`, of two operands: quick for an array of fractions and a Python number."""
+    """Like `promote`, but for two operands; fast for a float array and a Python number."""
     if x.__class__ is Array and (y.__class__ is float or y.__class__ is int):
         dtype = x._payload.dtype
         if dtype.kind == "f" and dtype.itemsize > 2:
@@ -72,7 +72,7 @@ def pair(x, y) -> list[Any]:
 
 
 def as_operands(name: str, *values, inexact: bool = False) -> list[Any]:
-    """Checked operands as arrays of one dtype, that of fractions if `inexact`."""
+    """Return checked operands as arrays of one dtype, which is inexact if `inexact` is set."""
     check_arrays(name, *values)
     if len(values) == 2:
         x, y = pair(*values)
@@ -81,7 +81,7 @@ def as_operands(name: str, *values, inexact: bool = False) -> list[Any]:
 
 
 def plain(x) -> Any:
-    """An array as a plain tensor, so that counterparts meet tensors' operators; others as given."""
+    """Return an array as a plain tensor, with the operators of tensors; return others unchanged."""
     if isinstance(x, Array):
         return new_tensor(x._payload) if x._edge is None else of_kind(x, Tensor)
     if isinstance(x, list | tuple):
@@ -90,7 +90,7 @@ def plain(x) -> Any:
 
 
 def finished(result, weak: bool = False) -> Any:
-    """What a counterpart gave, as arrays of JAX's dtypes, in tuples and lists, too."""
+    """Return the result of a counterpart as arrays of JAX's dtypes, in tuples and lists too."""
     if isinstance(result, np.ndarray | np.generic):
         result = new_tensor(result)
     if isinstance(result, TensorBase):
@@ -115,7 +115,7 @@ def _counterpart(name: str) -> tuple[Any, Callable[..., Any]]:
 
 
 def call(name: str, *args, weak: bool = False, **kwargs) -> Any:
-    """What stands for the function of NumPy's that is called `name`, on arrays.
+    """Call the counterpart of the NumPy function called `name` on arrays.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def call(name: str, *args, weak: bool = False, **kwargs) -> Any:
 
 
 def no_out(name: str, out) -> None:
-    """Refuse ``out=``.
+    """Refuse the ``out=`` argument.
 
     Raises
     ------
@@ -146,17 +146,17 @@ def no_out(name: str, out) -> None:
 
 
 def checked_dtype(dtype, name: str) -> Any:
-    """A dtype that a user asked for, or None."""
+    """Return the dtype that a user asked for, or None."""
     return None if dtype is None else requested_dtype(dtype, name)
 
 
 def sizes_of(x) -> tuple[int, ...]:
-    """The shape of an array, number or list, whether a transform follows it or not."""
+    """Return the shape of an array, number or list, even if a transform follows it."""
     return tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
 
 
 def value_of(x, what: str) -> Any:
-    """The values of an argument that decides about shapes, as NumPy's array.
+    """Return the values of an argument that determines shapes, as a NumPy array.
 
     Raises
     ------
@@ -183,14 +183,14 @@ def _known(x, what: str) -> Any:
 
 
 def static(number, what: str) -> Any:
-    """A number that decides about a shape as an int."""
+    """Return a number that determines a shape as an int."""
     if number.__class__ is int or number is None:
         return number
     return int(value_of(number, what))
 
 
 def shape_of(shape) -> tuple[int, ...]:
-    """A shape as a tuple of ints.
+    """Return a shape as a tuple of ints.
 
     Raises
     ------
@@ -223,11 +223,11 @@ def refuse_writing(name: str) -> NoReturn:
 # -- functions of rows -----------------------------------------------------------------------------
 
 _IGNORED = frozenset({"out_sharding", "precision", "unroll"})
-"""Parameters that change nothing here."""
+"""Parameters that have no effect here."""
 
 
 def axes_of(name: str, axis) -> Any:
-    """An axis or axes as ints."""
+    """Return an axis or axes as ints."""
     if axis is None or axis.__class__ is int:
         return axis
     if isinstance(axis, tuple | list):
@@ -246,7 +246,7 @@ _SAID = {
     "k": lambda name, k: static(k, f"k of {name}"),
     "where": _mask,
 }
-"""What becomes of parameters of these names."""
+"""The treatment of parameters with these names."""
 
 
 def of_row(
@@ -257,7 +257,7 @@ def of_row(
     compute: Callable[..., Any] | None = None,
     see: str = "numpy",
 ) -> Callable[..., Any]:
-    """A function that is NumPy's of its name, of operands that are brought together.
+    """Build the counterpart of the NumPy function of this name, with promoted operands.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def of_row(
 
 
 def documented(function, name: str, text: str = "") -> Any:
-    """Give a function its name and, unless it has one, its documentation."""
+    """Give a function its name and, unless it has one, its docstring."""
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = f"jax.numpy.{name}".rpartition(".")[0]
     if not function.__doc__:
@@ -305,7 +305,7 @@ def documented(function, name: str, text: str = "") -> Any:
 
 
 def table(namespace: dict[str, Any], but: str = "", made: Any = None) -> dict[str, Any]:
-    """The functions that a module defines, and others, by name, all documented."""
+    """Return the functions that a module defines, and some more, by name, all documented."""
     found = functions_of(namespace, but) | (made or {})
     for name, function in found.items():
         documented(function, name)

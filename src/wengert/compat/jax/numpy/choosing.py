@@ -42,7 +42,7 @@ def _truth(x) -> Any:
 
 
 def where(condition, x=None, y=None, /, *, size: int | None = None, fill_value=None) -> Any:
-    """`x` where a condition holds, `y` elsewhere; the places where it holds, if these are left out.
+    """Return `x` where a condition holds and `y` elsewhere, or the indices where it holds.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def where(condition, x=None, y=None, /, *, size: int | None = None, fill_value=N
 
 
 def select(condlist, choicelist, default=0) -> Any:
-    """For each element the choice that goes with the first condition that holds."""
+    """Choose each element from the choice of the first condition that holds."""
     if len(condlist) != len(choicelist):
         raise ValueError(
             f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})"
@@ -89,7 +89,7 @@ def select(condlist, choicelist, default=0) -> Any:
 
 
 def piecewise(x, condlist, funclist, *args, **kw) -> Any:
-    """Functions of their own for elements of which conditions hold.
+    """Apply a separate function where each condition holds.
 
     All functions are called on all elements, so they may meet values that they are not for.
     """
@@ -121,7 +121,7 @@ def piecewise(x, condlist, funclist, *args, **kw) -> Any:
 
 
 def sized(places, size: int | None, fill) -> Any:
-    """Whole numbers cut off or filled up to a size."""
+    """Truncate or pad integers to a size."""
     if size is not None:
         places = places[:size]
         places = np.concatenate([places, np.full(size - len(places), fill, places.dtype)])
@@ -129,7 +129,7 @@ def sized(places, size: int | None, fill) -> Any:
 
 
 def nonzero(a, *, size: int | None = None, fill_value=None) -> tuple[Any, ...]:
-    """The places of elements that are not 0, an array for each dimension.
+    """Return the indices of the elements that are not 0, as one array per dimension.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def nonzero(a, *, size: int | None = None, fill_value=None) -> tuple[Any, ...]:
 
 
 def _batched_nonzero(x, size: int, fills) -> tuple[Any, ...]:
-    """`nonzero` of a mask that differs within a batch: the counts so far tell the places."""
+    """Like `nonzero`, for a mask that differs within a batch; running counts give the indices."""
     holds = _truth(x).reshape(-1)
     so_far = call("cumsum", holds.astype(int))
     places = call("searchsorted", so_far, asarray(np.arange(1, size + 1)))
@@ -177,7 +177,7 @@ def _strides(sizes) -> list[int]:
 
 
 def argwhere(a, *, size: int | None = None, fill_value=None) -> Any:
-    """The places of elements that are not 0, one in each row."""
+    """Return the indices of the elements that are not 0, one in each row."""
     (x,) = operands("argwhere", a)
     if not x.ndim:
         return asarray(np.zeros((int(value_of(x, "size") != 0), 0)), _index_dtype())
@@ -185,7 +185,7 @@ def argwhere(a, *, size: int | None = None, fill_value=None) -> Any:
 
 
 def flatnonzero(a, *, size: int | None = None, fill_value=None) -> Any:
-    """The places in the flat array of elements that are not 0."""
+    """Return the indices, in the flattened array, of the elements that are not 0."""
     (x,) = operands("flatnonzero", a)
     return nonzero(x.reshape(-1), size=size, fill_value=fill_value)[0]
 
@@ -200,11 +200,11 @@ def take(
     indices_are_sorted: bool = False,
     fill_value=None,
 ) -> Any:
-    """Elements along an axis at places; where there is no such place, NaN (`mode`, `fill_value`).
+    """Take elements along an axis; out-of-bounds indices give NaN (see `mode`, `fill_value`).
 
     Parameters
     ----------
-    mode : str, optional. What becomes of places that do not exist: ``"fill"`` gives `fill_value`
+    mode : str, optional. The treatment of places that do not exist: ``"fill"`` gives `fill_value`
         (NaN; the least integer), ``"clip"`` the nearest, ``"wrap"`` counts round and round.
     """
     no_out("take", out)
@@ -228,7 +228,7 @@ def _read(x, index, mode: str | None, fill_value) -> Any:
 
 
 def _missing(dtype) -> Any:
-    """What stands for an element that is not there."""
+    """Return the fill value for an element that does not exist."""
     if dtype.kind in "fc":
         return np.nan
     if dtype.kind == "b":
@@ -237,7 +237,7 @@ def _missing(dtype) -> Any:
 
 
 def _lines(x, axis: int, at) -> Any:
-    """An index with a place of its own along an axis for each line of an array."""
+    """Return an index with separate positions along an axis for each line of an array."""
     sizes = np.broadcast_shapes(
         *[tuple(1 if i == axis else n for i, n in enumerate(part.shape)) for part in (x, at)]
     )
@@ -262,7 +262,7 @@ def take_along_axis(
     *,
     wrap_negative_indices: bool | None = None,
 ) -> Any:
-    """Elements along an axis at places that each line has of its own."""
+    """Take elements along an axis, with separate indices for each line."""
     x, at = operands("take_along_axis", arr, indices)
     if at._payload.dtype.kind not in "iu":
         raise TypeError(
@@ -281,7 +281,7 @@ def take_along_axis(
 def put_along_axis(
     arr, indices, values, axis: int | None, inplace: bool = True, *, mode=None
 ) -> Any:
-    """An array with values along an axis at places that each line has of its own."""
+    """Return the array with values put along an axis, with separate indices for each line."""
     if inplace:
         refuse_writing("put_along_axis")
     x, at = operands("put_along_axis", arr, indices)
@@ -293,7 +293,7 @@ def put_along_axis(
 
 
 def put(a, ind, v, mode: str | None = None, *, inplace: bool = True) -> Any:
-    """An array with values at places of the flat array."""
+    """Return the array with values put at indices of the flattened array."""
     if inplace:
         refuse_writing("put")
     x, at, new = operands("put", a, ind, v)
@@ -310,7 +310,7 @@ def put(a, ind, v, mode: str | None = None, *, inplace: bool = True) -> Any:
 
 
 def place(arr, mask, vals, *, inplace: bool = True) -> Any:
-    """An array with values, one after another, where a mask holds."""
+    """Return the array with values put, in order, where a mask holds."""
     if inplace:
         refuse_writing("place")
     x, holds, new = operands("place", arr, mask, vals)
@@ -325,7 +325,7 @@ def place(arr, mask, vals, *, inplace: bool = True) -> Any:
 
 
 def fill_diagonal(a, val, wrap: bool = False, *, inplace: bool = True) -> Any:
-    """An array with values on its diagonal."""
+    """Return the array with values on its diagonal."""
     if inplace:
         raise NotImplementedError("JAX arrays are immutable, must use inplace=False")
     if wrap:
@@ -343,7 +343,7 @@ def fill_diagonal(a, val, wrap: bool = False, *, inplace: bool = True) -> Any:
 def compress(
     condition, a, axis: int | None = None, *, size: int | None = None, fill_value=0, out=None
 ) -> Any:
-    """The slices along an axis of which a condition holds."""
+    """Return the slices along an axis where a condition holds."""
     no_out("compress", out)
     holds, x = operands("compress", condition, a)
     if axis is None:
@@ -356,13 +356,13 @@ def compress(
 
 
 def extract(condition, arr, *, size: int | None = None, fill_value=0) -> Any:
-    """The elements of which a condition holds."""
+    """Return the elements where a condition holds."""
     holds, x = operands("extract", condition, arr)
     return compress(holds.reshape(-1), x.reshape(-1), size=size, fill_value=fill_value)
 
 
 def choose(a, choices, out=None, mode: str = "raise") -> Any:
-    """For each element the choice of its number."""
+    """Choose each element from the array whose index is given."""
     no_out("choose", out)
     (x,) = operands("choose", a)
     given = as_operands("choose", *choices)

@@ -47,7 +47,7 @@ def array(
     device=None,
     out_sharding=None,
 ) -> Any:
-    """An array of numbers, arrays, or nested lists of them.
+    """Build an array from numbers, arrays, or nested lists of them.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def array(
 def asarray(
     a, dtype=None, order=None, *, copy: bool | None = None, device=None, out_sharding=None
 ) -> Any:
-    """As `array`, without a copy where none is needed.
+    """Like `array`, but without a copy where none is needed.
 
     Examples
     --------
@@ -93,13 +93,13 @@ def asarray(
 
 
 def copy(a, order=None) -> Any:
-    """An array of the same elements."""
+    """Return a copy of an array."""
     check_arrays("copy", a)
     return array(a)
 
 
 def astype(x, dtype, /, *, copy: bool = False, device=None) -> Any:
-    """`x` in another dtype; differentiable between those of fractions."""
+    """Convert `x` to another dtype; differentiable between inexact ones."""
     (x,) = operands("astype", x)
     return x.astype(dtype)
 
@@ -124,7 +124,7 @@ def _filled_like(name: str, value: float) -> Callable[..., Any]:
 
 
 def _like(name: str, a, value, dtype, sizes) -> Any:
-    """An array of a value, of the dtype and shape of `a` unless these are given."""
+    """Build an array of one value, with the dtype and shape of `a` unless given."""
     weak = dtype is None and is_weak(a)
     own = a.dtype if hasattr(a, "dtype") else result_type(a)[0]
     kind = checked_dtype(dtype, name) or canonical_dtype(own)
@@ -139,7 +139,7 @@ def _like(name: str, a, value, dtype, sizes) -> Any:
 
 
 def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None) -> Any:
-    """An array of one value, which may be an array, to which the gradient flows.
+    """Build an array of one value, which may be an array that receives the gradient.
 
     Examples
     --------
@@ -152,13 +152,13 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None) -> An
 
 
 def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_sharding=None) -> Any:
-    """An array of one value, of the shape and dtype of another."""
+    """Build an array of one value, with the shape and dtype of another."""
     check_arrays("full_like", *([] if hasattr(a, "dtype") else [a]), fill_value)
     return _like("full_like", a, fill_value, dtype, shape)
 
 
 def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None) -> Any:
-    """Numbers from `start` (0 if it stands alone) to below `stop`, `step` apart.
+    """Return numbers from `start` (0 if given alone) up to but without `stop`, `step` apart.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def linspace(
     *,
     device=None,
 ) -> Any:
-    """Numbers at even distances, the ends among them; differentiable by both ends.
+    """Return evenly spaced numbers, with both ends; differentiable in the ends.
 
     Examples
     --------
@@ -234,21 +234,21 @@ def linspace(
 def logspace(
     start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype=None, axis: int = 0
 ) -> Any:
-    """Powers of a base with exponents at even distances."""
+    """Return powers of a base with evenly spaced exponents."""
     exponents = linspace(start, stop, num, endpoint, axis=axis)
     found = converted(base, exponents._payload.dtype) ** exponents
     return found if dtype is None else found.astype(dtype)
 
 
 def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axis: int = 0) -> Any:
-    """Numbers with even ratios."""
+    """Return numbers with a constant ratio."""
     first, last = as_operands("geomspace", start, stop, inexact=True)
     found = call("geomspace", made(plain(first)), made(plain(last)), num, endpoint, axis=axis)
     return found if dtype is None else found.astype(dtype)
 
 
 def eye(N, M=None, k=0, dtype=None, *, device=None) -> Any:
-    """Ones on a diagonal.
+    """Return a matrix with ones on a diagonal.
 
     Examples
     --------
@@ -262,25 +262,25 @@ def eye(N, M=None, k=0, dtype=None, *, device=None) -> Any:
 
 
 def identity(n, dtype=None) -> Any:
-    """The unit matrix."""
+    """Return the identity matrix."""
     return eye(n, dtype=dtype)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype=None) -> Any:
-    """Ones at and below a diagonal."""
+    """Return a matrix with ones at and below a diagonal."""
     kind = checked_dtype(dtype, "tri") or default_dtype("f")
     return made(new_tensor(np.tri(N, M, k, kind)))
 
 
 def indices(dimensions, dtype=None, sparse: bool = False) -> Any:
-    """The coordinates of each element."""
+    """Return the coordinates of each element."""
     kind = checked_dtype(dtype, "indices") or default_dtype("i")
     found: Any = np.indices(shape_of(dimensions), kind, sparse=bool(sparse))  # type: ignore[call-overload]
     return finished(found)
 
 
 def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
-    """Matrices of coordinates of vectors of them."""
+    """Return coordinate matrices from coordinate vectors."""
     given = operands("meshgrid", *xi)
     if not copy:
         raise ValueError("jax.numpy.meshgrid only supports copy=True")
@@ -303,17 +303,17 @@ def meshgrid(*xi, copy: bool = True, sparse: bool = False, indexing: str = "xy")
 
 
 def frombuffer(buffer, dtype=float, count: int = -1, offset: int = 0) -> Any:
-    """The elements whose bytes are in a buffer."""
+    """Interpret a buffer as an array."""
     return converted(np.frombuffer(buffer, canonical_dtype(dtype), count, offset))
 
 
 def fromstring(string: str, dtype=float, count: int = -1, *, sep: str) -> Any:
-    """Numbers out of a text."""
+    """Parse numbers from a string."""
     return converted(np.fromstring(string, dtype=canonical_dtype(dtype), count=count, sep=sep))
 
 
 def from_dlpack(x, /, *, device=None, copy: bool | None = None) -> Any:
-    """The array of another library that speaks DLPack."""
+    """Convert an array of another library through DLPack."""
     if isinstance(x, TensorBase):
         return converted(x)
     return converted(np.from_dlpack(x))

@@ -21,7 +21,7 @@ __all__ = ["fftfreq", "rfftfreq"]
 
 
 def _row(name: str, parameters: str, meeting: str, text: str) -> Callable[..., Any]:
-    """NumPy's function of this name; transforms check what JAX does."""
+    """Build the counterpart of NumPy's function; transforms check their arguments as JAX does."""
 
     def compute(x, weak: bool, norm: str | None = None, axis=None, **options) -> Any:
         if norm not in (None, "backward", "ortho", "forward"):
@@ -69,12 +69,12 @@ of_rows(
 
 
 def fftfreq(n: int, d=1.0, *, dtype=None, device=None) -> Any:
-    """The frequencies of `fft`."""
+    """Return the frequencies of `fft`."""
     return asarray(np.fft.fftfreq(static(n, "n of fftfreq")), dtype or float) / d
 
 
 def rfftfreq(n: int, d=1.0, *, dtype=None, device=None) -> Any:
-    """The frequencies of `rfft`."""
+    """Return the frequencies of `rfft`."""
     return asarray(np.fft.rfftfreq(static(n, "n of rfftfreq")), dtype or float) / d
 
 

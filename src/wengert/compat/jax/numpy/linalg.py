@@ -31,7 +31,7 @@ from wengert.tape.base import new_tensor
 
 
 def _square(name: str, a) -> Any:
-    """`a` as square matrices of fractions."""
+    """Return `a` as square matrices of an inexact dtype."""
     (x,) = as_operands(f"jnp.linalg.{name}", a, inexact=True)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"Argument to {name} must have shape [..., n, n], got {tuple(x.shape)}.")
@@ -39,7 +39,7 @@ def _square(name: str, a) -> Any:
 
 
 def _or_nan(function: Callable[[], Any], x, shape: tuple[int, ...]) -> Any:
-    """What a function gives; NaN where the matrix `x` does not allow for it."""
+    """Return the result of a function, or NaN where the matrix `x` makes it fail."""
     try:
         return function()
     except np.linalg.LinAlgError:
@@ -51,7 +51,7 @@ def _adjoint(x) -> Any:
 
 
 def cholesky(a, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
-    """The triangular factor of positive definite matrices."""
+    """Return the Cholesky factor of positive definite matrices."""
     x = _square("cholesky", a)
     if symmetrize_input:
         x = (x + _adjoint(x)) / 2
@@ -59,23 +59,23 @@ def cholesky(a, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
 
 
 def inv(a) -> Any:
-    """The inverses of matrices."""
+    """Return the inverses of matrices."""
     x = _square("inv", a)
     return _or_nan(lambda: call("linalg.inv", x), x, x.shape)
 
 
 def det(a) -> Any:
-    """The determinants of matrices."""
+    """Return the determinants of matrices."""
     return call("linalg.det", _square("det", a))
 
 
 def slogdet(a, *, method: str | None = None) -> Any:
-    """The signs of determinants and the logarithms of their absolute values."""
+    """Return the signs of determinants and the logarithms of their absolute values."""
     return call("linalg.slogdet", _square("slogdet", a))
 
 
 def solve(a, b) -> Any:
-    """The solutions x of ``a @ x = b``."""
+    """Solve ``a @ x = b``."""
     x, y = as_operands("jnp.linalg.solve", a, b, inexact=True)
     if x.ndim < 2:
         raise ValueError(
@@ -93,7 +93,7 @@ def solve(a, b) -> Any:
 
 
 def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
-    """The least squares solution of ``a @ x = b``, the residuals, the rank and singular values."""
+    """Return the least squares solution of ``a @ x = b``, residuals, rank and singular values."""
     x, y = as_operands("jnp.linalg.lstsq", a, b, inexact=True)
     if x.ndim != 2:
         raise TypeError(f"{x.ndim}-dimensional array given. Array must be two-dimensional")
@@ -108,7 +108,7 @@ def lstsq(a, b, rcond=None, *, numpy_resid: bool = False) -> Any:
 
 
 def pinv(a, rtol=None, hermitian: bool = False, *, rcond=None) -> Any:
-    """The pseudo-inverses of matrices."""
+    """Return the pseudo-inverses of matrices."""
     (x,) = as_operands("jnp.linalg.pinv", a, inexact=True)
     cut = rtol if rcond is None else rcond
     if cut is None:
@@ -117,7 +117,7 @@ def pinv(a, rtol=None, hermitian: bool = False, *, rcond=None) -> Any:
 
 
 def qr(a, mode: str = "reduced") -> Any:
-    """Orthogonal and triangular factors."""
+    """Return the QR factors."""
     (x,) = as_operands("jnp.linalg.qr", a, inexact=True)
     if mode == "full":
         mode = "complete"
@@ -135,7 +135,7 @@ def svd(
     hermitian: bool = False,
     subset_by_index=None,
 ) -> Any:
-    """The singular value decomposition."""
+    """Return the singular value decomposition."""
     (x,) = as_operands("jnp.linalg.svd", a, inexact=True)
     if subset_by_index is not None:
         raise NotImplementedError(
@@ -150,7 +150,7 @@ def _hermitian(name: str, a, symmetrize: bool) -> Any:
 
 
 def eigh(a, UPLO: str | None = None, symmetrize_input: bool = True) -> Any:
-    """The eigenvalues, in ascending order, and eigenvectors of Hermitian matrices."""
+    """Return the eigenvalues, in ascending order, and eigenvectors of Hermitian matrices."""
     _check_half(UPLO)
     return call("linalg.eigh", _hermitian("eigh", a, symmetrize_input), UPLO or "L")
 
@@ -161,7 +161,7 @@ def _check_half(half: str | None) -> None:
 
 
 def eigvalsh(a, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Any:
-    """The eigenvalues of Hermitian matrices."""
+    """Return the eigenvalues of Hermitian matrices."""
     _check_half(UPLO)
     return call("linalg.eigvalsh", _hermitian("eigvalsh", a, symmetrize_input), UPLO or "L")
 
@@ -172,19 +172,19 @@ def _as_complex(x) -> Any:
 
 
 def eig(a) -> Any:
-    """The eigenvalues and eigenvectors, as complex numbers."""
+    """Return the eigenvalues and eigenvectors, as complex numbers."""
     x = _square("eig", a)
     found = call("linalg.eig", _as_complex(x))
     return type(found)(*map(_as_complex, found))
 
 
 def eigvals(a) -> Any:
-    """The eigenvalues, as complex numbers."""
+    """Return the eigenvalues, as complex numbers."""
     return _as_complex(call("linalg.eigvals", _as_complex(_square("eigvals", a))))
 
 
 def norm(x, ord=None, axis=None, keepdims: bool = False) -> Any:
-    """The norms of vectors or matrices.
+    """Return norms of vectors or matrices.
 
     The derivative of the Euclidean norm at 0 is 0, where JAX has NaN.
 
@@ -202,7 +202,7 @@ def norm(x, ord=None, axis=None, keepdims: bool = False) -> Any:
 
 
 def matrix_power(a, n: int) -> Any:
-    """Matrices to a whole power."""
+    """Raise matrices to an integer power."""
     (x,) = operands("jnp.linalg.matrix_power", a)
     n = static(n, "n of matrix_power")
     if n < 0:
@@ -211,7 +211,7 @@ def matrix_power(a, n: int) -> Any:
 
 
 def matrix_rank(M, rtol=None, *, hermitian: bool = False, tol=None) -> Any:
-    """The numbers of singular values above a tolerance."""
+    """Count the singular values above a tolerance."""
     (x,) = as_operands("jnp.linalg.matrix_rank", M, inexact=True)
     if x.ndim < 2:
         return call("any", x != 0).astype(int)
@@ -224,12 +224,12 @@ def matrix_rank(M, rtol=None, *, hermitian: bool = False, tol=None) -> Any:
 
 
 def multi_dot(arrays, *, precision=None) -> Any:
-    """The product of several matrices, in the order that costs least."""
+    """Multiply several matrices in the cheapest order."""
     return call("linalg.multi_dot", as_operands("jnp.linalg.multi_dot", *arrays))
 
 
 def cross(x1, x2, /, *, axis: int = -1) -> Any:
-    """The cross product of vectors of three elements."""
+    """Return the cross product of three-element vectors."""
     x, y = as_operands("jnp.linalg.cross", x1, x2)
     if x.shape[axis] != 3 or y.shape[axis] != 3:
         raise ValueError(
@@ -240,7 +240,7 @@ def cross(x1, x2, /, *, axis: int = -1) -> Any:
 
 
 def outer(x1, x2, /) -> Any:
-    """The products of all pairs of elements of two vectors."""
+    """Return the products of all pairs of elements of two vectors."""
     x, y = as_operands("jnp.linalg.outer", x1, x2)
     if x.ndim != 1 or y.ndim != 1:
         raise ValueError(
@@ -250,7 +250,7 @@ def outer(x1, x2, /) -> Any:
 
 
 def _row(name: str, parameters: str, meeting: str, text: str) -> Callable[..., Any]:
-    """`jax.numpy`'s product of this name, or NumPy's function."""
+    """Return `jax.numpy`'s product of this name, or the counterpart of NumPy's function."""
     product = products.PRODUCTS.get(name)
     compute: Any = functools.partial(call, f"linalg.{name}")
     if product is not None:

@@ -23,7 +23,7 @@ _SIGNATURE = re.compile(
 
 
 def _dimensions(text: str) -> list[tuple[str, ...]]:
-    """The names of the dimensions of each argument in one half of a signature."""
+    """Return the dimension names of each argument in one half of a signature."""
     return [tuple(re.findall(r"\w+", part)) for part in re.findall(_ARGUMENT, text)]
 
 
@@ -35,7 +35,7 @@ def _read(signature: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]
 
 
 def _called(function: Callable[..., Any], *args) -> Any:
-    """A function of arrays as `vmap` calls it, with plain tensors."""
+    """Wrap a function of arrays for `vmap`, with plain tensors."""
     result = function(*[of_kind(x, Array) if isinstance(x, TensorBase) else x for x in args])
     if isinstance(result, list | tuple):
         return tuple(plain(asarray(part)) for part in result)
@@ -45,7 +45,7 @@ def _called(function: Callable[..., Any], *args) -> Any:
 def vectorize(
     pyfunc: Callable[..., Any], *, excluded=frozenset(), signature: str | None = None
 ) -> Callable[..., Any]:
-    """A function of numbers, or of small arrays, as one of arrays that broadcast: by `vmap`.
+    """Turn a function of scalars or small arrays into one that broadcasts, by `vmap`.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def vectorize(
 
 
 def _level(function: Callable[..., Any], in_dims: tuple[Any, ...]) -> Callable[..., Any]:
-    """A function mapped over the first axes of its arguments."""
+    """Map a function over the first axes of its arguments."""
     mapped = vmap(lambda *args: _called(function, *args), in_dims=in_dims)
 
     def of_arrays(*args) -> Any:
@@ -119,7 +119,7 @@ def _level(function: Callable[..., Any], in_dims: tuple[Any, ...]) -> Callable[.
 def _outer_shapes(
     given: list[Any], inner: list[tuple[str, ...]], signature: str | None
 ) -> list[tuple[int, ...]]:
-    """The shapes over which arguments are mapped: without the dimensions of the signature."""
+    """Return the shapes to map over, without the dimensions of the signature."""
     outer = []
     known: dict[str, int] = {}
     for x, dimensions in zip(given, inner, strict=True):
@@ -140,7 +140,7 @@ def _outer_shapes(
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr, *args, **kwargs) -> Any:
-    """A function of vectors over the lines of an array along an axis.
+    """Apply a function of vectors to the lines of an array along an axis.
 
     Examples
     --------
@@ -161,14 +161,14 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr, *args, **kwargs
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity=None) -> Any:
-    """A function of numbers as a `ufunc`, with `reduce`, `accumulate`, `outer`."""
+    """Turn a function of numbers into a `ufunc` with `reduce`, `accumulate`, `outer`."""
     return ufunc(
         vectorize(func), nin, nout, name=getattr(func, "__name__", "func"), identity=identity
     )
 
 
 def fromfunction(function: Callable[..., Any], shape, *, dtype=float, **kwargs) -> Any:
-    """What a function gives for the coordinates of each element, which are numbers.
+    """Apply a function to the coordinates of each element, given as scalars.
 
     Examples
     --------

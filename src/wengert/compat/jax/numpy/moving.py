@@ -36,7 +36,7 @@ def repeat(
     total_repeat_length: int | None = None,
     out_sharding=None,
 ) -> Any:
-    """Each element several times; `total_repeat_length` cuts off, or goes on with the last."""
+    """Repeat each element; `total_repeat_length` truncates, or pads with the last element."""
     (x,) = operands("repeat", a)
     counts = value_of(repeats, "repeats")
     if total_repeat_length is None:
@@ -52,20 +52,20 @@ def repeat(
 
 
 def tile(A, reps) -> Any:
-    """The array side by side with itself."""
+    """Repeat the array along each axis."""
     (x,) = operands("tile", A)
     times = reps if isinstance(reps, tuple | list) else (reps,)
     return call("tile", x, tuple(static(n, "reps of tile") for n in times), weak=x.weak_type)
 
 
 def resize(a, new_shape) -> Any:
-    """The elements over and over in another shape."""
+    """Resize by repeating the elements as needed."""
     (x,) = operands("resize", a)
     return call("resize", x, shape_of(new_shape), weak=x.weak_type)
 
 
 def roll(a, shift, axis=None) -> Any:
-    """Elements moved along axes; those from the end come in at the front."""
+    """Shift elements along axes, wrapping around at the ends."""
     (x,) = operands("roll", a)
     if isinstance(shift, TensorBase) and not isinstance(shift._payload, np.ndarray | np.generic):
         return _rolled(x, shift, axis)
@@ -76,7 +76,7 @@ def roll(a, shift, axis=None) -> Any:
 
 
 def _rolled(x, shift, axis) -> Any:
-    """`roll` by a number that differs within a batch."""
+    """Like `roll`, by a shift that differs within a batch."""
     if axis is None:
         return _rolled(ravel(x), shift, 0).reshape(tuple(x.shape))
     if isinstance(axis, tuple | list) or shift.ndim:
@@ -92,7 +92,7 @@ _STATISTICS = frozenset({"maximum", "mean", "median", "minimum"})
 
 
 def _around(x, axis: int, before: int, after: int, mode: str, given: dict[str, Any]) -> Any:
-    """`x` between slices that follow from it: statistics, or ramps to given values."""
+    """Pad `x` with slices computed from it: statistics, or ramps to given values."""
     size = x.shape[axis]
     lead = (slice(None),) * axis
     edges = [x[(*lead, slice(0, 1))], x[(*lead, slice(size - 1, size))]]
@@ -121,7 +121,7 @@ def _around(x, axis: int, before: int, after: int, mode: str, given: dict[str, A
 
 
 def pad(array, pad_width, mode="constant", **kwargs) -> Any:
-    """An array with values around it.
+    """Pad an array.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def pad(array, pad_width, mode="constant", **kwargs) -> Any:
 
 
 def delete(arr, obj, axis: int | None = None, *, assume_unique_indices: bool = False) -> Any:
-    """An array without some of its parts."""
+    """Return an array without some of its slices."""
     (x,) = operands("delete", arr)
     where = obj if isinstance(obj, slice) else value_of(obj, "obj of delete")
     return call(
@@ -176,7 +176,7 @@ def delete(arr, obj, axis: int | None = None, *, assume_unique_indices: bool = F
 
 
 def insert(arr, obj, values, axis: int | None = None) -> Any:
-    """An array with values put in between."""
+    """Return an array with values inserted."""
     x, new = operands("insert", arr, values)
     where = obj if isinstance(obj, slice) else value_of(obj, "obj of insert")
     new = asarray(new, x._payload.dtype)
@@ -186,7 +186,7 @@ def insert(arr, obj, values, axis: int | None = None) -> Any:
 
 
 def trim_zeros(filt, trim: str = "fb", axis=None) -> Any:
-    """An array without the zeros at its ends, along all axes or those that are named."""
+    """Remove the zeros at the ends, along all axes or the given ones."""
     (x,) = operands("trim_zeros", filt)
     places = np.nonzero(value_of(x, "the argument of trim_zeros"))
     axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
@@ -200,7 +200,7 @@ def trim_zeros(filt, trim: str = "fb", axis=None) -> Any:
 
 
 def ix_(*args) -> tuple[Any, ...]:
-    """Vectors of indices as an index that goes through all their pairs."""
+    """Combine index vectors into an index over all their combinations."""
     given = [x.nonzero()[0] if x.dtype == bool else x for x in operands("ix_", *args)]
     if any(x.ndim != 1 for x in given):
         raise ValueError("Arguments to jax.numpy.ix_ must be 1-dimensional")
@@ -212,7 +212,7 @@ def ix_(*args) -> tuple[Any, ...]:
 
 
 def unravel_index(indices, shape) -> tuple[Any, ...]:
-    """The coordinates of places in the flat array."""
+    """Convert indices of the flattened array to coordinates."""
     (x,) = operands("unravel_index", indices)
     sizes = shape_of(shape)
     total = math.prod(sizes)
@@ -225,12 +225,12 @@ def unravel_index(indices, shape) -> tuple[Any, ...]:
 
 
 def _within(x, low: int, high: int) -> Any:
-    """`x` within bounds."""
+    """Clamp `x` to bounds."""
     return made(T.clamp(x, min=low, max=high))
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None) -> Any:
-    """The places in the flat array of coordinates."""
+    """Convert coordinates to indices of the flattened array."""
     parts: Any = [value_of(part, "multi_index") for part in multi_index]
     return asarray(np.ravel_multi_index(parts, shape_of(dims), mode=mode, order=order))
 
@@ -265,14 +265,14 @@ def _places_from(name: str) -> Callable[..., Any]:
 
 
 def diag_indices_from(arr) -> Any:
-    """The indices of the diagonal of an array."""
+    """Return the indices of the diagonal of an array."""
     if arr.ndim < 2 or len(set(arr.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
     return finished(np.diag_indices(arr.shape[0], arr.ndim))
 
 
 def load(file, *args, **kwargs) -> Any:
-    """The array, or arrays, of a file that `save` or `savez` wrote."""
+    """Load the array, or arrays, that `save` or `savez` wrote."""
     found = np.load(file, *args, **kwargs)
     return converted(found) if isinstance(found, np.ndarray) else found
 
@@ -290,7 +290,7 @@ def savez(file, *args, allow_pickle: bool = True, **kwds) -> None:
 
 
 class _Grid:
-    """``mgrid`` and ``ogrid``: coordinates by slices."""
+    """The class of ``mgrid`` and ``ogrid``: coordinates from slices."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -302,7 +302,7 @@ class _Grid:
 
 
 class _Joined:
-    """``r_`` and ``c_``: arrays, numbers and slices joined along an axis.
+    """The class of ``r_`` and ``c_``: join arrays, numbers and slices along an axis.
 
     A text in front says the axis, the least number of dimensions, and where an array that has
     fewer begins among them.

@@ -38,7 +38,7 @@ def sort(
     stable: bool = True,
     descending: bool = False,
 ) -> Any:
-    """The elements in ascending order along an axis."""
+    """Sort along an axis in ascending order."""
     (x,) = operands("sort", a)
     _no_kind("sort", kind, order)
     found = call("sort", x, axis, weak=x.weak_type)
@@ -64,7 +64,7 @@ def argsort(
     descending: bool = False,
     dtype=None,
 ) -> Any:
-    """The places of the elements in ascending order along an axis."""
+    """Return the indices that sort along an axis in ascending order."""
     (x,) = operands("argsort", a)
     _no_kind("argsort", kind, order)
     if axis is None:
@@ -99,7 +99,7 @@ def _parted(name: str) -> Callable[..., Any]:
 
 
 def lexsort(keys, axis: int = -1) -> Any:
-    """The places of elements in the order of several keys, the last one first."""
+    """Return the indices that sort by several keys, the last one first."""
     given = operands("lexsort", *keys)
     if not given:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
@@ -113,13 +113,13 @@ def lexsort(keys, axis: int = -1) -> Any:
 
 
 def sort_complex(a) -> Any:
-    """The elements in order, as complex numbers."""
+    """Return the elements sorted, as complex numbers."""
     (x,) = operands("sort_complex", a)
     return call("sort_complex", x)
 
 
 def searchsorted(a, v, side: str = "left", sorter=None, *, method: str = "scan") -> Any:
-    """Where elements are to be put into an ordered vector."""
+    """Return the indices at which to insert elements into a sorted vector."""
     if side not in ("left", "right"):
         raise ValueError(
             f"{side!r} is an invalid value for keyword 'side'. Expected one of 'left' or 'right'."
@@ -133,7 +133,7 @@ def searchsorted(a, v, side: str = "left", sorter=None, *, method: str = "scan")
 
 
 def digitize(x, bins, right: bool = False, *, method: str | None = None) -> Any:
-    """The numbers of the bins that elements fall into."""
+    """Return the indices of the bins that elements fall into."""
     x, edges = as_operands("digitize", x, bins)
     if edges.ndim != 1:
         raise ValueError(f"digitize: bins must be a 1-dimensional array; got bins={bins}")
@@ -160,7 +160,7 @@ def unique(
     fill_value=None,
     sorted: bool = True,
 ) -> Any:
-    """The different elements in order; their first places, counts, and what leads back.
+    """Return the distinct elements in order and, on request, first indices, inverse, and counts.
 
     Parameters
     ----------
@@ -196,30 +196,30 @@ _UniqueInverseResult = namedtuple("_UniqueInverseResult", "values inverse_indice
 
 
 def unique_all(x, /, *, size: int | None = None, fill_value=None) -> Any:
-    """The different elements, their first places, what leads back, and their counts."""
+    """Return the distinct elements, their first indices, the inverse, and their counts."""
     more = {"size": size, "fill_value": fill_value, "equal_nan": False}
     return _UniqueAllResult(*unique(x, True, True, True, **more))
 
 
 def unique_counts(x, /, *, size: int | None = None, fill_value=None) -> Any:
-    """The different elements and their counts."""
+    """Return the distinct elements and their counts."""
     more = {"size": size, "fill_value": fill_value, "equal_nan": False}
     return _UniqueCountsResult(*unique(x, return_counts=True, **more))
 
 
 def unique_inverse(x, /, *, size: int | None = None, fill_value=None) -> Any:
-    """The different elements and what leads back."""
+    """Return the distinct elements and the inverse."""
     more = {"size": size, "fill_value": fill_value, "equal_nan": False}
     return _UniqueInverseResult(*unique(x, return_inverse=True, **more))
 
 
 def unique_values(x, /, *, size: int | None = None, fill_value=None) -> Any:
-    """The different elements."""
+    """Return the distinct elements."""
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)
 
 
 def union1d(ar1, ar2, *, size: int | None = None, fill_value=None) -> Any:
-    """The elements that are in one of two arrays."""
+    """Return the elements of either array."""
     x, y = as_operands("union1d", ar1, ar2)
     both = call("concatenate", [x.reshape(-1), y.reshape(-1)])
     return unique(both, size=size, fill_value=fill_value)
@@ -248,7 +248,7 @@ def intersect1d(
     size: int | None = None,
     fill_value=None,
 ) -> Any:
-    """The elements that are in both of two arrays."""
+    """Return the elements of both arrays."""
     x, y = as_operands("intersect1d", ar1, ar2)
     found = call("intersect1d", x, y, assume_unique, return_indices)
     if size is None:
@@ -267,7 +267,7 @@ def isin(
     *,
     method: str = "auto",
 ) -> Any:
-    """Whether elements are among others."""
+    """Return whether elements are among others."""
     x, y = as_operands("isin", element, test_elements)
     if not y.size:
         found = made(new_tensor(np.zeros(x.shape, bool)))
@@ -282,7 +282,7 @@ def isin(
 def bincount(
     x, weights=None, minlength: int = 0, *, length: int | None = None, out_sharding=None
 ) -> Any:
-    """How often each whole number is there, or the sums of their weights.
+    """Count each nonnegative integer, or sum the weights at its positions.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def bincount(
 
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None) -> Any:
-    """The edges of bins of one width."""
+    """Return the edges of equal-width bins."""
     (x,) = as_operands("histogram_bin_edges", a, inexact=True)
     if isinstance(bins, str):
         raise NotImplementedError("string values for `bins` not implemented.")
@@ -323,7 +323,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None) -> Any:
 
 
 def histogram(a, bins=10, range=None, weights=None, density: bool | None = None) -> Any:
-    """How many elements fall into each bin, or the sums of their weights; and the edges."""
+    """Count the elements in each bin, or sum their weights; return the counts and the bin edges."""
     (x,) = as_operands("histogram", a, *([] if weights is None else [weights]), inexact=True)[:1]
     edges = histogram_bin_edges(x, bins, range)
     w = asarray(1, x._payload.dtype) if weights is None else asarray(weights, x._payload.dtype)
@@ -357,19 +357,19 @@ def _of_several(name: str) -> Callable[..., Any]:
 
 
 def packbits(a, axis=None, bitorder="big") -> Any:
-    """Bits as bytes."""
+    """Pack bits into bytes."""
     (x,) = operands("packbits", a)
     return finished(np.packbits(value_of(x, "packbits"), axis, bitorder))
 
 
 def unpackbits(a, axis=None, count=None, bitorder="big") -> Any:
-    """Bytes as bits."""
+    """Unpack bytes into bits."""
     (x,) = operands("unpackbits", a)
     return finished(np.unpackbits(value_of(x, "unpackbits"), axis, count, bitorder))
 
 
 def array_equal(a1, a2, equal_nan: bool = False) -> Any:
-    """Whether two arrays have one shape and equal elements."""
+    """Return whether two arrays have one shape and equal elements."""
     x, y = asarray(a1), asarray(a2)
     if tuple(x.shape) != tuple(y.shape):
         return made(new_tensor(np.bool_(False)))
@@ -380,7 +380,7 @@ def array_equal(a1, a2, equal_nan: bool = False) -> Any:
 
 
 def array_equiv(a1, a2) -> Any:
-    """Whether two arrays have equal elements when they are broadcast."""
+    """Return whether two arrays are equal when broadcast."""
     x, y = asarray(a1), asarray(a2)
     try:
         np.broadcast_shapes(tuple(x.shape), tuple(y.shape))

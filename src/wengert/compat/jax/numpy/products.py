@@ -43,7 +43,7 @@ def _as_asked(x, dtype, name: str) -> Any:
 
 
 def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None) -> Any:
-    """The sum of products over the last axis of `a` and the last but one of `b`.
+    """Sum products over the last axis of `a` and the second-to-last axis of `b`.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def dot(a, b, *, precision=None, preferred_element_type=None, out_sharding=None)
 
 
 def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None) -> Any:
-    """The product of matrices, or of stacks of them."""
+    """Multiply matrices, or stacks of them."""
     check_arrays("matmul", a, b)
     return _as_asked(operators.matmul(a, b), preferred_element_type, "matmul")
 
@@ -65,7 +65,7 @@ def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=No
 def tensordot(
     a, b, axes=2, *, precision=None, preferred_element_type=None, out_sharding=None
 ) -> Any:
-    """The sum of products over axes of both."""
+    """Sum products over axes of both arrays."""
     x, y = as_operands("tensordot", a, b)
     if isinstance(axes, int) and axes > min(x.ndim, y.ndim):
         raise TypeError(
@@ -92,7 +92,7 @@ def einsum(
     _dot_general=None,
     out_sharding=None,
 ) -> Any:
-    """Sums of products by Einstein's convention.
+    """Evaluate Einstein's summation convention.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def einsum(
 
 
 def einsum_path(subscripts, /, *operands_, optimize="auto") -> Any:
-    """In which order `einsum` would contract, and what that costs (see `numpy.einsum_path`)."""
+    """Return the order in which `einsum` would contract, and its cost (see `numpy.einsum_path`)."""
     given = [np.broadcast_to(np.float32(0), sizes_of(x)) for x in operands_]
     how = "greedy" if optimize == "auto" else optimize
     (_, *path), costs = np.einsum_path(subscripts, *given, optimize=how)
@@ -121,7 +121,7 @@ def einsum_path(subscripts, /, *operands_, optimize="auto") -> Any:
 
 
 def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """The cross product of vectors of three elements; of two, its third element."""
+    """Return the cross product of three-element vectors, or the third element for two elements."""
     x, y = as_operands("cross", a, b)
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -138,13 +138,13 @@ def cross(a, b, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | N
 
 
 def matvec(x1, x2, /) -> Any:
-    """The products of matrices and vectors."""
+    """Multiply matrices and vectors."""
     x, y = as_operands("matvec", x1, x2)
     return operators.matmul(x, y[..., None])[..., 0]
 
 
 def vecmat(x1, x2, /) -> Any:
-    """The products of vectors, which are conjugated, and matrices."""
+    """Multiply conjugated vectors and matrices."""
     x, y = as_operands("vecmat", x1, x2)
     return operators.matmul(call("conjugate", x)[..., None, :], y)[..., 0, :]
 
@@ -153,7 +153,7 @@ def vecmat(x1, x2, /) -> Any:
 
 
 def gradient(f, *varargs, axis=None, edge_order: int | None = None) -> Any:
-    """Central differences."""
+    """Return central differences."""
     if edge_order is not None:
         raise NotImplementedError("The 'edge_order' argument to jnp.gradient is not supported.")
     x, *steps = as_operands("gradient", f, *varargs, inexact=True)
@@ -161,7 +161,7 @@ def gradient(f, *varargs, axis=None, edge_order: int | None = None) -> Any:
 
 
 def unwrap(p, discont=None, axis: int = -1, period=2 * np.pi) -> Any:
-    """Angles without jumps."""
+    """Remove the jumps from angles."""
     (x,) = operands("unwrap", p)
     if x._payload.dtype.kind in "biu" and float(period) != int(period):
         x = asarray(x, float)
@@ -178,7 +178,7 @@ def unwrap(p, discont=None, axis: int = -1, period=2 * np.pi) -> Any:
 
 
 def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
-    """Values between given ones, on lines; beyond the ends `left` and `right`.
+    """Interpolate linearly between given values, with `left` and `right` beyond the ends.
 
     Differentiable by `x`, `xp` and `fp`. ``left="extrapolate"`` goes on along the last line.
     """
@@ -215,7 +215,7 @@ def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
 
 
 def poly(seq_of_zeros) -> Any:
-    """The polynomial that has given zeros; of a matrix, its characteristic polynomial."""
+    """Return the polynomial with the given zeros, or the characteristic polynomial of a matrix."""
     (x,) = as_operands("poly", seq_of_zeros, inexact=True)
     if x.ndim == 2:
         x = call("linalg.eigvals", x.astype(np.result_type(x._payload.dtype, np.complex64)))
@@ -226,7 +226,7 @@ def poly(seq_of_zeros) -> Any:
 
 
 def polyadd(a1, a2) -> Any:
-    """The sum of polynomials; of several at once, those of the last rows."""
+    """Add polynomials."""
     x, y = as_operands("polyadd", a1, a2)
     if len(y) > len(x):
         x, y = y, x
@@ -234,12 +234,12 @@ def polyadd(a1, a2) -> Any:
 
 
 def polysub(a1, a2) -> Any:
-    """The difference of polynomials."""
+    """Subtract polynomials."""
     return polyadd(a1, -asarray(a2))
 
 
 def polymul(a1, a2, *, trim_leading_zeros: bool = False) -> Any:
-    """The product of polynomials."""
+    """Multiply polynomials."""
     if isinstance(a1, list | tuple):
         a1 = asarray(a1)
     if isinstance(a2, list | tuple):
@@ -251,7 +251,7 @@ def polymul(a1, a2, *, trim_leading_zeros: bool = False) -> Any:
 
 
 def polydiv(u, v, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
-    """The quotient and the remainder of polynomials."""
+    """Return the quotient and the remainder of polynomials."""
     x, y = as_operands("polydiv", u, v, inexact=True)
     m, n = x.size - 1, y.size - 1
     quotient = asarray(np.zeros(max(m - n + 1, 1)), x._payload.dtype)
@@ -263,7 +263,7 @@ def polydiv(u, v, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
 
 
 def polyder(p, m: int = 1) -> Any:
-    """The derivative of a polynomial."""
+    """Differentiate a polynomial."""
     (x,) = as_operands("polyder", p, inexact=True)
     m = static(m, "m of polyder")
     if m < 0:
@@ -279,7 +279,7 @@ def polyder(p, m: int = 1) -> Any:
 
 
 def polyint(p, m: int = 1, k=None) -> Any:
-    """The integral of a polynomial."""
+    """Integrate a polynomial."""
     (x,) = as_operands("polyint", p, inexact=True)
     constants = asarray(0.0 if k is None else k, x._payload.dtype).reshape(-1)
     constants = call("broadcast_to", constants, (m,)) if constants.size == 1 else constants
@@ -290,7 +290,7 @@ def polyint(p, m: int = 1, k=None) -> Any:
 
 
 def least_squares(x, y, rcond) -> Any:
-    """`linalg.lstsq` by singular values, of which those that are too small count as 0."""
+    """Solve least squares by singular values, those that are too small counting as 0."""
     u, s, vh = call("linalg.svd", x, False)
     cut = float(np.finfo(x._payload.dtype).eps) * max(x.shape) if rcond is None else rcond
     large = s > cut * s[0]
@@ -303,7 +303,7 @@ def least_squares(x, y, rcond) -> Any:
 
 
 def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -> Any:
-    """The polynomial that fits points best; differentiable."""
+    """Fit a polynomial to points by least squares; differentiable."""
     x, y, *weights = as_operands("polyfit", x, y, *([] if w is None else [w]), inexact=True)
     deg = static(deg, "deg")
     if not full and not cov:
@@ -326,7 +326,7 @@ def polyfit(x, y, deg: int, rcond=None, full: bool = False, w=None, cov=False) -
 
 
 def roots(p, *, strip_zeros: bool = True) -> Any:
-    """The zeros of a polynomial."""
+    """Return the zeros of a polynomial."""
     (x,) = as_operands("roots", p, inexact=True)
     if x.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
@@ -340,7 +340,7 @@ def roots(p, *, strip_zeros: bool = True) -> Any:
 
 
 def vander(x, N: int | None = None, increasing: bool = False) -> Any:
-    """Powers of numbers, in rows."""
+    """Return a matrix of powers, one number per row."""
     (x,) = operands("vander", x)
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array")

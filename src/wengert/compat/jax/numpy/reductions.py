@@ -34,7 +34,7 @@ from wengert.tape.record import T
 
 
 def _masked(where, name: str) -> dict[str, Any]:
-    """``where=``, if it is given, as a mask."""
+    """Return the ``where=`` argument as a mask, if given."""
     if where is None or where is True:
         return {}
     check_arrays(name, where)
@@ -48,7 +48,7 @@ def _initial(initial, dtype) -> dict[str, Any]:
 
 
 def _whole(dtype, promote_integers: bool = True) -> Any:
-    """The dtype of sums of numbers of a dtype."""
+    """Return the dtype of sums of numbers of a dtype."""
     if dtype.kind == "b":
         return default_dtype("i")
     if dtype.kind in "iu" and promote_integers and dtype.itemsize < default_dtype("i").itemsize:
@@ -119,14 +119,14 @@ def _extreme(name: str) -> Callable[..., Any]:
 
 
 def _inexact(name: str, a, dtype) -> Any:
-    """The operand of a mean, in the dtype to compute in."""
+    """Return the operand of a mean, in the dtype to compute in."""
     (x,) = operands(name, a)
     kind = checked_dtype(dtype, name)
     return asarray(x, inexact_of(x._payload.dtype) if kind is None else kind)
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims: bool = False, *, where=None) -> Any:
-    """The means along axes."""
+    """Return means along axes."""
     no_out("mean", out)
     of_all = axis is dtype is where is None and not keepdims
     if of_all and a.__class__ is Array and a._payload.dtype.kind == "f" and a._payload.size:
@@ -271,7 +271,7 @@ def _quantile(name: str) -> Callable[..., Any]:
 
 
 def _picked(x, at, axis, keepdims: bool, weights, ignoring: bool) -> Any:
-    """Quantiles that are elements: the nearest, of two as near the lower one; or by weights."""
+    """Return quantiles that are elements: the nearest, the lower of two as near; or by weights."""
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(i % x.ndim for i in axes)
 
@@ -313,14 +313,14 @@ def _median(name: str) -> Callable[..., Any]:
 
 
 def count_nonzero(a, axis=None, keepdims: bool = False) -> Any:
-    """How many elements are not 0."""
+    """Count the elements that are not 0."""
     (x,) = operands("count_nonzero", a)
     there = made(T.ne(x, 0))
     return REDUCTIONS["sum"](there, axis, default_dtype("i"), None, keepdims)
 
 
 def apply_over_axes(func, a, axes) -> Any:
-    """A function of an array and an axis, over several axes in turn."""
+    """Apply a function of an array and an axis over several axes in turn."""
     (x,) = operands("apply_over_axes", a)
     for axis in np.atleast_1d(axes).tolist():
         result = func(x, axis)
@@ -337,7 +337,7 @@ def _result_of_sizes(name: str) -> Callable[..., Any]:
 
 
 def iscomplexobj(x) -> bool:
-    """Whether the dtype is complex."""
+    """Return whether the dtype is complex."""
     dtype = getattr(x, "dtype", None)
     return canonical_dtype(np.result_type(x) if dtype is None else dtype).kind == "c"
 

@@ -34,7 +34,7 @@ from wengert.tape.record import T
 
 
 def _sizes(name: str, x, to) -> Any:
-    """A shape to bring `x` to, with -1 for the size that follows."""
+    """Return a shape to bring `x` to, with -1 for an inferred size."""
     given = to
     if isinstance(to, TensorBase | np.ndarray):
         to = tuple(value_of(to, "shape").reshape(-1).tolist())
@@ -58,7 +58,7 @@ def _sizes(name: str, x, to) -> Any:
 
 
 def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_sharding=None) -> Any:
-    """The elements in another shape.
+    """Reshape an array.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def reshape(a, shape, order: str = "C", *, copy: bool | None = None, out_shardin
 
 
 def ravel(a, order: str = "C", *, out_sharding=None) -> Any:
-    """The elements in one dimension."""
+    """Flatten an array."""
     (x,) = operands("ravel", a)
     if order == "K":
         raise NotImplementedError("Ravel not implemented for order='K': write order='C'")
@@ -81,7 +81,7 @@ def ravel(a, order: str = "C", *, out_sharding=None) -> Any:
 
 
 def transpose(a, axes=None) -> Any:
-    """The array with its axes in another order: reversed, or as they are given."""
+    """Permute the axes: reverse them, or use the given order."""
     (x,) = operands("transpose", a)
     if axes is not None:
         axes = tuple(static(i, "axes of transpose") for i in axes)
@@ -94,14 +94,14 @@ def transpose(a, axes=None) -> Any:
 
 
 def expand_dims(a, axis) -> Any:
-    """The array with new axes of size 1."""
+    """Insert axes of size 1."""
     (x,) = operands("expand_dims", a)
     places = tuple(axis) if np.ndim(axis) else operator.index(axis)
     return call("expand_dims", x, places, weak=x.weak_type)
 
 
 def squeeze(a, axis=None) -> Any:
-    """The array without axes of size 1."""
+    """Remove axes of size 1."""
     (x,) = operands("squeeze", a)
     axes = () if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
     for i in axes:
@@ -114,7 +114,7 @@ def squeeze(a, axis=None) -> Any:
 
 
 def broadcast_to(array, shape, *, out_sharding=None) -> Any:
-    """The array repeated to a shape."""
+    """Broadcast an array to a shape."""
     (x,) = operands("broadcast_to", array)
     to = shape_of(shape)
     own = tuple(x.shape)
@@ -126,14 +126,14 @@ def broadcast_to(array, shape, *, out_sharding=None) -> Any:
 
 
 def broadcast_arrays(*args) -> list[Any]:
-    """Arrays repeated to the shape that they have together."""
+    """Broadcast arrays to their common shape."""
     given = operands("broadcast_arrays", *args)
     to = broadcast_shapes(*[tuple(x.shape) for x in given])
     return [broadcast_to(x, to) for x in given]
 
 
 def broadcast_shapes(*shapes) -> tuple[int, ...]:
-    """The shape that shapes have together."""
+    """Return the broadcast shape of several shapes."""
     try:
         return tuple(np.broadcast_shapes(*shapes))
     except ValueError:
@@ -141,7 +141,7 @@ def broadcast_shapes(*shapes) -> tuple[int, ...]:
 
 
 def atleast(n: int) -> Callable[..., Any]:
-    """``atleast_1d`` and its like."""
+    """Build ``atleast_1d`` and the like."""
     name = f"atleast_{n}d"
 
     def function(*arys) -> Any:
@@ -156,7 +156,7 @@ def atleast(n: int) -> Callable[..., Any]:
 
 
 def _sequence(name: str, arrays) -> list[Any]:
-    """The arrays of a sequence of them, in one dtype; an array counts as that of its rows."""
+    """Return the arrays of a sequence in one dtype; an array counts as the sequence of its rows."""
     if isinstance(arrays, TensorBase | np.ndarray):
         if not sizes_of(arrays):
             raise ValueError("Need at least one array to concatenate: got one without dimensions")
@@ -174,7 +174,7 @@ def _in_dtype(arrays: list[Any], dtype, name: str) -> list[Any]:
 
 
 def concatenate(arrays, axis=0, dtype=None) -> Any:
-    """Arrays joined along an axis.
+    """Join arrays along an axis.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def _are_keys(arrays) -> bool:
 
 
 def _of_keys(join: Callable[..., Any], keys, axis: int) -> Any:
-    """Typed keys joined: by their words, whose last axis is not one of the keys'."""
+    """Join typed keys by their words, whose last axis is not an axis of the keys."""
     ndim = keys[0].ndim + (join is stack)
     return type(keys[0])(join([key.words for key in keys], axis % ndim))
 
@@ -217,12 +217,12 @@ def _check_alike(name: str, given: list[Any], axis) -> None:
 
 
 def concat(arrays, /, *, axis=0) -> Any:
-    """As `concatenate`."""
+    """Join arrays along an axis; same as `concatenate`."""
     return concatenate(arrays, axis)
 
 
 def stack(arrays, axis: int = 0, out=None, dtype=None) -> Any:
-    """Arrays joined along a new axis."""
+    """Join arrays along a new axis."""
     no_out("stack", out)
     if _are_keys(arrays):
         return _of_keys(stack, arrays, axis)
@@ -245,13 +245,13 @@ def _stacked(name: str, deep: int, axis: Callable[[int], int]) -> Callable[..., 
 
 
 def column_stack(tup) -> Any:
-    """Vectors as the columns of a matrix."""
+    """Stack vectors as the columns of a matrix."""
     given = _sequence("column_stack", tup)
     return call("column_stack", given, weak=given[0].weak_type)
 
 
 def append(arr, values, axis: int | None = None) -> Any:
-    """An array with others at its end."""
+    """Append arrays to an array."""
     x, y = operands("append", arr, values)
     if axis is None:
         return concatenate([ravel(x), ravel(y)])
@@ -259,7 +259,7 @@ def append(arr, values, axis: int | None = None) -> Any:
 
 
 def block(arrays) -> Any:
-    """An array out of nested lists of blocks."""
+    """Assemble an array from nested lists of blocks."""
     leaves: list[Any] = []
 
     def gather(part) -> None:
@@ -298,7 +298,7 @@ def _split(name: str) -> Callable[..., Any]:
 
 
 def unstack(x, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """The parts of an array along an axis."""
+    """Return the slices of an array along an axis."""
     (x,) = operands("unstack", x)
     if not x.ndim:
         raise ValueError(

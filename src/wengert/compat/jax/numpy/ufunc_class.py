@@ -16,7 +16,7 @@ from wengert.tape.record import T
 
 
 class ufunc:
-    """A function that works element by element, with `reduce`, `accumulate`, `at`, `outer`.
+    """An elementwise function with `reduce`, `accumulate`, `at`, `outer`.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class ufunc:
         return f"<jnp.ufunc {self.__name__!r}>"
 
     def __call__(self, *args, out=None, where=None) -> Any:
-        """Compute, element by element."""
+        """Compute elementwise."""
         if out is not None:
             raise NotImplementedError(f"out argument of {self!r}: arrays are immutable")
         if where is not None:
@@ -73,7 +73,7 @@ class ufunc:
     def reduce(
         self, a, axis=0, dtype=None, out=None, keepdims: bool = False, initial=None, where=None
     ) -> Any:
-        """Apply to all elements along axes, one after another."""
+        """Combine all elements along axes."""
         self._check_binary("reduce")
         no_out(f"{self.__name__}.reduce", out)
         (x,) = operands(f"{self.__name__}.reduce", a)
@@ -116,7 +116,7 @@ class ufunc:
         return result
 
     def accumulate(self, a, axis: int = 0, dtype=None, out=None) -> Any:
-        """The results on the way of `reduce`."""
+        """Return the partial results of `reduce`."""
         self._check_binary("accumulate")
         no_out(f"{self.__name__}.accumulate", out)
         (x,) = operands(f"{self.__name__}.accumulate", a)
@@ -135,7 +135,7 @@ class ufunc:
         return self(x[(...,) + (None,) * y.ndim], y)
 
     def at(self, a, indices, b=None, *, inplace: bool = True) -> Any:
-        """Apply at places that may be named several times; gives a new array.
+        """Apply at indices, which may repeat; returns a new array.
 
         Raises
         ------
@@ -161,7 +161,7 @@ class ufunc:
         return flat.reshape(x.shape)
 
     def reduceat(self, a, indices, axis: int = 0, dtype=None, out=None) -> Any:
-        """Reduce slices between places."""
+        """Reduce the slices between indices."""
         self._check_binary("reduceat")
         no_out(f"{self.__name__}.reduceat", out)
         (x,) = operands(f"{self.__name__}.reduceat", a)

@@ -40,7 +40,7 @@ _FRACTIONS = (
     "arccos arccosh arcsin arcsinh arctan arctanh cbrt cos cosh deg2rad exp exp2 expm1 log log10 "
     "log1p log2 rad2deg reciprocal sin sinh sqrt tan tanh"
 )
-"""Of one argument, computed in fractions."""
+"""Functions of one argument that compute in an inexact dtype."""
 _PREDICATES = "isfinite isinf isnan signbit"
 _OLD = (
     "abs=absolute acos=arccos acosh=arccosh asin=arcsin asinh=arcsinh atan=arctan atan2=arctan2 "
@@ -48,7 +48,7 @@ _OLD = (
     "bitwise_right_shift=right_shift conj=conjugate degrees=rad2deg divide=true_divide "
     "mod=remainder pow=power radians=deg2rad"
 )
-"""Names of one function."""
+"""Aliases of functions."""
 _LABELS = {
     "bitwise_and": "and",
     "bitwise_or": "or",
@@ -57,11 +57,11 @@ _LABELS = {
     "subtract": "sub",
     "true_divide": "div",
 }
-"""What JAX calls operations in messages."""
+"""JAX's names for operations in messages."""
 
 
 def _computed(numpys, prim: str | None, *given) -> Any:
-    """A ufunc of arrays of one dtype: as a primitive, where it is one."""
+    """Build a ufunc of arrays of one dtype, as a primitive where there is one."""
     with no_warnings():
         if prim is not None and given[0]._payload.dtype.kind == "f":
             return getattr(T, prim)(*given)
@@ -108,7 +108,7 @@ def _logical(name: str) -> Callable[..., Any]:
 
 
 def _same_unless_fraction(name: str) -> Callable[..., Any]:
-    """`floor` and its like: integers stay what they are."""
+    """Build `floor` and the like, which leave integers unchanged."""
     rounded = _of_one(name, False)
 
     def function(x, /) -> Any:
@@ -122,32 +122,32 @@ def _same_unless_fraction(name: str) -> Callable[..., Any]:
 
 
 def positive(x, /) -> Any:
-    """`x`, as an array."""
+    """Return `x` as an array."""
     (x,) = as_operands("positive", x)
     return made(plain(x), x.weak_type)
 
 
 def negative(x, /) -> Any:
-    """``-x``."""
+    """Return ``-x``."""
     (x,) = as_operands("negative", x)
     return operators.negative(x)
 
 
 def absolute(x, /) -> Any:
-    """Absolute values, of complex numbers, too; the derivative at 0 is 1, as in JAX."""
+    """Return absolute values, also of complex numbers; the derivative at 0 is 1, as in JAX."""
     (x,) = as_operands("absolute", x)
     return operators.absolute(x)
 
 
 def fabs(x, /) -> Any:
-    """Absolute values as fractions."""
+    """Return absolute values in an inexact dtype."""
     (x,) = as_operands("fabs", x, inexact=True)
     check_dtype("fabs", x, "f")
     return operators.absolute(x)
 
 
 def square(x, /) -> Any:
-    """``x * x``."""
+    """Return ``x * x``."""
     (x,) = as_operands("square", x)
     if x._payload.dtype.kind == "b":
         x = x.astype(int)
@@ -156,7 +156,7 @@ def square(x, /) -> Any:
 
 
 def power(x1, x2, /) -> Any:
-    """``x1 ** x2``; whole numbers to whole powers stay whole."""
+    """Return ``x1 ** x2``; integers to integer powers stay integers."""
     check_arrays("power", x1, x2)
     if isinstance(x1, bool | np.bool_) or np.dtype(getattr(x1, "dtype", float)).kind == "b":
         x1 = asarray(x1, int)
@@ -187,33 +187,33 @@ def _whole_power(a, b) -> Any:
 
 
 def float_power(x, y, /) -> Any:
-    """``x ** y`` in fractions."""
+    """Return ``x ** y`` in an inexact dtype."""
     a, b = as_operands("float_power", x, y, inexact=True)
     check_shapes("pow", a, b)
     return operators.power(a, b)
 
 
 def floor_divide(x1, x2, /) -> Any:
-    """``x1 // x2``, rounded down."""
+    """Return ``x1 // x2``, rounded down."""
     check_arrays("floor_divide", x1, x2)
     with no_warnings():
         return operators.floor_quotient(x1, x2)
 
 
 def remainder(x1, x2, /) -> Any:
-    """What is left of ``x1 // x2``: of the sign of `x2`."""
+    """Return the remainder of ``x1 // x2``, with the sign of `x2`."""
     check_arrays("remainder", x1, x2)
     with no_warnings():
         return operators.remainder(x1, x2)
 
 
 def divmod_(x1, x2, /) -> Any:
-    """``x1 // x2`` and what is left."""
+    """Return ``x1 // x2`` and the remainder."""
     return floor_divide(x1, x2), remainder(x1, x2)
 
 
 def ldexp(x1, x2, /) -> Any:
-    """``x1 * 2**x2``."""
+    """Return ``x1 * 2**x2``."""
     x, y = operands("ldexp", x1, x2)
     check_dtype("ldexp", y, "biu")
     dtype = inexact_of(x._payload.dtype)
@@ -221,57 +221,57 @@ def ldexp(x1, x2, /) -> Any:
 
 
 def invert(x, /) -> Any:
-    """Each bit turned; of bools, their opposites."""
+    """Flip each bit; for bools, return the opposite."""
     (x,) = as_operands("invert", x)
     return ~x
 
 
 def bitwise_count(x, /) -> Any:
-    """How many bits are set in the absolute value."""
+    """Count the bits set in the absolute value."""
     (x,) = as_operands("bitwise_count", x)
     check_dtype("bitwise_count", x, "iu")
     return call("bitwise_count", x)
 
 
 def logical_not(x, /) -> Any:
-    """True where `x` is 0."""
+    """Return True where `x` is 0."""
     (x,) = operands("logical_not", x)
     return made(T.logical_not(x), x.weak_type)
 
 
 def sign(x, /) -> Any:
-    """1, 0 or -1; of complex numbers, those of absolute value 1."""
+    """Return the sign: 1, 0 or -1; for complex numbers, one of absolute value 1."""
     (x,) = as_operands("sign", x)
     check_dtype("sign", x, "iufc")
     return finished(numpy_ufuncs.call(np.sign, plain(x)), x.weak_type)
 
 
 def spacing(x, /) -> Any:
-    """The distance to the next number."""
+    """Return the distance to the next number."""
     (x,) = as_operands("spacing", x, inexact=True)
     return finished(np.spacing(value_of(x, "spacing")))
 
 
 def real(val, /) -> Any:
-    """The real parts."""
+    """Return the real parts."""
     (x,) = operands("real", val)
     return call("real", x, weak=x.weak_type) if x._payload.dtype.kind == "c" else positive(x)
 
 
 def imag(val, /) -> Any:
-    """The imaginary parts: 0 for real numbers."""
+    """Return the imaginary parts: 0 for real numbers."""
     (x,) = operands("imag", val)
     return call("imag", x, weak=x.weak_type) if x._payload.dtype.kind == "c" else x * 0
 
 
 def rint(x, /) -> Any:
-    """Rounded to the nearest whole number, as a fraction; half of one to the even."""
+    """Round to the nearest integer in an inexact dtype, with halves to even."""
     (x,) = as_operands("rint", x)
     return asarray(x, default_dtype("f")) if x._payload.dtype.kind in "biu" else round_(x)
 
 
 def clip(arr=None, /, min=None, max=None) -> Any:
-    """The nearest values in [min, max]."""
+    """Clamp values to [min, max]."""
     check_arrays("clip", arr, *[bound for bound in (min, max) if bound is not None])
     result = asarray(arr)
     if result._payload.dtype.kind == "c" or any(
@@ -287,7 +287,7 @@ def clip(arr=None, /, min=None, max=None) -> Any:
 
 
 def round_(a, decimals: int = 0, out=None) -> Any:
-    """Rounded to the nearest even, to `decimals` digits."""
+    """Round to `decimals` digits, with halves to even."""
     no_out("round", out)
     (x,) = operands("round", a)
     if x._payload.dtype.kind in "biu":
@@ -303,7 +303,7 @@ def round_(a, decimals: int = 0, out=None) -> Any:
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> Any:
-    """Whether numbers are equal up to tolerances."""
+    """Return whether numbers are equal up to tolerances."""
     x, y = as_operands("isclose", a, b)
     if x._payload.dtype.kind in "biu":
         x, y = (asarray(part, default_dtype("f")) for part in (x, y))
@@ -316,7 +316,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> Any:
 
 
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False) -> Any:
-    """Whether all numbers are equal up to tolerances."""
+    """Return whether all numbers are equal up to tolerances."""
     return isclose(a, b, rtol, atol, equal_nan).all()
 
 
@@ -330,12 +330,12 @@ def _is(name: str, sign_: int) -> Callable[..., Any]:
 
 
 def isreal(x) -> Any:
-    """True where there is no imaginary part."""
+    """Return True where there is no imaginary part."""
     return imag(x) == 0
 
 
 def iscomplex(x) -> Any:
-    """True where there is an imaginary part."""
+    """Return True where there is an imaginary part."""
     return imag(x) != 0
 
 
@@ -363,7 +363,7 @@ _PAIRS = """
     biu: left_shift right_shift
     biufc: true_divide
     """
-"""Of two arguments, by the kinds of dtypes."""
+"""Functions of two arguments, by dtype kinds."""
 _OF_FRACTIONS = frozenset({"f", "biufc"})
 _COMPARISONS = "equal greater greater_equal less less_equal not_equal"
 _WITH_METHODS: dict[str, tuple[str, Any]] = {

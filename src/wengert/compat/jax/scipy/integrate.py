@@ -12,7 +12,7 @@ __all__ = ["trapezoid"]
 
 
 def trapezoid(y, x=None, dx=1.0, axis: int = -1) -> Any:
-    """The integral of values between which lines are drawn; differentiable by all of them.
+    """Integrate by the trapezoidal rule; differentiable in all arguments.
 
     Examples
     --------

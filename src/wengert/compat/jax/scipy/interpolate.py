@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``jax.scipy.interpolate``, which is not offered: it says what to write."""
+"""Layer 9 · compat: ``jax.scipy.interpolate``, which is not offered; it names a replacement."""
 
 from __future__ import annotations
 

@@ -39,29 +39,29 @@ def _matrix(name: str, a) -> Array:
 
 
 def cholesky(a, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The triangular factor of positive definite matrices: the upper one, unless `lower`."""
+    """Return the Cholesky factor of positive definite matrices: the upper one, unless `lower`."""
     return linalg.cholesky(_matrix("cholesky", a), upper=not lower)
 
 
 def cho_factor(
     a, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
-    """As `cholesky`, with `lower`, as `cho_solve` takes it."""
+    """Factorize like `cholesky`, and also return `lower`, as `cho_solve` expects."""
     return cholesky(a, lower), lower
 
 
 def det(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The determinants of matrices."""
+    """Return the determinants of matrices."""
     return linalg.det(a)
 
 
 def inv(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The inverses of matrices; NaN where there are none."""
+    """Return the inverses of matrices, NaN where there are none."""
     return linalg.inv(a)
 
 
 def cho_solve(c_and_lower, b, overwrite_b: bool = False, check_finite: bool = True) -> Array:
-    """The solution of a system, by the factor of its matrix."""
+    """Solve a system given the Cholesky factor of its matrix."""
     factor, lower = c_and_lower
     first = solve_triangular(factor, b, trans=0 if lower else 2, lower=lower)
     return solve_triangular(factor, first, trans=2 if lower else 0, lower=lower)
@@ -77,7 +77,7 @@ def solve(
     check_finite: bool = True,
     assume_a: str = "gen",
 ) -> Array:
-    """The solution x of ``a @ x = b``.
+    """Solve ``a @ x = b``.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def solve_triangular(
     debug=None,
     check_finite: bool = True,
 ) -> Array:
-    """The solution of a system whose matrix is triangular.
+    """Solve a triangular system.
 
     Parameters
     ----------
@@ -130,14 +130,14 @@ def solve_triangular(
 def lu_solve(
     lu_and_piv, b, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
-    """The solution of a system by what `lu_factor` gave."""
+    """Solve a system given the result of `lu_factor`."""
     both, pivots = lu_and_piv
     x, y = promote(both, b)
     return made(_scipy.lu_solve((plain(x), plain(asarray(pivots))), plain(y), trans))
 
 
 def block_diag(*arrs) -> Array:
-    """Matrices along the diagonal of a large one."""
+    """Place matrices along the diagonal of a large one."""
     given = promote(*operands("block_diag", *arrs)) if arrs else [jnp.zeros((1, 0))]
     if any(x.ndim > 2 for x in given):
         raise ValueError("Arguments to jax.scipy.linalg.block_diag must have at most 2 dimensions")
@@ -156,7 +156,7 @@ def eigh(
     type: int = 1,
     check_finite: bool = True,
 ) -> Any:
-    """The eigenvalues and eigenvectors of Hermitian matrices."""
+    """Return the eigenvalues and eigenvectors of Hermitian matrices."""
     if b is not None:
         raise NotImplementedError("Only the b=None case of eigh is implemented")
     if type != 1 or eigvals is not None:
@@ -181,11 +181,11 @@ _UNSEEN = frozenset(
         "upper_triangular",
     }
 )
-"""Options that say how JAX computes, and change nothing here."""
+"""Options about JAX's computation that have no effect here."""
 
 
 def _constant(name: str, parameters: str, text: str) -> Callable[..., Any]:
-    """SciPy's function of this name, of numbers."""
+    """Build the counterpart of SciPy's function for constants."""
 
     def compute(given: dict[str, Any]) -> Array:
         dtype = given.pop("dtype", None)
@@ -198,7 +198,7 @@ def _constant(name: str, parameters: str, text: str) -> Callable[..., Any]:
 
 
 def _row(name: str, parameters: str, meeting: str, text: str) -> Callable[..., Any]:
-    """SciPy's function of this name, of arrays."""
+    """Build the counterpart of SciPy's function for arrays."""
     function = getattr(_scipy, name)
 
     def compute(*arrays, weak: bool, **options) -> Any:

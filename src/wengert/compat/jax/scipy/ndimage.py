@@ -16,14 +16,14 @@ __all__ = ["map_coordinates"]
 
 
 def _mirror(index, size: int) -> Any:
-    """Places counted to and fro, the ends once."""
+    """Reflect positions at the ends, without repeating the edge elements."""
     period = max(2 * size - 2, 1)
     index = jnp.abs(index) % period
     return jnp.where(index >= size, period - index, index)
 
 
 def _reflect(index, size: int) -> Any:
-    """Places counted to and fro, the ends twice."""
+    """Reflect positions at the ends, repeating the edge elements."""
     index = jnp.where(index < 0, -index - 1, index) % (2 * size)
     return jnp.where(index >= size, 2 * size - 1 - index, index)
 
@@ -40,7 +40,7 @@ _INSIDE = {
 def map_coordinates(
     input, coordinates: Sequence[Any], order: int, mode: str = "constant", cval=0.0
 ) -> Array:
-    """The values of an array at places between its elements; differentiable by both.
+    """Interpolate an array at fractional positions; differentiable in both.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ __all__ = ["OptimizeResults", "minimize"]
 
 
 class OptimizeResults(NamedTuple):
-    """What `minimize` found.
+    """The results of `minimize`.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class OptimizeResults(NamedTuple):
 
 
 class _Counted:
-    """Values and gradients of the function, in float64, and how many there were."""
+    """Evaluates the function and its gradient in float64, and counts the evaluations."""
 
     def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...], dtype) -> None:
         self._both = value_and_grad(lambda x: fun(x, *args))
@@ -54,7 +54,7 @@ class _Counted:
 
 
 def _searched(f: _Counted, x, value: float, slope, step) -> Any:
-    """A point along `step` that satisfies the strong Wolfe conditions, found by bisection."""
+    """Find a point along `step` that satisfies the strong Wolfe conditions, by bisection."""
     start = float(slope @ step)
     low, high, length = 0.0, np.inf, 1.0
     best = None
@@ -84,7 +84,7 @@ def minimize(
     tol: float | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> OptimizeResults:
-    """Minimise a function of a vector.
+    """Minimize a function of a vector.
 
     Parameters
     ----------

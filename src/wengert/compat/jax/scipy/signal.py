@@ -26,7 +26,7 @@ def _operands(name: str, a, b, dimensions: int | None = None) -> list[Any]:
 
 
 def _cut(full, x, y, mode: str, name: str, later: bool = False) -> Array:
-    """The part of the full convolution of two arrays that a mode asks for.
+    """Return the part of the full convolution that a mode asks for.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def _cut(full, x, y, mode: str, name: str, later: bool = False) -> Array:
 
 
 def _full(x, y) -> Any:
-    """The convolution of two arrays: each of the elements of the smaller one by the larger."""
+    """Return the full convolution of two arrays, by the elements of the smaller one."""
     if y.size > x.size:
         x, y = y, x
     around = [(n - 1, n - 1) for n in y.shape]
@@ -110,7 +110,7 @@ correlate2d = _by("correlate2d", True, 2)
 
 
 def fftconvolve(in1, in2, mode: str = "full", axes=None) -> Array:
-    """The convolution of two arrays by way of their Fourier transforms."""
+    """Convolve two arrays through their Fourier transforms."""
     if axes is not None:
         raise NotImplementedError("fftconvolve with axes=: move the axes, and use jax.vmap")
     x, y = _operands("fftconvolve", in1, in2)
@@ -118,7 +118,7 @@ def fftconvolve(in1, in2, mode: str = "full", axes=None) -> Array:
 
 
 def detrend(data, axis: int = -1, type: str = "linear", bp: int = 0, overwrite_data=None) -> Array:
-    """A signal without its mean (``"constant"``) or the line that fits it best (``"linear"``)."""
+    """Remove the mean (``"constant"``) or the best-fitting line (``"linear"``) from a signal."""
     check_arrays("detrend", data)
     (x,) = promote_inexact(data)
     if type not in ("constant", "linear"):

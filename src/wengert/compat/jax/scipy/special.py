@@ -45,7 +45,7 @@ _CURES = {
 
 
 def _computed(name: str, *given: Array, weak: bool = False) -> Any:
-    """SciPy's function of this name, by what stands for it."""
+    """Build the counterpart of SciPy's function of this name."""
     rule = rule_of(name)
     assert rule is not None
     if rule.__name__ == "rule":
@@ -79,7 +79,7 @@ _ROWS = """
     a, b, x: betainc hyp1f1
     a, b, c, x: hyp2f1
     """
-"""The functions that are SciPy's, by their parameters, and what SciPy calls them."""
+"""SciPy's functions: their parameters, and SciPy's names."""
 for _parameters, _names in rows_of(_ROWS):
     for _name, _, _scipys in (one.partition("=") for one in _names):
         globals()[_name] = of_row(
@@ -94,23 +94,23 @@ for _parameters, _names in rows_of(_ROWS):
 
 
 def softmax(x, /, *, axis=None) -> Array:
-    """exp(x) / sum(exp(x)), over all elements unless `axis` is given."""
+    """Return exp(x) / sum(exp(x)), over all elements unless `axis` is given."""
     return _softmax(x, axis)
 
 
 def log_softmax(x, /, *, axis=None) -> Array:
-    """The logarithms of `softmax`."""
+    """Return the logarithm of `softmax`."""
     return _log_softmax(x, axis)
 
 
 def log_ndtr(x, series_order: int = 3) -> Array:
-    """The logarithm of `ndtr`: exact in the lower tail, whatever `series_order`."""
+    """Return the logarithm of `ndtr`, accurate in the lower tail whatever `series_order`."""
     (x,) = as_operands("log_ndtr", x, inexact=True)
     return _computed("log_ndtr", x)
 
 
 def polygamma(n, x) -> Array:
-    """The derivative of order `n` of `digamma`; differentiable by `x`.
+    """Return the derivative of order `n` of `digamma`; differentiable in `x`.
 
     Examples
     --------
@@ -135,14 +135,14 @@ def polygamma(n, x) -> Array:
 
 
 def multigammaln(a, d) -> Array:
-    """The logarithm of the multivariate gamma function."""
+    """Return the logarithm of the multivariate gamma function."""
     (x,) = as_operands("multigammaln", a, inexact=True)
     size = static(d, "d of multigammaln")
     return made(special.multigammaln(plain(x), size))
 
 
 def gammasgn(x) -> Array:
-    """The sign of the gamma function."""
+    """Return the sign of the gamma function."""
     (x,) = as_operands("gammasgn", x, inexact=True)
     whole = jnp.floor(x)
     found = jnp.where((x > 0) | (whole % 2 == 0), 1.0, -1.0)
@@ -150,7 +150,7 @@ def gammasgn(x) -> Array:
 
 
 def factorial(n, exact: bool = False) -> Array:
-    """n!, 0 below 0."""
+    """Return n!, or 0 for n below 0."""
     if exact:
         raise NotImplementedError("factorial with exact=True: write math.factorial(n)")
     (x,) = as_operands("factorial", n, inexact=True)
@@ -158,7 +158,7 @@ def factorial(n, exact: bool = False) -> Array:
 
 
 def comb(N, k, *, repetition: bool = False) -> Array:
-    """In how many ways k of N can be chosen."""
+    """Return the number of ways to choose k of N."""
     n, k = as_operands("comb", N, k, inexact=True)
     n = n + k - 1 if repetition else n
     logs = (_computed("gammaln", part + 1) for part in (n, k, n - k))
@@ -167,7 +167,7 @@ def comb(N, k, *, repetition: bool = False) -> Array:
 
 
 def zeta(x, q=None) -> Array:
-    """The Hurwitz zeta function; the Riemann zeta function, if `q` is left out."""
+    """Return the Hurwitz zeta function, or the Riemann zeta function without `q`."""
     if q is None:
         (x,) = as_operands("zeta", x, inexact=True)
         q = 1.0
@@ -176,14 +176,14 @@ def zeta(x, q=None) -> Array:
 
 
 def expn(n, x) -> Array:
-    """The exponential integral of order `n`; differentiable by `x`."""
+    """Return the exponential integral of order `n`; differentiable in `x`."""
     check_arrays("expn", n, x)
     (y,) = as_operands("expn", x, inexact=True)
     return _computed("expn", asarray(n, y.dtype), y)
 
 
 def bernoulli(n: int) -> Array:
-    """The Bernoulli numbers B(0) to B(n)."""
+    """Return the Bernoulli numbers B(0) to B(n)."""
     if n < 0:
         raise ValueError("n must be a non-negative integer.")
     numbers = [1.0, -0.5][: n + 1]

@@ -19,15 +19,15 @@ _LAYOUTS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
 
 def called(name: str, x, *args, **kwargs) -> Any:
-    """A function of neural networks on arrays of the class of `x`."""
+    """Apply a neural network function to arrays of the class of `x`."""
     return computed(type(x), NEURAL[name], (x, *args), kwargs)
 
 
 class _Layer(HybridBlock):
-    """What layers have in common: how they are shown, and how parameters begin."""
+    """Base class for layers: it builds their representation and initializes their parameters."""
 
     shown: ClassVar[str] = ""
-    """How the layer is shown: its attributes in braces."""
+    """The representation, with attributes in braces."""
     weight: Any
     bias: Any
     gamma: Any
@@ -36,7 +36,7 @@ class _Layer(HybridBlock):
         return self.shown.format(**vars(self)) if self.shown else super().__repr__()
 
     def _begin(self, name: str, shape, wanted: bool = True, trained: bool = True) -> None:
-        """Make a parameter, which begins as the argument ``{name}_initializer`` says."""
+        """Make a parameter, initialized by the argument ``{name}_initializer``."""
         if not wanted:
             setattr(self, name, None)
             return
@@ -48,7 +48,7 @@ class _Layer(HybridBlock):
 
 
 class _Spatial(_Layer):
-    """What goes over places: its sizes are one number for all dimensions, or one for each."""
+    """Base class for layers over space; sizes are one number for all dimensions, or one each."""
 
     _d: ClassVar[int]
     _layout: Any
@@ -214,7 +214,7 @@ class _Sequence(Block):
         super().__init__(**kwargs)
 
     def add(self, *blocks) -> None:
-        """Put layers at the end."""
+        """Append layers."""
         for block in blocks:
             self.register_child(block)
 
@@ -233,7 +233,7 @@ class _Sequence(Block):
         return iter(self._children.values())
 
     def forward(self, x, *args) -> Any:
-        """Compute by one layer after another."""
+        """Apply the layers in sequence."""
         for block in self._children.values():
             x = block(x, *args)
             args = ()
@@ -243,11 +243,11 @@ class _Sequence(Block):
 
 
 class Sequential(_Sequence):
-    """Layers, one after another."""
+    """A sequence of layers."""
 
 
 class HybridSequential(_Sequence, HybridBlock):
-    """Layers, one after another."""
+    """A sequence of layers."""
 
 
 @arguments
@@ -288,7 +288,7 @@ class Dense(_Layer):
         return f"Dense({inputs} -> {units}, {self.act or 'linear'})"
 
     def infer_shape(self, x, *args) -> None:
-        """The number of inputs, of the first batch."""
+        """Infer the number of inputs from the first batch."""
         count = math.prod(x.shape[1:]) if self._flatten else x.shape[-1]
         self.weight.shape = (self._units, count)
 
@@ -298,7 +298,7 @@ class Dense(_Layer):
 
 
 class Activation(_Layer):
-    """The function that its name says: relu, sigmoid, tanh, softrelu or softsign."""
+    """The activation with the given name: relu, sigmoid, tanh, softrelu or softsign."""
 
     shown = "Activation({_act_type})"
 
@@ -314,7 +314,7 @@ class Activation(_Layer):
 
 
 class _Rectifier(_Layer):
-    """A layer that `leaky_relu` computes, of one kind."""
+    """Base class for layers that `leaky_relu` computes."""
 
     kind: ClassVar[str]
     _alpha = 0.25
@@ -325,7 +325,7 @@ class _Rectifier(_Layer):
 
 @arguments
 class LeakyReLU(_Rectifier):
-    """The identity above 0, and `alpha` times it below."""
+    """x where positive, else ``alpha * x``."""
 
     kind, shown = "leaky", "LeakyReLU({_alpha})"
     _alpha: float
@@ -333,7 +333,7 @@ class LeakyReLU(_Rectifier):
 
 @arguments
 class PReLU(_Layer):
-    """As `LeakyReLU`, with a slope that is trained."""
+    """Like `LeakyReLU`, but with a trained slope."""
 
     _alpha_initializer: Any = "one"
     _in_channels: int = 1
@@ -347,20 +347,20 @@ class PReLU(_Layer):
 
 @arguments
 class ELU(_Rectifier):
-    """The identity above 0, and ``alpha * (exp(x) - 1)`` below."""
+    """x where positive, else ``alpha * (exp(x) - 1)``."""
 
     kind = "elu"
     _alpha: float = 1.0
 
 
 class SELU(_Rectifier):
-    """The scaled ELU, which keeps mean and variance."""
+    """The scaled ELU, which preserves mean and variance."""
 
     kind = "selu"
 
 
 class GELU(_Rectifier):
-    """x times the probability that a normal number is below it."""
+    """x times the standard normal distribution function at x."""
 
     kind = "gelu"
 
@@ -377,7 +377,7 @@ class Swish(_Layer):
 
 @arguments
 class Dropout(_Layer):
-    """Elements set to 0 at random in training.
+    """Sets random elements to 0 in training.
 
     Parameters
     ----------
@@ -394,7 +394,7 @@ class Dropout(_Layer):
 
 
 class Flatten(_Layer):
-    """All dimensions but the first as one."""
+    """Flattens all dimensions but the first."""
 
     shown = "Flatten"
 
@@ -404,7 +404,7 @@ class Flatten(_Layer):
 
 @arguments
 class _Normalised(_Layer):
-    """What normalises along an axis, with a factor and a summand that may be trained."""
+    """Base class for normalization along an axis, with a scale and shift that may be trained."""
 
     _axis: int = 1
     _epsilon: float = 1e-5
@@ -487,7 +487,7 @@ class LayerNorm(_Normalised):
 
 @arguments
 class Embedding(_Layer):
-    """A vector for each number below `input_dim`.
+    """Maps each integer below `input_dim` to a trained vector.
 
     Parameters
     ----------

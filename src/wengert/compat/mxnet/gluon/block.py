@@ -1,4 +1,4 @@
-"""Layer 9 · compat: gluon's blocks: what has parameters and computes by them."""
+"""Layer 9 · compat: gluon's blocks: layers and models with parameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Block", "HybridBlock"]
 
 _SCOPE: ContextVar[Any] = ContextVar("wengert_gluon_scope", default=None)
 _COUNTS: dict[str, int] = {}
-"""How many blocks of each kind there are outside of all scopes."""
+"""The number of blocks of each kind outside of all scopes."""
 
 
 def _counted(counts: dict[str, int], kind: str) -> str:
@@ -29,7 +29,7 @@ def _counted(counts: dict[str, int], kind: str) -> str:
 
 
 class Block:
-    """What has parameters and children, and computes by them: a subclass defines `forward`.
+    """A layer or model with parameters and children; a subclass defines `forward`.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Block:
         self._hooks: list[Callable[..., Any]] = []
 
     def _alias(self) -> str:
-        """What the name begins with that is made for a block without a prefix."""
+        """The prefix for the name of a block that was given none."""
         return type(self).__name__.lower()
 
     def __setattr__(self, name: str, value) -> None:
@@ -79,7 +79,7 @@ class Block:
 
     @property
     def prefix(self) -> str:
-        """What the names of its parameters begin with."""
+        """The prefix of the names of its parameters."""
         return self._prefix
 
     @property
@@ -89,12 +89,12 @@ class Block:
 
     @property
     def params(self) -> parameter.ParameterDict:
-        """Its own parameters, without those of its children."""
+        """The block's own parameters, without those of its children."""
         return self._params
 
     @contextlib.contextmanager
     def name_scope(self) -> Iterator[Block]:
-        """Inside of the ``with`` statement new blocks are named after this one, too."""
+        """Return a context in which the names of new blocks begin with this block's."""
         token = _SCOPE.set(self)
         try:
             yield self
@@ -102,7 +102,7 @@ class Block:
             _SCOPE.reset(token)
 
     def register_child(self, block: Block, name: str | None = None) -> None:
-        """Make `block` a child, whose parameters count as this one's."""
+        """Register `block` as a child, whose parameters belong to this block too."""
         self._children[str(len(self._children)) if name is None else name] = block
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> None:
@@ -110,7 +110,7 @@ class Block:
         self._hooks.append(hook)
 
     def collect_params(self, select: str | None = None) -> parameter.ParameterDict:
-        """All parameters, those of children too, or those whose names match `select`."""
+        """Return all parameters, including those of children, that match `select` if given."""
         found = parameter.ParameterDict(self._params.prefix)
         own = {**self._params._params, **{p.name: p for p in self._reg_params.values()}}
         found.update(own)
@@ -121,7 +121,7 @@ class Block:
         return found if select is None else found.select(select)
 
     def _by_structure(self, prefix: str = "") -> dict[str, parameter.Parameter]:
-        """Parameters by where they are: ``0.weight``."""
+        """Return parameters by their position in the structure: ``0.weight``."""
         found = {prefix + name: param for name, param in self._reg_params.items()}
         for name, child in self._children.items():
             found |= child._by_structure(f"{prefix}{name}.")
@@ -134,14 +134,14 @@ class Block:
         self.collect_params().initialize(init, ctx, verbose, force_reinit)
 
     def apply(self, fn: Callable[[Block], Any]) -> Block:
-        """Call ``fn(block)`` on all children and on this one."""
+        """Call ``fn(block)`` for all children and for this block."""
         for child in self._children.values():
             child.apply(fn)
         fn(self)
         return self
 
     def hybridize(self, active: bool = True, **options) -> None:
-        """Nothing: blocks compute as they are written."""
+        """Do nothing: blocks run as they are written."""
 
     def cast(self, dtype) -> None:
         """Change the dtype of all parameters."""
@@ -149,25 +149,25 @@ class Block:
             param.cast(dtype)
 
     def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
-        """Write all arrays into a file (of NumPy's: ``.npz``)."""
+        """Write all arrays to a file in NumPy's ``.npz`` format."""
         storage.save(filename, {name: p.data() for name, p in self._by_structure().items()})
 
     def load_parameters(self, filename: str, ctx=None, **options) -> None:
-        """Read what `save_parameters` of a block of the same structure wrote."""
+        """Load what `save_parameters` wrote for a block of the same structure."""
         checked(ctx)
         parameter.fill(
             self._by_structure(), storage.load(filename, CLASSES["nd"]), filename, **options
         )
 
     def __call__(self, *args) -> Any:
-        """Compute by `forward`."""
+        """Call `forward`."""
         result = self.forward(*args)
         for hook in self._hooks:
             hook(self, args, result)
         return result
 
     def forward(self, *args) -> Any:
-        """Compute; to be defined by a subclass."""
+        """Compute the output; a subclass defines it."""
         raise NotImplementedError(f"{type(self).__name__} must define forward(self, x)")
 
 
@@ -178,14 +178,14 @@ class HybridBlock(Block):
     """
 
     def infer_shape(self, *args) -> None:
-        """Tell parameters what the arguments say about their shapes."""
+        """Infer the shapes of parameters from the arguments."""
 
     def export(self, path: str, epoch: int = 0) -> None:
         """Not offered: a block is a Python function."""
         raise NotImplementedError("export: models are Python functions here; save_parameters")
 
     def forward(self, x, *args) -> Any:
-        """Compute by ``hybrid_forward``."""
+        """Call ``hybrid_forward``."""
         try:
             params = {name: param.data() for name, param in self._reg_params.items()}
         except parameter.DeferredInitializationError:
@@ -200,7 +200,7 @@ class HybridBlock(Block):
         return self.hybrid_forward(legacy, x, *args, **params)
 
     def hybrid_forward(self, F, x, *args, **params) -> Any:
-        """Compute; to be defined by a subclass."""
+        """Compute the output; a subclass defines it."""
         raise NotImplementedError(
             f"{type(self).__name__} must define hybrid_forward(self, F, x) or forward(self, x)"
         )

@@ -29,7 +29,7 @@ from wengert.tape.record import T
 
 
 def _fitting(label, pred) -> Any:
-    """`label` in the shape and dtype of `pred`."""
+    """Return `label` in the shape and dtype of `pred`."""
     if label._payload.dtype != pred._payload.dtype:
         label = T.to_copy(label, dtype=pred._payload.dtype)
     if label._payload.size != pred._payload.size:
@@ -41,7 +41,7 @@ def _fitting(label, pred) -> Any:
 
 @arguments
 class Loss(HybridBlock):
-    """What the losses have in common: a weight, and the axis along which the examples are.
+    """Base class for losses, with a weight and a batch axis.
 
     A loss of one's own defines ``hybrid_forward(F, pred, label)``, or `forward`.
 
@@ -60,13 +60,13 @@ class Loss(HybridBlock):
 
 @arguments
 class _Given(Loss):
-    """The losses that are there: a number for each element, and a mean over those of an example."""
+    """Base class for the losses here: elementwise, averaged over each example."""
 
     _weight: float | None = None
     _batch_axis: int = 0
 
     def forward(self, pred, label, sample_weight=None, *more) -> Any:
-        """The losses of examples, each the mean over what belongs to one.
+        """Return the loss of each example, averaged over its elements.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class _Given(Loss):
 
 @arguments
 class L2Loss(_Given):
-    """Half the square of the difference."""
+    """Half the squared difference."""
 
     _weight: float | None = 1.0
 
@@ -117,7 +117,7 @@ class L2Loss(_Given):
 
 
 class L1Loss(_Given):
-    """The size of the difference."""
+    """The absolute difference."""
 
     def _elements(self, pred, label, *more) -> Any:
         return T.abs(_fitting(label, pred) - pred)
@@ -125,7 +125,7 @@ class L1Loss(_Given):
 
 @arguments
 class HuberLoss(_Given):
-    """A parabola for differences below `rho`, and a straight line beyond."""
+    """Quadratic for differences below `rho`, linear beyond."""
 
     _rho: float = 1.0
 
@@ -166,7 +166,7 @@ class LogisticLoss(_Given):
 
 @arguments
 class SigmoidBinaryCrossEntropyLoss(_Given):
-    """The cross entropy of sigmoid(pred) to labels between 0 and 1.
+    """The cross entropy of sigmoid(pred) with labels between 0 and 1.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class SigmoidBinaryCrossEntropyLoss(_Given):
 
 @arguments
 class SoftmaxCrossEntropyLoss(_Given):
-    """The cross entropy of softmax(pred) to classes.
+    """The cross entropy of softmax(pred) with classes.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class SoftmaxCrossEntropyLoss(_Given):
 
 @arguments
 class KLDivLoss(_Given):
-    """The divergence of probabilities `label` from those whose logarithm is `pred`."""
+    """The KL divergence of probabilities `label` from those with logarithms `pred`."""
 
     _from_logits: bool = True
     _axis: int = -1
@@ -240,7 +240,7 @@ class SquaredHingeLoss(HingeLoss):
 
 @arguments
 class PoissonNLLLoss(_Given):
-    """Minus the logarithm of the chance of `label` by a Poisson distribution; the mean of all.
+    """The negative log-likelihood of `label` under a Poisson distribution, averaged over all.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ class PoissonNLLLoss(_Given):
 
 @arguments
 class TripletLoss(_Given):
-    """How much nearer than another one, by `margin`, an example is not: called with all three."""
+    """The triplet loss: how far the negative fails to be farther than the positive by `margin`."""
 
     _margin: float = 1.0
 
@@ -280,13 +280,13 @@ class TripletLoss(_Given):
     def forward(  # type: ignore[override]
         self, pred, positive, negative, sample_weight=None
     ) -> Any:
-        """The losses of examples, of others that are to be near, and of others to be far."""
+        """Return the loss of each example, given a positive and a negative one."""
         return super().forward(pred, positive, sample_weight, negative)
 
 
 @arguments
 class CosineEmbeddingLoss(_Given):
-    """1 less the cosine of two vectors for labels 1; the cosine above `margin` for labels -1."""
+    """1 minus the cosine for labels 1; the cosine above `margin` for labels -1."""
 
     _weight: float | None = None
     _batch_axis: int = 0
@@ -300,7 +300,7 @@ class CosineEmbeddingLoss(_Given):
     def forward(  # type: ignore[override]
         self, input1, input2, label, sample_weight=None
     ) -> Any:
-        """The losses of pairs, whose labels are 1 or -1."""
+        """Return the loss of each pair, whose label is 1 or -1."""
         return super().forward(input1, label, sample_weight, label, input2)
 
 

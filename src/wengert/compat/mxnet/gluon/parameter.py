@@ -1,4 +1,4 @@
-"""Layer 9 · compat: parameters of gluon's blocks, whose shape may be known later only."""
+"""Layer 9 · compat: parameters of gluon's blocks, whose shape may become known later."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _MISSING = (
 
 
 class DeferredInitializationError(MXNetError):
-    """What a parameter raises whose shape is not known yet."""
+    """The error for a parameter whose shape is not known yet."""
 
 
 class Parameter:
-    """An array that is trained, with its gradient.
+    """A trained array with its gradient.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Parameter:
 
     @property
     def grad_req(self) -> str:
-        """What a backward pass does to the gradient."""
+        """The request for the gradient: ``"write"``, ``"add"`` or ``"null"``."""
         return self._grad_req
 
     @grad_req.setter
@@ -123,7 +123,7 @@ class Parameter:
     def initialize(
         self, init=None, ctx=None, default_init=None, force_reinit: bool = False
     ) -> None:
-        """Fill the array, or as soon as its shape is known.
+        """Initialize the array now, or as soon as its shape is known.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Parameter:
             self.finish()
 
     def finish(self, shape=None) -> None:
-        """Fill the array, if that was put off; `shape` is what has become known of it."""
+        """Complete a deferred initialization, given the shape."""
         if shape is not None and self._data is None:
             self.shape = shape
         if self._data is not None or self._pending is None:
@@ -170,15 +170,15 @@ class Parameter:
         raise RuntimeError(_MISSING.format(self.name))
 
     def data(self, ctx=None) -> Any:
-        """The array."""
+        """Return the array."""
         return self._present()
 
     def list_data(self) -> list[Any]:
-        """The array, in a list."""
+        """Return the array in a list."""
         return [self._present()]
 
     def grad(self, ctx=None) -> Any:
-        """The array of the gradient."""
+        """Return the gradient."""
         if self._present().grad is None:
             raise RuntimeError(
                 f"Cannot get gradient array for Parameter '{self.name}' because grad_req='null'"
@@ -186,11 +186,11 @@ class Parameter:
         return self._data.grad
 
     def list_grad(self) -> list[Any]:
-        """The array of the gradient, in a list."""
+        """Return the gradient in a list."""
         return [self.grad()]
 
     def list_ctx(self) -> list[Context]:
-        """Where the array lives."""
+        """Return the devices that hold the array."""
         self._present()
         return [Context("cpu")]
 
@@ -210,7 +210,7 @@ class Parameter:
             self._data.grad[...] = 0
 
     def reset_ctx(self, ctx) -> None:
-        """Nothing: there is one context that holds arrays."""
+        """Do nothing: only one context holds arrays."""
         checked(ctx)
 
     def cast(self, dtype) -> None:
@@ -243,7 +243,7 @@ class Constant(Parameter):
 
 
 class ParameterDict:
-    """Parameters by their names, in order.
+    """Parameters by name, in order.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ class ParameterDict:
 
     @property
     def prefix(self) -> str:
-        """What the names that `get` makes begin with."""
+        """The prefix of the names that `get` makes."""
         return self._prefix
 
     def __repr__(self) -> str:
@@ -278,19 +278,19 @@ class ParameterDict:
         return key in self._params
 
     def items(self) -> Any:
-        """Names and parameters."""
+        """Return the names and parameters."""
         return self._params.items()
 
     def keys(self) -> Any:
-        """The names."""
+        """Return the names."""
         return self._params.keys()
 
     def values(self) -> Any:
-        """The parameters."""
+        """Return the parameters."""
         return self._params.values()
 
     def get(self, name: str, **kwargs) -> Parameter:
-        """The parameter ``prefix + name``, made on first use with the arguments of `Parameter`."""
+        """Return the parameter ``prefix + name``, created on first use with the given arguments."""
         full = self._prefix + name
         found = self._params.get(full)
         if found is None and self._shared is not None:
@@ -312,14 +312,14 @@ class ParameterDict:
         return found
 
     def get_constant(self, name: str, value=None) -> Parameter:
-        """The constant ``prefix + name``, made on first use."""
+        """Return the constant ``prefix + name``, created on first use."""
         full = self._prefix + name
         if full not in self._params:
             self._params[full] = Constant(full, value)
         return self._params[full]
 
     def update(self, other) -> None:
-        """Take the parameters of `other`, too."""
+        """Add the parameters of `other`."""
         for name, param in other.items():
             if self._params.setdefault(name, param) is not param:
                 raise AssertionError(
@@ -328,7 +328,7 @@ class ParameterDict:
                 )
 
     def select(self, pattern: str) -> ParameterDict:
-        """The parameters whose names match a regular expression."""
+        """Return the parameters whose names match a regular expression."""
         chosen = ParameterDict(self._prefix)
         chosen._params = {n: p for n, p in self._params.items() if re.match(pattern, n)}
         return chosen
@@ -347,7 +347,7 @@ class ParameterDict:
             param.zero_grad()
 
     def reset_ctx(self, ctx) -> None:
-        """Nothing: there is one context that holds arrays."""
+        """Do nothing: only one context holds arrays."""
         checked(ctx)
 
     def setattr(self, name: str, value) -> None:
@@ -356,12 +356,12 @@ class ParameterDict:
             setattr(param, name, value)
 
     def save(self, filename: str, strip_prefix: str = "") -> None:
-        """Write all arrays into a file (of NumPy's: ``.npz``)."""
+        """Write all arrays to a file in NumPy's ``.npz`` format."""
         arrays = {n.removeprefix(strip_prefix): p.data() for n, p in self._params.items()}
         storage.save(filename, arrays)
 
     def load(self, filename: str, ctx=None, **options) -> None:
-        """Read what `save` wrote."""
+        """Load what `save` wrote."""
         checked(ctx)
         prefix = options.get("restore_prefix", "")
         loaded = storage.load(filename, CLASSES["nd"])

@@ -37,7 +37,7 @@ _PARTS = ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
 
 
 def _zeros(shape, like=None, func=None, **kwargs) -> Any:
-    """The state that a sequence begins with: zeros, or what `func` makes."""
+    """Return the initial state of a sequence: zeros, or the result of `func`."""
     if func is not None:
         return func(shape=shape, **kwargs)
     chosen = CLASSES["np"] if NUMPY.get()[1] else CLASSES["nd"]
@@ -51,7 +51,7 @@ def _zeros(shape, like=None, func=None, **kwargs) -> Any:
 
 
 class _Stateful(HybridBlock):
-    """What begins with states."""
+    """Base class for layers and cells with initial states."""
 
     _i2h_weight_initializer: Any
     _h2h_weight_initializer: Any
@@ -59,11 +59,11 @@ class _Stateful(HybridBlock):
     _h2h_bias_initializer: Any
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """The shapes of the states, and what their dimensions are."""
+        """Return the shapes of the states, and their layouts."""
         raise NotImplementedError
 
     def begin_state(self, batch_size: int = 0, func=None, **kwargs) -> list[Any]:
-        """The states that a sequence begins with: zeros, or what `func` makes."""
+        """Return the initial states of a sequence: zeros, or results of `func`."""
         kwargs.pop("ctx", None)
         return [_zeros(info["shape"], None, func, **kwargs) for info in self.state_info(batch_size)]
 
@@ -78,7 +78,7 @@ class _Stateful(HybridBlock):
 
 @arguments
 class _Layer(_Stateful):
-    """Recurrent layers that go through whole sequences."""
+    """Base class for recurrent layers over whole sequences."""
 
     mode: ClassVar[str] = ""
     _hidden_size: int
@@ -116,19 +116,19 @@ class _Layer(_Stateful):
         return f"{type(self).__name__}({inputs} -> {self._hidden_size}, {self._layout}{more})"
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """The shapes of the states, and what their dimensions are."""
+        """Return the shapes of the states, and their layouts."""
         shape = (self._num_layers * len(self._sides), batch_size, self._hidden_size)
         return [{"shape": shape, "__layout__": "LNC"}] * (2 if self.mode == "LSTM" else 1)
 
     def infer_shape(self, x, *args) -> None:
-        """The number of inputs, of the first sequence."""
+        """Infer the number of inputs from the first sequence."""
         self._input_size = x.shape[2]
         for side in self._sides:
             weight = self._reg_params[f"{side}0_i2h_weight"]
             weight.shape = (weight.shape[0], x.shape[2])
 
     def __call__(self, inputs, states=None, sequence_length=None) -> Any:
-        """The outputs of the last layer, and the states behind it if states were given."""
+        """Return the outputs of the last layer, and the final states if states were given."""
         if sequence_length is not None:
             raise NotImplementedError(
                 "sequence_length is not offered here: mask the outputs by npx.sequence_mask"
@@ -167,7 +167,7 @@ class _Layer(_Stateful):
 
 
 def _sequenced(mode: str, rate: float, directions: int) -> Callable[..., Any]:
-    """The layers as a function of the sequence, the states and the parameters."""
+    """Return the layers as a function of the sequence, the states and the parameters."""
 
     def run(x, count: int, *arrays) -> Any:
         states, weights = arrays[:count], arrays[count:]
@@ -215,10 +215,10 @@ class RNN(_Layer):
 
 
 class RecurrentCell(_Stateful):
-    """What takes one step: called with an input and states, it gives an output and states."""
+    """One step of a recurrent network: maps an input and states to an output and new states."""
 
     def reset(self) -> None:
-        """Begin again, before another sequence."""
+        """Reset before another sequence."""
         for child in self._children.values():
             if isinstance(child, RecurrentCell):
                 child.reset()
@@ -232,7 +232,7 @@ class RecurrentCell(_Stateful):
         merge_outputs: bool | None = None,
         valid_length=None,
     ) -> Any:
-        """The outputs of `length` steps, and the states behind the last one.
+        """Return the outputs of `length` steps, and the final states.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ def _stacked(*parts, axis: int) -> Any:
 
 @arguments
 class _OneCell(RecurrentCell):
-    """A cell with parameters of its own."""
+    """Base class for cells with their own parameters."""
 
     mode: ClassVar[str] = ""
     states: ClassVar[int] = 1
@@ -320,11 +320,11 @@ class _OneCell(RecurrentCell):
         return f"{type(self).__name__}({None if inputs < 1 else inputs} -> {wide})"
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """One shape for each state."""
+        """Return one shape for each state."""
         return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"}] * self.states
 
     def infer_shape(self, x, *args) -> None:
-        """The number of inputs, of the first step."""
+        """Infer the number of inputs from the first step."""
         self.i2h_weight.shape = (self.i2h_weight.shape[0], x.shape[-1])
 
     def hybrid_forward(self, F, x, states, **params) -> Any:
@@ -357,7 +357,7 @@ class RNNCell(_OneCell):
 
 
 class LSTMCell(_OneCell):
-    """A step of long short-term memory; the states are the output and what is remembered."""
+    """A step of long short-term memory; the states are the output and the memory."""
 
     mode, states = "LSTM", 2
 
@@ -369,10 +369,10 @@ class GRUCell(_OneCell):
 
 
 class SequentialRNNCell(RecurrentCell):
-    """Cells, each of which takes the output of the one before it."""
+    """A stack of cells, each taking the output of the previous one."""
 
     def add(self, cell) -> None:
-        """Put a cell at the end."""
+        """Append a cell."""
         self.register_child(cell)
 
     def __len__(self) -> int:
@@ -382,12 +382,12 @@ class SequentialRNNCell(RecurrentCell):
         return list(self._children.values())[i]
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Those of all cells."""
+        """Return the state descriptions of all cells."""
         cells: Any = self._children.values()
         return [info for cell in cells for info in cell.state_info(batch_size)]
 
     def forward(self, x, states) -> Any:
-        """A step of each cell."""
+        """Take a step of each cell."""
         after: list[Any] = []
         cells: Any = self._children.values()
         for cell in cells:
@@ -401,45 +401,45 @@ HybridSequentialRNNCell = SequentialRNNCell
 
 
 class DropoutCell(RecurrentCell):
-    """Elements left out, again at each step, while training."""
+    """Dropout, drawn at each step in training."""
 
     def __init__(self, rate: float, axes=(), prefix=None, params=None) -> None:
         super().__init__(prefix, params)
         self._rate, self._axes = rate, axes
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """None."""
+        """Return no states."""
         return []
 
     def forward(self, x, states) -> Any:
-        """The input, with elements left out."""
+        """Return the input with dropout."""
         return (called("dropout", x, self._rate, axes=self._axes) if self._rate else x), states
 
 
 class _Around(RecurrentCell):
-    """A cell that changes what another one does."""
+    """Base class for cells that modify another cell."""
 
     def __init__(self, base_cell) -> None:
         super().__init__()
         self.base_cell = base_cell
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Those of the cell."""
+        """Return the state descriptions of the wrapped cell."""
         found: list[dict[str, Any]] = self.base_cell.state_info(batch_size)
         return found
 
 
 class ResidualCell(_Around):
-    """The output of a cell, and its input added to it."""
+    """Adds the input of a cell to its output."""
 
     def forward(self, x, states) -> Any:
-        """A step."""
+        """Take a step."""
         output, states = self.base_cell(x, states)
         return output + x, states
 
 
 class ZoneoutCell(_Around):
-    """Elements of outputs and states that stay as they were, by chance, while training."""
+    """Keeps random elements of outputs and states unchanged in training."""
 
     def __init__(
         self, base_cell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
@@ -449,12 +449,12 @@ class ZoneoutCell(_Around):
         self._before: Any = None
 
     def reset(self) -> None:
-        """Begin again."""
+        """Reset before another sequence."""
         super().reset()
         self._before = None
 
     def forward(self, x, states) -> Any:
-        """A step."""
+        """Take a step."""
         output, after = self.base_cell(x, states)
         before = _zeros(output.shape, output) if self._before is None else self._before
         output = _mixed(self._rates[0], output, before)
@@ -473,19 +473,19 @@ def _mixed(rate: float, new, old) -> Any:
 
 
 class BidirectionalCell(RecurrentCell):
-    """Two cells, one of which goes through the sequence from its end: `unroll` alone."""
+    """A pair of cells, one of which runs backwards; it only supports `unroll`."""
 
     def __init__(self, l_cell, r_cell, output_prefix: str = "bi_") -> None:
         super().__init__()
         self.l_cell, self.r_cell = l_cell, r_cell
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Those of both cells."""
+        """Return the state descriptions of both cells."""
         found: list[dict[str, Any]] = self.l_cell.state_info(batch_size)
         return found + self.r_cell.state_info(batch_size)
 
     def __call__(self, inputs, states) -> Any:
-        """Refused: a single step has no two directions."""
+        """Refused: a single step cannot run in both directions."""
         raise NotImplementedError("Bidirectional cell cannot be stepped. Please use unroll")
 
     def unroll(
@@ -497,7 +497,7 @@ class BidirectionalCell(RecurrentCell):
         merge_outputs: bool | None = None,
         valid_length=None,
     ) -> Any:
-        """The outputs of both, side by side, and the states of both."""
+        """Return the outputs of both, concatenated, and the states of both."""
         steps, merged = _steps(length, inputs, layout)
         count = len(self.l_cell.state_info())
         given = (None, None) if begin_state is None else (begin_state[:count], begin_state[count:])

@@ -64,7 +64,7 @@ class Trainer:
         self._optimizer.set_learning_rate(lr)
 
     def allreduce_grads(self) -> None:
-        """Nothing: there is one device."""
+        """Do nothing: there is one device."""
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update all parameters by their gradients, divided by `batch_size`.
@@ -77,7 +77,7 @@ class Trainer:
         self.update(batch_size, ignore_stale_grad)
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """As `step`."""
+        """Apply an optimizer step to each parameter."""
         trained = [(i, p) for i, p in enumerate(self._params) if p.grad_req != "null"]
         ready = []
         for i, param in trained:

@@ -15,7 +15,7 @@ __all__ = ["clip_global_norm", "split_and_load", "split_data"]
 
 
 def split_data(data, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> Any:
-    """`data` in `num_slice` parts along `batch_axis`."""
+    """Split `data` into `num_slice` parts along `batch_axis`."""
     size = data.shape[batch_axis]
     if even_split and size % num_slice:
         raise ValueError(
@@ -29,14 +29,14 @@ def split_data(data, num_slice: int, batch_axis: int = 0, even_split: bool = Tru
 
 
 def split_and_load(data, ctx_list, batch_axis: int = 0, even_split: bool = True) -> Any:
-    """`data` in as many parts as there are contexts."""
+    """Split `data` into one part per context."""
     checked(ctx_list)
     array = data if isinstance(data, NDArray) else made(np.asarray(data))
     return split_data(array, len(ctx_list), batch_axis, even_split)
 
 
 def clip_global_norm(arrays, max_norm: float, check_isfinite: bool = True) -> float:
-    """Scale arrays in place so that their common norm is at most `max_norm`; the norm before."""
+    """Scale arrays in place to a global norm of at most `max_norm`; return the old norm."""
     norm = math.sqrt(sum(float((np.asarray(a._payload, np.float64) ** 2).sum()) for a in arrays))
     scale = max_norm / (norm + 1e-8)
     if scale < 1.0:

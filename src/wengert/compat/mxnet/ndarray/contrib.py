@@ -27,7 +27,7 @@ def _stacked(steps: list[Any]) -> Any:
 
 
 def foreach(body: Callable[..., Any], data, init_states, name: str = "foreach") -> Any:
-    """Call ``body(row, states)`` for each row of `data`; the outputs, stacked, and the states."""
+    """Call ``body(row, states)`` for each row of `data`; return stacked outputs and last states."""
     states, outputs = init_states, []
     rows = data if isinstance(data, NDArray) else zip(*data, strict=True)
     for row in rows:
@@ -43,7 +43,7 @@ def while_loop(
     max_iterations: int | None = None,
     name: str = "while_loop",
 ) -> Any:
-    """Call ``func(*loop_vars)`` as long as ``cond(*loop_vars)`` holds; outputs, and variables."""
+    """Call ``func(*loop_vars)`` while ``cond(*loop_vars)`` holds; return outputs and variables."""
     variables = [loop_vars] if isinstance(loop_vars, NDArray) else list(loop_vars)
     outputs: list[Any] = []
     while (max_iterations is None or len(outputs) < max_iterations) and bool(cond(*variables)):
@@ -54,7 +54,7 @@ def while_loop(
 
 
 def cond(pred, then_func: Callable[[], Any], else_func: Callable[[], Any], **name: str) -> Any:
-    """``then_func()`` if `pred` is not 0, else ``else_func()``."""
+    """Return ``then_func()`` if `pred` is not 0, else ``else_func()``."""
     return then_func() if bool(pred) else else_func()
 
 

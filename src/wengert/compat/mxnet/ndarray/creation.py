@@ -20,7 +20,7 @@ __all__ = ["CREATORS", "array"]
 
 
 def array(source_array, ctx=None, dtype=None) -> Any:
-    """An array of numbers, lists, or another array, in memory of its own.
+    """Build an array from numbers, lists, or another array, in its own memory.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _into(out, result) -> Any:
 
 
 def full(shape, val, ctx=None, dtype=np.float32, out=None) -> Any:
-    """An array of one value."""
+    """Return an array filled with one value."""
     checked(ctx)
     return _into(out, filled(np.full(shape, val, dtype), "full", NDArray))
 
@@ -85,7 +85,7 @@ def arange(
     ctx=None,
     dtype=np.float32,
 ) -> Any:
-    """Numbers from `start` (or 0) up to `stop` (or `start`), each `repeat` times.
+    """Return numbers from `start` (or 0) to `stop` (or `start`), each `repeat` times.
 
     Examples
     --------
@@ -100,24 +100,24 @@ def arange(
 def linspace(
     start: float, stop: float, num: int, endpoint: bool = True, ctx=None, dtype=None
 ) -> Any:
-    """`num` numbers from `start` to `stop`."""
+    """Return `num` evenly spaced numbers from `start` to `stop`."""
     checked(ctx)
     return made(np.linspace(start, stop, num, endpoint).astype(dtype or np.float32), NDArray)
 
 
 def eye(N: int, M: int = 0, k: int = 0, ctx=None, dtype=None) -> Any:
-    """Ones on a diagonal."""
+    """Return a matrix with ones on a diagonal."""
     checked(ctx)
     return made(np.eye(N, M or None, k, dtype or np.float32), NDArray)
 
 
 def save(fname: str, data) -> None:
-    """Write an array, or a list or dictionary of arrays, into a file (of NumPy's: ``.npz``)."""
+    """Write an array, or a list or dict of arrays, to a file in NumPy's ``.npz`` format."""
     storage.save(fname, data)
 
 
 def load(fname: str) -> Any:
-    """What `save` wrote."""
+    """Load arrays that `save` wrote."""
     return storage.load(fname, NDArray)
 
 

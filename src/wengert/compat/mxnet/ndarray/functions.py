@@ -71,7 +71,7 @@ def _reshape(self, *shape, **kwargs) -> Any:
 
 
 def _transpose(self, *axes) -> Any:
-    """The array with its axes in the order of `axes`, or reversed."""
+    """Permute the axes by `axes`, or reverse them."""
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
     function = function_of("transpose")
     assert function is not None
@@ -103,7 +103,7 @@ class _SoftmaxOutput(Function):
 def softmax_output(
     data, label, grad_scale: float = 1.0, normalization: str = "null", **kwargs
 ) -> Any:
-    """softmax of `data`; its gradient is that of the cross entropy to `label`, as in MXNet.
+    """Return softmax of `data`, with the gradient of the cross entropy to `label`, as in MXNet.
 
     The gradient that comes from further on is ignored: the layer is the last one.
     """
@@ -112,17 +112,17 @@ def softmax_output(
 
 
 def softmax_cross_entropy(data, label) -> Any:
-    """The sum over all rows of the cross entropy of softmax(data) to `label`."""
+    """Return the cross entropy of softmax(data) with `label`, summed over all rows."""
     return F.cross_entropy(data, new_tensor(label._payload.astype(np.int64)), reduction="sum")
 
 
 def make_loss(data, **kwargs) -> Any:
-    """`data`, as the end of a graph."""
+    """Return `data` as the output of a graph."""
     return T.clone(data)
 
 
 def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
-    """`data` divided by the square root of its sum of squares, for each instance."""
+    """Divide `data` by the root of its sum of squares, per instance."""
     axes = {"instance": tuple(range(1, data._payload.ndim)), "channel": (1,)}
     dims = axes.get(mode, tuple(range(2, data._payload.ndim)))
     squares = total(data * data, dims, True)
@@ -130,7 +130,7 @@ def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
 
 
 def _named(text: str) -> dict[str, str]:
-    """The names in rows ``what is behind: names of MXNet's``, each with what is behind it."""
+    """Return the functions in rows ``function: MXNet's names``, by MXNet's name."""
     return {name: home for home, names in rows_of(text) for name in names}
 
 
@@ -169,7 +169,7 @@ _COMPARING = {
         """
     ),
 }
-"""Functions that answer with 1 and 0, in the dtype of their argument."""
+"""Functions that return 1 and 0, in the dtype of their argument."""
 
 
 def _first(args: tuple[Any, ...]) -> Any:
@@ -180,7 +180,7 @@ def _first(args: tuple[Any, ...]) -> Any:
 
 
 def _axes(x, axis, exclude: bool) -> Any:
-    """The axes to reduce; an empty tuple means all, in MXNet."""
+    """Return the axes to reduce; in MXNet, an empty tuple means all."""
     if axis is None or axis == ():
         axis = tuple(range(x._payload.ndim)) if not exclude else ()
     if not exclude:
@@ -201,7 +201,7 @@ def _reduction(numpys: str) -> Callable[..., Any]:
 
 
 def norm(data, ord: int = 2, axis=None, keepdims: bool = False, out_dtype=None) -> Any:
-    """The square root of the sum of squares, or with ``ord=1`` the sum of sizes."""
+    """Return the root of the sum of squares, or with ``ord=1`` the sum of absolute values."""
     if ord == 1:
         return wnp.sum(wnp.absolute(data), axis=axis, keepdims=keepdims)
     if ord != 2:
@@ -223,14 +223,14 @@ def _position(numpys: str) -> Callable[..., Any]:
 
 
 def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    """Sums of products over the last axis of `lhs` and the first of `rhs`."""
+    """Sum products over the last axis of `lhs` and the first of `rhs`."""
     a = wnp.transpose(lhs) if transpose_a else lhs
     b = wnp.transpose(rhs) if transpose_b else rhs
     return wnp.tensordot(a, b, axes=1)
 
 
 def gemm2(A, B, transpose_a: bool = False, transpose_b: bool = False, alpha: float = 1.0) -> Any:
-    """``alpha * A @ B``, of matrices or stacks of them."""
+    """Return ``alpha * A @ B`` for matrices or stacks of them."""
     return NEURAL["batch_dot"](A, B, transpose_a, transpose_b) * alpha
 
 
@@ -238,7 +238,7 @@ def gemm2(A, B, transpose_a: bool = False, transpose_b: bool = False, alpha: flo
 
 
 def reshape(data, shape=None, reverse: bool = False, **kwargs) -> Any:
-    """`data` in another shape.
+    """Reshape `data`.
 
     0 keeps a size, -1 is what is left, -2 all sizes that are left, -3 the product of two, and
     ``-4, a, b`` splits one into two.
@@ -248,7 +248,7 @@ def reshape(data, shape=None, reverse: bool = False, **kwargs) -> Any:
 
 
 def resolved(have: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
-    """The shape that MXNet means by `wanted` for an array of shape `have`."""
+    """Return the shape that MXNet means by `wanted` for an array of shape `have`."""
     result: list[int] = []
     at, codes = 0, iter(wanted)
     for code in codes:
@@ -285,50 +285,50 @@ def resolved(have: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
 
 
 def flatten(data) -> Any:
-    """All dimensions but the first as one."""
+    """Flatten all dimensions but the first."""
     return reshaped(data, resolved(tuple(data._payload.shape), [0, -1]))
 
 
 def transpose(data, axes=None) -> Any:
-    """The axes in another order, by default reversed."""
+    """Permute the axes; reverse them by default."""
     return wnp.transpose(data, axes or None)
 
 
 def concat(*data, dim: int = 1, num_args: int | None = None) -> Any:
-    """Arrays joined along `dim`."""
+    """Join arrays along `dim`."""
     return wnp.concatenate(data, axis=dim)
 
 
 def stack(*data, axis: int = 0, num_args: int | None = None) -> Any:
-    """Arrays joined along a new axis."""
+    """Join arrays along a new axis."""
     parts = data[0] if len(data) == 1 and isinstance(data[0], list | tuple) else data
     return wnp.stack(list(parts), axis=axis)
 
 
 def concatenate(arrays, axis: int = 0, always_copy: bool = True) -> Any:
-    """A list of arrays joined along `axis`."""
+    """Join a list of arrays along `axis`."""
     return wnp.concatenate(arrays, axis=axis)
 
 
 def split(data, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> Any:
-    """`data` in `num_outputs` equal parts along `axis`."""
+    """Split `data` into `num_outputs` equal parts along `axis`."""
     parts = wnp.split(data, num_outputs, axis=axis)
     return [wnp.squeeze(part, axis) for part in parts] if squeeze_axis else parts
 
 
 def broadcast_to(data, shape) -> Any:
-    """`data` repeated up to `shape`; 0 keeps a size."""
+    """Broadcast `data` to `shape`, in which 0 keeps a size."""
     sizes = tuple(size or data._payload.shape[i] for i, size in enumerate(shape))
     return wnp.broadcast_to(data, sizes)
 
 
 def broadcast_like(lhs, rhs) -> Any:
-    """`lhs` repeated up to the shape of `rhs`."""
+    """Broadcast `lhs` to the shape of `rhs`."""
     return wnp.broadcast_to(lhs, tuple(rhs._payload.shape))
 
 
 def broadcast_axis(data, axis=(), size=()) -> Any:
-    """`data` repeated along axes of size 1."""
+    """Broadcast `data` along axes of size 1."""
     sizes = list(data._payload.shape)
     for i, n in zip(np.ravel(axis), np.ravel(size), strict=True):
         sizes[int(i)] = int(n)
@@ -336,7 +336,7 @@ def broadcast_axis(data, axis=(), size=()) -> Any:
 
 
 def slice(data, begin, end, step=()) -> Any:
-    """The elements from `begin` up to `end` in each dimension."""
+    """Return the elements from `begin` to `end` in each dimension."""
     spans = itertools.zip_longest(begin, end, step or ())
     return wnp.ndarray.__getitem__(data, tuple(_span(*span) for span in spans))
 
@@ -345,56 +345,56 @@ _span = type(np.s_[:])
 
 
 def slice_axis(data, axis: int, begin: int, end: int | None) -> Any:
-    """The elements from `begin` up to `end` along one axis."""
+    """Return the elements from `begin` to `end` along one axis."""
     at = [_span(None)] * data._payload.ndim
     at[axis] = _span(begin, end)
     return wnp.ndarray.__getitem__(data, tuple(at))
 
 
 def take(a, indices, axis: int = 0, mode: str = "clip") -> Any:
-    """Parts of `a` along `axis`, by their positions."""
+    """Take slices of `a` along `axis` by index."""
     return wnp.take(a, index_of(indices), axis=axis, mode=mode)
 
 
 def clip(data, a_min: float, a_max: float) -> Any:
-    """Elements below `a_min` or above `a_max` replaced by these."""
+    """Clamp elements to [a_min, a_max]."""
     return wnp.clip(data, a_min, a_max)
 
 
 def sort(data, axis: int = -1, is_ascend: bool = True) -> Any:
-    """The elements along `axis` in order."""
+    """Sort the elements along an axis."""
     ordered = wnp.sort(data, axis)
     return ordered if is_ascend else wnp.flip(ordered, axis)
 
 
 def argsort(data, axis: int = -1, is_ascend: bool = True, dtype="float32") -> Any:
-    """Where the elements of `sort` are."""
+    """Return the indices that sort the elements along an axis."""
     places = np.argsort(np.asarray(data._payload), axis, kind="stable")
     return new_tensor((places if is_ascend else np.flip(places, axis)).astype(dtype))
 
 
 def cast(data, dtype) -> Any:
-    """`data` in another dtype."""
+    """Convert `data` to another dtype."""
     return T.to_copy(data, dtype=np.dtype(dtype))
 
 
 def ones_like(data) -> Any:
-    """Ones in the shape and dtype of `data`."""
+    """Return ones in the shape and dtype of `data`."""
     return new_tensor(np.ones_like(data._payload))
 
 
 def zeros_like(data) -> Any:
-    """Zeros in the shape and dtype of `data`."""
+    """Return zeros in the shape and dtype of `data`."""
     return new_tensor(np.zeros_like(data._payload))
 
 
 def softmax(data, axis: int = -1, **kwargs) -> Any:
-    """exp(data) divided by its sum along `axis`."""
+    """Return exp(data) divided by its sum along `axis`."""
     return NEURAL["softmax"](data, None, axis, **kwargs)
 
 
 def add_n(*args) -> Any:
-    """The sum of arrays."""
+    """Return the sum of arrays."""
     total = args[0]
     for other in args[1:]:
         total = wnp.add(total, other)
@@ -471,7 +471,7 @@ def _comparing(numpys: str) -> Callable[..., Any]:
 
 
 def _elementwise(below: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """As `below`, of arrays of one shape only."""
+    """Like `below`, but only for arrays of the same shape."""
 
     def function(lhs, rhs) -> Any:
         if lhs._payload.shape != rhs._payload.shape:
@@ -500,11 +500,11 @@ def _below(name: str) -> Callable[..., Any] | None:
 
 
 _MXNETS = dict.fromkeys(("a", "x", "A", "m", "v", "input"), "data")
-"""What MXNet calls an array that NumPy and PyTorch call something else."""
+"""MXNet's names for array arguments that NumPy and PyTorch name differently."""
 
 
 def _signature(below: Callable[..., Any], arrays: int) -> inspect.Signature:
-    """What is behind a name takes, and ``out``; of NumPy's, the first is called ``data``.
+    """Return the signature of `below` with an ``out``; NumPy's first argument is called ``data``.
 
     Parameters
     ----------

@@ -30,18 +30,18 @@ _DISTRIBUTIONS = {
 
 
 def randint(low: int, high: int, shape=(1,), dtype=None, ctx=None, out=None) -> Any:
-    """Whole numbers from `low` up to and without `high`."""
+    """Draw integers from `low` up to but without `high`."""
     checked(ctx)
     return made(np.asarray(_random.randint(low, high, shape)._payload, dtype or np.int32), NDArray)
 
 
 def randn(*shape: int, loc: float = 0.0, scale: float = 1.0, **kwargs) -> Any:
-    """Normal numbers, in the shape of the arguments."""
+    """Draw normal numbers, in the shape of the arguments."""
     return __getattr__("normal")(loc, scale, shape or (1,), **kwargs)
 
 
 def multinomial(data, shape=1, get_prob: bool = False, dtype="int32") -> Any:
-    """Outcomes drawn with the probabilities in `data`, or in each of its rows."""
+    """Draw outcomes with the probabilities in `data`, or in each of its rows."""
     chances = np.asarray(data._payload, np.float64)
     chances = chances / chances.sum(-1, keepdims=True)
     sizes = () if shape == 1 else tuple(np.ravel(shape).tolist())
@@ -52,7 +52,7 @@ def multinomial(data, shape=1, get_prob: bool = False, dtype="int32") -> Any:
 
 
 def shuffle(data, **kwargs) -> Any:
-    """The rows of an array in random order, as a new array."""
+    """Return the rows of an array in random order."""
     order = _random.permutation(len(data))._payload
     return data[order]
 

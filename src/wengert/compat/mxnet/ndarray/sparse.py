@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.nd.sparse``: matrices as values and places; what is computed is dense.
+"""Layer 9 · compat: ``mxnet.nd.sparse``: sparse matrices as values and indices, computed densely.
 
 >>> from wengert.compat.mxnet import nd
 >>> a = nd.sparse.csr_matrix(([5.0], [1], [0, 1, 1]), shape=(2, 2))
@@ -76,7 +76,7 @@ class CSRNDArray(_Sparse):
 
     @property
     def indptr(self) -> Any:
-        """Where each row begins among them."""
+        """The offsets of the rows in `data`."""
         counts = (self._dense != 0).sum(1)
         return made(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), CLASSES["nd"])
 
@@ -136,7 +136,7 @@ def _dense_of(arg, shape, dtype) -> Any:
 
 
 def csr_matrix(arg1, shape=None, ctx=None, dtype=None) -> Any:
-    """A matrix of ``(data, indices, indptr)``, of a shape, or of an array.
+    """Build a matrix from ``(data, indices, indptr)``, a shape, or an array.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None) -> Any:
 
 
 def row_sparse_array(arg1, shape=None, ctx=None, dtype=None) -> Any:
-    """An array of ``(data, indices)``: rows and their numbers; of a shape, or of an array."""
+    """Build an array from ``(data, indices)``, a shape, or an array."""
     if not (isinstance(arg1, tuple) and len(arg1) == 2 and not isinstance(arg1[0], int)):
         return RowSparseNDArray(_dense_of(arg1, shape, dtype))
     data = numbers(_plain(arg1[0]) if hasattr(arg1[0], "asnumpy") else arg1[0], dtype)
@@ -169,18 +169,18 @@ def row_sparse_array(arg1, shape=None, ctx=None, dtype=None) -> Any:
 
 
 def zeros(stype: str, shape, ctx=None, dtype=None, **options) -> Any:
-    """Zeros."""
+    """Return zeros."""
     return _made(np.zeros(shape, dtype or np.float32), stype)
 
 
 def array(source_array, ctx=None, dtype=None) -> Any:
-    """A sparse array of another one, or of a matrix of SciPy."""
+    """Convert an array or a SciPy matrix to a sparse array."""
     dense = _dense_of(source_array, None, dtype)
     return _made(dense, getattr(source_array, "stype", "csr"))
 
 
 def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False, **options) -> Any:
-    """The product of a sparse matrix and an array: dense, and recorded for the array."""
+    """Multiply a sparse matrix and an array; the result is dense, and recorded for the array."""
     left, right = (
         made(x.asnumpy(), CLASSES["nd"]) if isinstance(x, _Sparse) else x for x in (lhs, rhs)
     )

@@ -11,7 +11,7 @@
 array([1.5      , 2.1213202])
 
 Every function of NumPy that `wengert.numpy` has is here, with MXNet's dtypes: float32 by default,
-float64 of float64 only, whole numbers and numbers stay whole.
+float64 of float64 only, integers and numbers stay whole.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SAME = frozenset(_SAME_NAMES.split()) | {
     for name, kind in vars(_np).items()
     if isinstance(kind, type) and issubclass(kind, _np.generic)
 }
-"""What is NumPy's own: constants, and the types of elements."""
+"""Names that are NumPy's own: constants and element types."""
 _CONSTANTS: dict[str, Any] = {
     "NAN": _np.nan,
     "NINF": -_np.inf,

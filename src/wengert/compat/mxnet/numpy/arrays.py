@@ -56,7 +56,7 @@ class ndarray(NDArray):
         raise AttributeError("mxnet.numpy.ndarray object has no attribute asscalar: write x.item()")
 
     def as_np_ndarray(self) -> Any:
-        """The array itself."""
+        """Return the array itself."""
         return self
 
 

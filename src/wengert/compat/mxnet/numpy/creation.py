@@ -23,7 +23,7 @@ def made(array, cls: type | None = None) -> Any:
 
 
 def filled(array, name: str, cls: type | None = None) -> Any:
-    """As `made`, of an array that is there to be written to."""
+    """Like `made`, but for an array whose memory can be written to."""
     result = made(array, cls)
     result._vc = [1, name]
     return result
@@ -42,13 +42,13 @@ def numbers(value, dtype) -> Any:
 
 
 def array(object, dtype=None, ctx=None) -> Any:
-    """An array of numbers, lists, arrays, or lists of arrays, in memory of its own.
+    """Build an array from numbers, lists, or arrays, in its own memory.
 
     Parameters
     ----------
     object : array_like
     dtype : dtype, optional
-        Default: that of an array; float32 for numbers and lists, also of whole numbers.
+        Default: that of an array; float32 for numbers and lists, also of integers.
     ctx : Context, optional
 
     Returns
@@ -104,11 +104,11 @@ def _of_default(name: str) -> Callable[..., Any]:
 
 
 _WITH_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "identity": 1}
-"""Where a dtype stands among the positions."""
+"""The position of the dtype argument in each function."""
 
 
 def full(shape, fill_value, order: str = "C", ctx=None, dtype=None, out=None) -> Any:
-    """An array of one value, which may be an array, to which the gradient flows.
+    """Build an array of one value, which may be an array that receives the gradient.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _like(name: str) -> Callable[..., Any]:
 
 
 def _plain(name: str) -> Callable[..., Any]:
-    """NumPy's function of whole numbers, with the dtype that it gives."""
+    """NumPy's function of integers, with the dtype that it gives."""
     below = getattr(np, name)
 
     def make(*args, ctx=None, **kwargs) -> Any:

@@ -25,13 +25,13 @@ _UNARY = """
     log1p log2 rad2deg radians reciprocal sin sinh sqrt tan tanh
     """
 _OF_FLOATS = frozenset(_UNARY.split())
-"""Functions that give fractions: of whole numbers MXNet keeps the whole part only."""
+"""Functions with inexact results; for integers, MXNet keeps only the integer part."""
 _TWO = "add subtract multiply mod remainder power maximum minimum fmod floor_divide"
 _OF_TWO = frozenset(_TWO.split())
 _KEEPING = frozenset({"sum", "prod", "cumsum", "nansum", "nanprod"})
 """Sums, which have the dtype of what is summed (of booleans: int64)."""
 _NEAR = frozenset({"allclose", "array_equal", "array_equiv", "may_share_memory", "shares_memory"})
-"""Functions that answer with a Python boolean."""
+"""Functions that return a Python bool."""
 _SPELLED = {
     "abs": "absolute",
     "alltrue": "all",
@@ -45,7 +45,7 @@ _SPELLED = {
 
 
 def _kept(result, given: tuple[Any, ...], name: str) -> Any:
-    """The result in the dtype of the argument, where that is of whole numbers."""
+    """Return the result in the dtype of the argument, if that is an integer dtype."""
     x = given[0] if given else None
     if not isinstance(x, TensorBase) or x._payload.dtype.kind not in "iu":
         return result
@@ -87,7 +87,7 @@ _ARRAYS = {1: ("x",), 2: ("x1", "x2")}
 
 @functools.cache
 def function_of(name: str) -> Callable[..., Any]:
-    """The function of ``mxnet.np`` that is called `name`.
+    """Return the function of ``mxnet.np`` called `name`.
 
     Raises
     ------

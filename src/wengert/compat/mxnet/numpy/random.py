@@ -43,40 +43,40 @@ _DISTRIBUTIONS = {
 
 
 def randint(low: int, high: int | None = None, size=None, dtype=None, ctx=None) -> Any:
-    """Whole numbers from `low` (or 0) up to and without `high` (or `low`)."""
+    """Draw integers from `low` (or 0) up to but without `high` (or `low`)."""
     checked(ctx)
     return made(np.asarray(_random.randint(low, high, size)._payload, dtype or np.int64))
 
 
 def rand(*size: int) -> Any:
-    """Numbers between 0 and 1, in the shape of the arguments."""
+    """Draw uniform numbers between 0 and 1, in the shape of the arguments."""
     return __getattr__("uniform")(size=size)
 
 
 def randn(*size: int) -> Any:
-    """Standard normal numbers, in the shape of the arguments."""
+    """Draw standard normal numbers, in the shape of the arguments."""
     return __getattr__("normal")(size=size)
 
 
 def choice(a, size=None, replace: bool = True, p=None, ctx=None) -> Any:
-    """Elements of `a`, or whole numbers below it, at random."""
+    """Draw elements of `a`, or integers below it."""
     checked(ctx)
     return computed(CLASSES["np"], _random.choice, (a, size, replace, p), {})
 
 
 def permutation(x) -> Any:
-    """The rows of an array, or the whole numbers below `x`, in random order."""
+    """Return the rows of an array, or the integers below `x`, in random order."""
     return computed(CLASSES["np"], _random.permutation, (x,), {})
 
 
 def multinomial(n: int, pvals, size=None) -> Any:
-    """How often each outcome comes in `n` draws."""
+    """Draw the number of times that each outcome comes up in `n` trials."""
     chances = np.asarray(pvals._payload) if isinstance(pvals, TensorBase) else pvals
     return made(_random.multinomial(n, chances, size)._payload)
 
 
 def shuffle(x) -> None:
-    """Put the rows of an array in random order, in place."""
+    """Shuffle the rows of an array in place."""
     order = _random.permutation(len(x))._payload
     x[...] = x[order]
 

@@ -14,7 +14,7 @@ from wengert.compat.tensorflow.functions import values as V
 
 @V.operation("SoftmaxCrossEntropyWithLogits")
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any:
-    """The cross entropy of `labels` and of the `softmax` of `logits`, one for each row.
+    """Return the cross entropy of `labels` and the `softmax` of `logits`, one value per row.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any
 
 @V.operation("SparseSoftmaxCrossEntropyWithLogits")
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
-    """The cross entropy of classes, given by number, and of the `softmax` of `logits`.
+    """Return the cross entropy of class indices and the `softmax` of `logits`.
 
     Parameters
     ----------
-    labels : Tensor. Of whole numbers, of the shape of `logits` without its last dimension.
+    labels : Tensor. Of integers, of the shape of `logits` without its last dimension.
     logits : Tensor. Of a real floating dtype.
 
     Returns
@@ -68,7 +68,7 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If there is no such class, or `labels` are not whole numbers.
+    InvalidArgumentError: If there is no such class, or `labels` are not integers.
     ValueError: If the shapes do not fit.
 
     Examples
@@ -117,7 +117,7 @@ def _same_shape(labels, logits) -> tuple[Any, Any]:
 
 @V.operation("Log1p")
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> Any:
-    """The cross entropy of `labels` and of the `sigmoid` of `logits`, element by element.
+    """Return the elementwise cross entropy of `labels` and the `sigmoid` of `logits`.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> An
 
 @V.operation("Log1p")
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None) -> Any:
-    """`sigmoid_cross_entropy_with_logits`, in which positive labels count `pos_weight` times.
+    """Like `sigmoid_cross_entropy_with_logits`, with positive labels weighted by `pos_weight`.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None) ->
 
 @V.operation("L2Loss")
 def l2_loss(t, name=None) -> Any:
-    """Half the sum of the squares.
+    """Return half the sum of the squares.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss: bool = False, name=N
 
 @V.operation("Mul")
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None) -> Any:
-    """The sum of the losses of the examples, divided by the size of the batch.
+    """Return the sum of the example losses divided by the batch size.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
 
 @V.operation("Lgamma")
 def lbeta(x, name=None) -> Any:
-    """The logarithm of the absolute value of the beta function, along the last dimension.
+    """Return the log of the absolute value of the beta function, along the last dimension.
 
     Examples
     --------
@@ -226,7 +226,7 @@ _ALPHA = 1.6732632423543772848170429916717
 
 
 def relu(features, name=None) -> Any:
-    """The elements, negative ones replaced by 0; the derivative at 0 is 0.
+    """Return max(x, 0); the derivative at 0 is 0.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def relu(features, name=None) -> Any:
 
 
 def relu6(features, name=None) -> Any:
-    """The elements, negative ones replaced by 0 and those above 6 by 6.
+    """Return min(max(x, 0), 6).
 
     Examples
     --------
@@ -265,7 +265,7 @@ def relu6(features, name=None) -> Any:
 
 @V.operation("LeakyRelu")
 def leaky_relu(features, alpha: float = 0.2, name=None) -> Any:
-    """The elements, negative ones times `alpha`, and so is the derivative at 0.
+    """Return x where positive, else `alpha` times x; the derivative at 0 is `alpha`.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def leaky_relu(features, alpha: float = 0.2, name=None) -> Any:
 
 
 def elu(features, name=None) -> Any:
-    """The elements, negative ones replaced by ``exp(x) - 1``.
+    """Return x where positive, else ``exp(x) - 1``.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def elu(features, name=None) -> Any:
 
 @V.operation("Selu")
 def selu(features, name=None) -> Any:
-    """``scale * x``, for negative `x` ``scale * alpha * (exp(x) - 1)``, with two constants.
+    """Return ``scale * x`` where positive, else ``scale * alpha * (exp(x) - 1)``.
 
     Examples
     --------
@@ -311,7 +311,7 @@ def selu(features, name=None) -> Any:
 
 @V.operation("Gelu")
 def gelu(features, approximate: bool = False, name=None) -> Any:
-    """The elements times the normal distribution function of them.
+    """Return x times the standard normal distribution function at x.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def gelu(features, approximate: bool = False, name=None) -> Any:
 
 @V.operation("Mul")
 def silu(features, beta=1.0) -> Any:
-    """``x * sigmoid(beta * x)``.
+    """Return ``x * sigmoid(beta * x)``.
 
     Examples
     --------
@@ -360,7 +360,7 @@ swish = silu
 
 @V.operation("Relu")
 def crelu(features, axis=-1, name=None) -> Any:
-    """`relu` of the elements, and then `relu` of minus the elements.
+    """Concatenate `relu` of x and `relu` of -x.
 
     Examples
     --------
@@ -390,7 +390,7 @@ def _along(op: str, logits, axis) -> tuple[Any, int]:
 
 @V.operation("Softmax")
 def softmax(logits, axis=None, name=None) -> Any:
-    """Exponentials of the elements, scaled so that they add up to 1 along a dimension.
+    """Return exponentials, normalized to sum to 1 along a dimension.
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ def softmax(logits, axis=None, name=None) -> Any:
 
 @V.operation("LogSoftmax")
 def log_softmax(logits, axis=None, name=None) -> Any:
-    """The logarithm of `softmax`, whose arguments it takes.
+    """Return the logarithm of `softmax`; takes the same arguments.
 
     Examples
     --------

@@ -72,7 +72,7 @@ def _product_or_zero(x, y) -> Any:
 
 
 def _zero_beside_zero(function: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
-    """``x * function(y)``, and 0 where `x` is 0, whatever `y`."""
+    """Return ``x * function(y)``, and 0 where `x` is 0, whatever `y`."""
 
     def product(x, y) -> Any:
         zero = x == 0
@@ -178,7 +178,7 @@ rows(
 
 
 def add(x, y, name=None) -> Any:
-    """The sum, element by element; `y` gets the dtype of `x`.
+    """Return the elementwise sum; `y` is converted to the dtype of `x`.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def add(x, y, name=None) -> Any:
 
 
 def truediv(x, y, name=None) -> Any:
-    """The quotient: of whole numbers a float64, and of those of at most 16 bits a float32.
+    """Divide; integers give float64, and those of at most 16 bits float32.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def truediv(x, y, name=None) -> Any:
 
 
 def divide(x, y, name=None) -> Any:
-    """The quotient, as Python's ``x / y``: `truediv`.
+    """Divide, like Python's ``x / y`` (see `truediv`).
 
     Examples
     --------
@@ -228,7 +228,7 @@ def divide(x, y, name=None) -> Any:
 
 
 def polygamma(a, x, name=None) -> Any:
-    """The derivative of order `a` of `digamma`; `a` is one number.
+    """Return the derivative of order `a` of `digamma`; `a` is a single number.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def polygamma(a, x, name=None) -> Any:
 
 
 def scalar_mul(scalar, x, name=None) -> Any:
-    """A number times a tensor.
+    """Multiply a tensor by a number.
 
     Raises
     ------

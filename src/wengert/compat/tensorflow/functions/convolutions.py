@@ -117,7 +117,7 @@ def pool(
     dilations=None,
     name=None,
 ) -> Any:
-    """The greatest elements (``"MAX"``) or the means (``"AVG"``) of windows.
+    """Return the maximum (``"MAX"``) or the mean (``"AVG"``) of windows.
 
     Raises
     ------
@@ -135,17 +135,17 @@ def pool(
 
 
 def first(x, channels_first: bool) -> Any:
-    """`x` with its channels after the batch."""
+    """Return `x` with its channels moved after the batch."""
     return x if channels_first else wg.movedim(x, -1, 1)
 
 
 def last(x, channels_first: bool) -> Any:
-    """What `first` was given."""
+    """Move the channels back to the last axis; undoes `first`."""
     return x if channels_first else wg.movedim(x, 1, -1)
 
 
 def per_dimension(op: str, value, d: int, channels_first: bool, what: str) -> tuple[int, ...]:
-    """One number for each of `d` dimensions, of one for all, or of a list with batch and channels.
+    """Return one number per dimension, from one for all or a list with batch and channels.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def padding_of(
     strides: tuple[int, ...],
     channels_first: bool,
 ) -> list[tuple[int, int]]:
-    """How much to add before and after, along each dimension; windows count their dilation.
+    """Return the padding before and after each dimension, with dilated windows.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def padding_of(
 
 
 def padded(x, pairs: list[tuple[int, int]], value: float = 0.0) -> Any:
-    """`x`, channels first, with elements added along its last dimensions."""
+    """Pad `x`, with channels first, along its last dimensions."""
     if not any(map(any, pairs)):
         return x
     return wg.nn.functional.pad(x, [n for pair in reversed(pairs) for n in pair], value=value)
@@ -222,7 +222,7 @@ def is_channels_first(op: str, data_format) -> bool:
 
 
 def extent_of(kernel: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int, ...]:
-    """The size of windows whose elements are some way apart."""
+    """Return the extent of dilated windows."""
     return tuple((k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True))
 
 
@@ -290,7 +290,7 @@ def _convolution(path: str, op: str, d: int) -> Any:
     def convolution(
         input, filters, strides, padding, data_format=None, dilations=None, name=None
     ) -> Any:
-        """The convolution of {what} with filters (as everywhere, without turning these round).
+        """Convolve {what} with filters, which are not flipped.
 
         Parameters
         ----------
@@ -349,7 +349,7 @@ conv3d = _convolution(
 def convolution(
     input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None
 ) -> Any:
-    """The convolution of sequences, images or volumes, as the shape of the filters says.
+    """Convolve sequences, images or volumes, depending on the shape of the filters.
 
     Examples
     --------
@@ -367,7 +367,7 @@ def convolution(
 def depthwise_conv2d(
     input, filter, strides, padding, data_format=None, dilations=None, name=None
 ) -> Any:
-    """The convolution of each channel of images with filters of its own; as `conv2d`.
+    """Convolve each channel of images with its own filters (see `conv2d`).
 
     Examples
     --------
@@ -391,7 +391,7 @@ def separable_conv2d(
     dilations=None,
     name=None,
 ) -> Any:
-    """`depthwise_conv2d`, and then `conv2d` with filters of one element.
+    """Apply `depthwise_conv2d`, and then `conv2d` with 1x1 filters.
 
     Examples
     --------
@@ -404,7 +404,7 @@ def separable_conv2d(
 
 
 def atrous_conv2d(value, filters, rate, padding, name=None) -> Any:
-    """`conv2d` with filters whose elements are `rate` apart.
+    """Apply `conv2d` with filters dilated by `rate`.
 
     Examples
     --------
@@ -475,7 +475,7 @@ def _transposed_convolution(path: str, op: str, d: int, data_format: str) -> Any
         dilations=None,
         name=None,
     ) -> Any:
-        """What `{before}` does to gradients: {what} of which it would make `input`.
+        """Transpose `{before}`: map cotangents of its result to {what}.
 
         Parameters
         ----------

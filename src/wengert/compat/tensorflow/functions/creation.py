@@ -14,17 +14,17 @@ from wengert.compat.tensorflow.tensor import Tensor
 
 
 def cast(x, dtype, name=None) -> Any:
-    """The tensor in another dtype.
+    """Convert a tensor to another dtype.
 
     Parameters
     ----------
-    x : Tensor. Or what becomes one.
-    dtype : DType. Fractions are cut off on the way to whole numbers, and imaginary parts on the way
+    x : Tensor or tensor-like.
+    dtype : DType. Fractions are cut off on the way to integers, and imaginary parts on the way
         to real ones.
 
     Returns
     -------
-    Tensor: Differentiable, unless one of the dtypes is of whole numbers or bools.
+    Tensor: Differentiable, unless one of the dtypes is integer or bool.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def cast(x, dtype, name=None) -> Any:
 
 
 def saturate_cast(value, dtype, name=None) -> Any:
-    """The tensor in another dtype; what lies outside of its range becomes its least or greatest.
+    """Convert a tensor to another dtype, clamped to the range of that dtype.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def saturate_cast(value, dtype, name=None) -> Any:
 
 @V.operation("Bitcast")
 def bitcast(input, type, name=None) -> Any:
-    """The same bits, read as another dtype of the same size; without a gradient.
+    """Reinterpret the bits as another dtype of the same size, without a gradient.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def bitcast(input, type, name=None) -> Any:
 
 
 def complex(real, imag, name=None) -> Any:
-    """Complex numbers of real and imaginary parts.
+    """Build complex numbers from real and imaginary parts.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def _filled(shape, value, dtype) -> Any:
 
 @V.operation("Fill")
 def zeros(shape, dtype=None, name=None, layout=None) -> Any:
-    """A tensor of zeros.
+    """Return a tensor of zeros.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def zeros(shape, dtype=None, name=None, layout=None) -> Any:
 
 @V.operation("Fill")
 def ones(shape, dtype=None, name=None, layout=None) -> Any:
-    """A tensor of ones; arguments as for `zeros`.
+    """Return a tensor of ones; takes the arguments of `zeros`.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def ones(shape, dtype=None, name=None, layout=None) -> Any:
 
 @V.operation("Fill")
 def fill(dims, value, name=None, layout=None) -> Any:
-    """A tensor of one value, of its dtype.
+    """Return a tensor filled with one value, of its dtype.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _like(input, value: int, dtype) -> Any:
 
 @V.operation("ZerosLike")
 def zeros_like(input, dtype=None, name=None, layout=None) -> Any:
-    """A tensor of zeros, of the shape and, unless another is given, the dtype of `input`.
+    """Return zeros in the shape and, by default, the dtype of `input`.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def zeros_like(input, dtype=None, name=None, layout=None) -> Any:
 
 @V.operation("OnesLike")
 def ones_like(input, dtype=None, name=None, layout=None) -> Any:
-    """A tensor of ones, of the shape and, unless another is given, the dtype of `input`.
+    """Return ones in the shape and, by default, the dtype of `input`.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def ones_like(input, dtype=None, name=None, layout=None) -> Any:
 
 @V.operation("MatrixDiag")
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=None, name=None) -> Any:
-    """The identity matrix, or a batch of them.
+    """Return the identity matrix, or a batch of them.
 
     Examples
     --------
@@ -225,7 +225,7 @@ _RANKS = ["i4", "i8", "f4", "f8"]
 
 @V.operation("Range")
 def range(start, limit=None, delta=1, dtype=None, name="range") -> Any:
-    """Numbers from `start` to `limit`, which is left out, in steps of `delta`.
+    """Return numbers from `start` up to but without `limit`, in steps of `delta`.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range") -> Any:
 
 @V.operation("LinSpace")
 def linspace(start, stop, num, name=None, axis=0) -> Any:
-    """`num` numbers at equal distances from `start` to `stop`, both included.
+    """Return `num` evenly spaced numbers from `start` to `stop`, both included.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def linspace(start, stop, num, name=None, axis=0) -> Any:
 
     Returns
     -------
-    Tensor: Differentiable; whole numbers give a float64.
+    Tensor: Differentiable; integers give a float64.
 
     Raises
     ------
@@ -305,13 +305,13 @@ def linspace(start, stop, num, name=None, axis=0) -> Any:
 
 @V.operation("OneHot")
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None) -> Any:
-    """One at the positions that `indices` names along a new dimension, zero elsewhere.
+    """Return 1 at the positions in `indices` along a new dimension, and 0 elsewhere.
 
     Parameters
     ----------
-    indices : Tensor. Of whole numbers; for one outside of ``range(depth)`` all elements are zero.
+    indices : Tensor. Of integers; for one outside of ``range(depth)`` all elements are zero.
     depth : int. The size of the new dimension.
-    on_value, off_value : number, optional. What to put in place of 1 and 0.
+    on_value, off_value : number, optional. The values to use instead of 1 and 0.
     axis : int, optional. Where the new dimension goes; last by default.
     dtype : DType, optional. That of the values if they are given, else float32.
 
@@ -321,7 +321,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
     Raises
     ------
-    InvalidArgumentError: If `indices` are not whole numbers.
+    InvalidArgumentError: If `indices` are not integers.
 
     Examples
     --------
@@ -351,7 +351,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
 @V.operation("SequenceMask")
 def sequence_mask(lengths, maxlen=None, dtype=None, name=None) -> Any:
-    """For each length, that many times true, and then false up to `maxlen`.
+    """Return masks that are true up to each length, then false up to `maxlen`.
 
     Examples
     --------
@@ -370,7 +370,7 @@ def sequence_mask(lengths, maxlen=None, dtype=None, name=None) -> Any:
 
 @V.operation("Shape")
 def shape(input, out_type=None, name=None) -> Any:
-    """The shape of a tensor, as a tensor of int32.
+    """Return the shape of a tensor as a tensor of int32.
 
     Examples
     --------
@@ -383,7 +383,7 @@ def shape(input, out_type=None, name=None) -> Any:
 
 @V.operation("Size")
 def size(input, out_type=None, name=None) -> Any:
-    """The number of elements of a tensor, as a tensor of int32.
+    """Return the number of elements of a tensor as a tensor of int32.
 
     Examples
     --------
@@ -395,7 +395,7 @@ def size(input, out_type=None, name=None) -> Any:
 
 @V.operation("Rank")
 def rank(input, name=None) -> Any:
-    """The number of dimensions of a tensor, as a tensor of int32.
+    """Return the number of dimensions of a tensor as a tensor of int32.
 
     Examples
     --------
@@ -406,7 +406,7 @@ def rank(input, name=None) -> Any:
 
 
 def shape_n(input, out_type=None, name=None) -> list[Any]:
-    """The shape of each of several tensors.
+    """Return the shape of each of several tensors.
 
     Examples
     --------
@@ -418,7 +418,7 @@ def shape_n(input, out_type=None, name=None) -> list[Any]:
 
 @V.operation("IdentityN")
 def identity_n(input, name=None) -> list[Any]:
-    """Several tensors as they are.
+    """Return several tensors unchanged.
 
     Examples
     --------

@@ -34,13 +34,13 @@ class Streams:
         self._lock = threading.Lock()
 
     def start(self, seed: int) -> None:
-        """Let all streams begin again, from a global seed."""
+        """Restart all streams from a global seed."""
         with self._lock:
             self.seed = seed
             self._streams = {}
 
     def of(self, seed: int | None) -> np.random.Generator:
-        """The stream of calls with a seed of their own, or with none."""
+        """Return the stream of calls with their own seed, or with none."""
         with self._lock:
             stream = self._streams.get(seed)
             if stream is None:
@@ -59,12 +59,12 @@ _STREAMS = Streams()
 
 
 def stream_of(seed) -> np.random.Generator:
-    """The stream that a call with `seed` draws from."""
+    """Return the stream that a call with `seed` draws from."""
     return _STREAMS.of(None if seed is None else integers(seed, "seed")[0])
 
 
 def set_seed(seed) -> None:
-    """Set the global seed; all streams begin again.
+    """Set the global seed, and restart all streams.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def set_seed(seed) -> None:
 
 
 def stateless(seed) -> np.random.Generator:
-    """The stream that two numbers begin, the same each time.
+    """Return the stream for a pair of seeds, the same each time.
 
     Raises
     ------
@@ -109,14 +109,14 @@ def _scaled(op: str, drawn, mean, stddev, kind: np.dtype[Any]) -> Any:
 
 
 def normals(rng, shape, mean, stddev, dtype) -> Any:
-    """Normal numbers."""
+    """Draw normal numbers."""
     kind = V.dtype_of(dtype, _FLOAT32)
     drawn = rng.standard_normal(V.shape_of("RandomStandardNormal", shape))
     return _scaled("RandomStandardNormal", drawn, mean, stddev, kind)
 
 
 def truncated_normals(rng, shape, mean, stddev, dtype) -> Any:
-    """Normal numbers, at most two standard deviations from the mean."""
+    """Draw normal numbers at most two standard deviations from the mean."""
     kind = V.dtype_of(dtype, _FLOAT32)
     drawn = rng.standard_normal(V.shape_of("TruncatedNormal", shape))
     far = np.abs(drawn) > 2
@@ -127,7 +127,7 @@ def truncated_normals(rng, shape, mean, stddev, dtype) -> Any:
 
 
 def uniforms(rng, shape, minval, maxval, dtype) -> Any:
-    """Uniform numbers from `minval` on, below `maxval`; whole ones, if the dtype says so."""
+    """Draw uniform numbers from `minval` to below `maxval`; integers for an integer dtype."""
     kind = V.dtype_of(dtype, _FLOAT32)
     sizes = V.shape_of("RandomUniform", shape)
     if kind.kind in "iu":
@@ -147,7 +147,7 @@ def uniforms(rng, shape, minval, maxval, dtype) -> Any:
 
 
 def gammas(rng, shape, alpha, beta, dtype, after: bool) -> Any:
-    """Gamma numbers, of a shape followed by that of the parameters, if `after`."""
+    """Draw gamma numbers; if `after`, the parameters' shape follows the given one."""
     kind = V.dtype_of(dtype, _FLOAT32)
     a = V.tensor_of(alpha, kind)
     V.check("RandomGamma", a, V.FLOATING)
@@ -163,7 +163,7 @@ def gammas(rng, shape, alpha, beta, dtype, after: bool) -> Any:
 
 
 def poissons(rng, shape, lam, dtype, after: bool) -> Any:
-    """Poisson numbers, of a shape followed by that of the parameter, if `after`."""
+    """Draw Poisson numbers; if `after`, the parameter's shape follows the given one."""
     rate = V.numbers_of(lam)
     sizes = V.shape_of("RandomPoissonV2", shape)
     if after:
@@ -172,7 +172,7 @@ def poissons(rng, shape, lam, dtype, after: bool) -> Any:
 
 
 def binomials(rng, shape, counts, probs, dtype) -> Any:
-    """Binomial numbers."""
+    """Draw binomial numbers."""
     drawn = rng.binomial(
         V.numbers_of(counts).astype(np.int64), V.numbers_of(probs), V.shape_of("Binomial", shape)
     )
@@ -180,7 +180,7 @@ def binomials(rng, shape, counts, probs, dtype) -> Any:
 
 
 def categories(rng, logits, num_samples, dtype) -> Any:
-    """Classes, for each row of logarithms of probabilities."""
+    """Draw classes for each row of log-probabilities."""
     scores = V.numbers_of(logits)
     if scores.ndim != 2:
         raise V.invalid("Multinomial", f"logits should be a matrix, got shape {list(scores.shape)}")
@@ -192,7 +192,7 @@ def categories(rng, logits, num_samples, dtype) -> Any:
 
 
 def permuted(rng, value) -> Any:
-    """The rows in another order."""
+    """Return the rows in random order."""
     x = V.tensor_of(value)
     if not x._payload.ndim:
         return V.made(x)

@@ -18,7 +18,7 @@ _POSITIONS = ("int16", "int32", "int64")
 
 
 def positions(op: str, value, attribute: str = "Tindices") -> Any:
-    """Positions as an array of int64."""
+    """Return positions as an array of int64."""
     x = V.tensor_of(value)
     V.check(op, x, _POSITIONS, attribute)
     return V.numbers_of(x).astype(np.int64)
@@ -26,12 +26,12 @@ def positions(op: str, value, attribute: str = "Tindices") -> Any:
 
 @V.operation("GatherV2")
 def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None) -> Any:
-    """The parts of a tensor that positions along a dimension name.
+    """Gather slices of a tensor by their indices along a dimension.
 
     Parameters
     ----------
-    params : Tensor. Or what becomes one.
-    indices : Tensor. Of whole numbers; not negative ones.
+    params : Tensor or tensor-like.
+    indices : Tensor. Of integers; not negative ones.
     validate_indices, name : optional. Accepted, and of no effect.
     axis : int, optional. The dimension; the first after the batches by default.
     batch_dims : int. How many of the first dimensions both have in common: elements are picked
@@ -44,7 +44,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
     Raises
     ------
-    InvalidArgumentError: If a position does not exist, or `indices` are not whole numbers.
+    InvalidArgumentError: If a position does not exist, or `indices` are not integers.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
 
 def flat_positions(op: str, found, sizes: tuple[int, ...]) -> Any:
-    """One number for each row of `found`, its position in the first dimensions, flattened."""
+    """Return one flat position in the leading dimensions for each row of `found`."""
     depth = found.shape[-1]
     if depth > len(sizes):
         raise V.invalid(
@@ -126,7 +126,7 @@ def flat_positions(op: str, found, sizes: tuple[int, ...]) -> Any:
 
 @V.operation("GatherNd")
 def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str = "") -> Any:
-    """The parts of a tensor that rows of positions name, one for each of its first dimensions.
+    """Gather slices of a tensor by rows of indices into its leading dimensions.
 
     Raises
     ------
@@ -155,11 +155,11 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str 
 
 @V.operation("GatherV2")
 def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Any:
-    """The parts of a tensor for which a mask is true.
+    """Return the slices of a tensor for which a mask is true.
 
     Parameters
     ----------
-    tensor : Tensor. Or what becomes one.
+    tensor : Tensor or tensor-like.
     mask : Tensor. Of bools, or of numbers, which are true if they are not 0; of the shape of some
         neighbouring dimensions of `tensor`.
     axis : int, optional. The first of these dimensions; 0 by default.
@@ -192,7 +192,7 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Any:
 
 @V.operation("SelectV2")
 def where(condition, x=None, y=None, name=None) -> Any:
-    """Elements of `x` where a condition is true, of `y` elsewhere; or the places where it is true.
+    """Return `x` where a condition is true and `y` elsewhere, or the positions where it is true.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def where(condition, x=None, y=None, name=None) -> Any:
 
 @V.operation("Slice")
 def slice(input_, begin, size, name=None) -> Any:
-    """A part of a tensor, from `begin` on, of `size`; -1 stands for all that is left.
+    """Return the slice of the given `size` from `begin`; -1 means all that is left.
 
     Raises
     ------
@@ -277,11 +277,11 @@ def strided_slice(
     var=None,
     name=None,
 ) -> Any:
-    """What ``input_[begin:end:strides, ...]`` gives; bits of the masks change single places.
+    """Return ``input_[begin:end:strides, ...]``; bits of the masks change single positions.
 
     Parameters
     ----------
-    input_ : Tensor. Or what becomes one.
+    input_ : Tensor or tensor-like.
     begin, end, strides : sequence of int. One number for each dimension that is cut.
     begin_mask, end_mask : int. Where a bit is set, that number does not count, and the slice begins
         or ends at the edge.

@@ -14,7 +14,7 @@ from wengert.compat.tensorflow.functions import values as V
 
 @V.operation("ConcatV2")
 def concat(values, axis, name="concat") -> Any:
-    """Tensors one after the other, along a dimension that they have.
+    """Concatenate tensors along a dimension.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def concat(values, axis, name="concat") -> Any:
 
 @V.operation("Pack")
 def stack(values, axis=0, name="stack") -> Any:
-    """Tensors of one shape, along a new dimension.
+    """Stack tensors along a new dimension.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _stackable(values) -> list[Any]:
 
 @V.operation("Unpack")
 def unstack(value, num: int | None = None, axis=0, name="unstack") -> Any:
-    """The parts of a tensor along a dimension, as a list.
+    """Return the slices of a tensor along a dimension, as a list.
 
     Raises
     ------
@@ -132,11 +132,11 @@ def unstack(value, num: int | None = None, axis=0, name="unstack") -> Any:
 
 @V.operation("Split")
 def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split") -> Any:
-    """A tensor cut along a dimension, as a list: into equal parts, or parts of given sizes.
+    """Split a tensor along a dimension into equal parts, or parts of given sizes.
 
     Parameters
     ----------
-    value : Tensor. Or what becomes one.
+    value : Tensor or tensor-like.
     num_or_size_splits : int or sequence of int. How many parts, or their sizes, of which one may be
         -1: what is left.
     axis : int. The dimension.
@@ -185,7 +185,7 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
 
 @V.operation("Tile")
 def tile(input, multiples, name=None) -> Any:
-    """The tensor, repeated along each dimension as often as `multiples` says.
+    """Repeat a tensor along each dimension as given by `multiples`.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def tile(input, multiples, name=None) -> Any:
 
 @V.operation("Repeat")
 def repeat(input, repeats, axis=None, name=None) -> Any:
-    """Each element, or each part along `axis`, repeated.
+    """Repeat each element, or each slice along `axis`.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def repeat(input, repeats, axis=None, name=None) -> Any:
 
 @V.operation("ReverseV2")
 def reverse(tensor, axis, name=None) -> Any:
-    """The tensor with the order of its elements reversed along the dimensions named.
+    """Reverse a tensor along the given dimensions.
 
     Raises
     ------
@@ -257,7 +257,7 @@ def reverse(tensor, axis, name=None) -> Any:
 def reverse_sequence(
     input, seq_lengths, seq_axis: int | None = None, batch_axis: int | None = None, name=None
 ) -> Any:
-    """The first ``seq_lengths[i]`` elements of each sequence reversed, the others as they are.
+    """Reverse the first ``seq_lengths[i]`` elements of each sequence.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def reverse_sequence(
 
 @V.operation("Roll")
 def roll(input, shift, axis, name=None) -> Any:
-    """The elements moved along dimensions; what leaves at one end comes in at the other.
+    """Shift the elements along dimensions, wrapping around at the ends.
 
     Examples
     --------
@@ -291,15 +291,15 @@ def roll(input, shift, axis, name=None) -> Any:
 
 @V.operation("Pad")
 def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) -> Any:
-    """The tensor with elements added before and after, along each dimension.
+    """Pad a tensor before and after, along each dimension.
 
     Parameters
     ----------
-    tensor : Tensor. Or what becomes one.
+    tensor : Tensor or tensor-like.
     paddings : sequence of pairs of int. For each dimension, how many elements before and how many
         after.
     mode : str. ``"CONSTANT"``; ``"REFLECT"``, mirrored without the edge; ``"SYMMETRIC"``, with it.
-    constant_values : number. What constant elements are.
+    constant_values : number. The value of constant elements.
 
     Returns
     -------

@@ -16,7 +16,7 @@ from wengert.compat.tensorflow.functions.products import turned
 
 @V.operation("MatrixTrace")
 def trace(x, name=None) -> Any:
-    """The sum of the elements on the diagonal of a matrix, or of each of a batch.
+    """Return the trace of a matrix, or of each of a batch.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def diag(
     padding_value=0,
     align: str = "RIGHT_LEFT",
 ) -> Any:
-    """A matrix with given elements on a diagonal, or a batch of such.
+    """Build a matrix with the given diagonal, or a batch of such.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def diag(
     name, align : optional. Accepted, and of no effect.
     k : int. Which diagonal: 0 is the main one, positive ones are above it.
     num_rows, num_cols : int. The size of the matrix; what the diagonal needs by default.
-    padding_value : number. What the other elements are.
+    padding_value : number. The value of the other elements.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def diag(
 
 @V.operation("MatrixDiagPartV3")
 def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT") -> Any:
-    """The elements on a diagonal of a matrix, or of each of a batch.
+    """Return a diagonal of a matrix, or of each of a batch.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT
 
 @V.operation("MatrixSetDiagV3")
 def set_diag(input, diagonal, name="set_diag", k=0, align: str = "RIGHT_LEFT") -> Any:
-    """A matrix with other elements on a diagonal.
+    """Replace a diagonal of a matrix.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def set_diag(input, diagonal, name="set_diag", k=0, align: str = "RIGHT_LEFT") -
 
 @V.operation("MatrixBandPart")
 def band_part(input, num_lower, num_upper, name=None) -> Any:
-    """A matrix with zeros outside of some diagonals around the main one; -1 keeps all.
+    """Zero a matrix outside a band of diagonals around the main one; -1 keeps all.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def band_part(input, num_lower, num_upper, name=None) -> Any:
 
 @V.operation("Diag")
 def tensor_diag(diagonal, name=None) -> Any:
-    """A tensor with given elements where the first half of the positions equals the second half.
+    """Build a tensor with given elements where both halves of the index are equal.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def tensor_diag(diagonal, name=None) -> Any:
 
 @V.operation("DiagPart")
 def tensor_diag_part(input, name=None) -> Any:
-    """The elements where the first half of the positions equals the second half.
+    """Return the elements where both halves of the index are equal.
 
     Examples
     --------
@@ -176,7 +176,7 @@ Lu = namedtuple("Lu", ["lu", "p"])
 
 @V.operation("Cholesky")
 def cholesky(input, name=None) -> Any:
-    """The lower triangular `L` with ``L @ L.T = input``, for a positive definite matrix.
+    """Return the lower triangular `L` with ``L @ L.T = input``, for a positive definite matrix.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def cholesky(input, name=None) -> Any:
 
 @V.operation("Qr")
 def qr(input, full_matrices: bool = False, name=None) -> Any:
-    """An orthogonal matrix ``q`` and an upper triangular ``r``, whose product is the input.
+    """Factor a matrix into an orthogonal ``q`` and an upper triangular ``r``.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def qr(input, full_matrices: bool = False, name=None) -> Any:
 
 @V.operation("Svd")
 def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None) -> Any:
-    """Singular values, and left and right singular vectors: ``u @ diag(s) @ v.T`` is the input.
+    """Return singular values and vectors: ``u @ diag(s) @ v.T`` is the input.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None)
 
 @V.operation("SelfAdjointEigV2")
 def eigh(tensor, name=None) -> Any:
-    """Eigenvalues, in order, and eigenvectors, in columns, of a symmetric or Hermitian matrix.
+    """Return ordered eigenvalues, and eigenvectors in columns, of a Hermitian matrix.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def eigh(tensor, name=None) -> Any:
 
 @V.operation("SelfAdjointEigV2")
 def eigvalsh(tensor, name=None) -> Any:
-    """Eigenvalues, in order, of a symmetric or Hermitian matrix.
+    """Return the ordered eigenvalues of a Hermitian matrix.
 
     Examples
     --------
@@ -268,14 +268,14 @@ def eigvalsh(tensor, name=None) -> Any:
 
 
 def _lower(tensor) -> Any:
-    """The Hermitian matrix whose lower triangle is given: the gradient is of that triangle."""
+    """Return the Hermitian matrix with the given lower triangle, which receives the gradient."""
     x = matrices("SelfAdjointEigV2", tensor)
     return wg.add(wg.tril(x), turned(wg.tril(x, -1), True, True))
 
 
 @V.operation("Eig")
 def eig(tensor, name=None) -> Any:
-    """Eigenvalues and eigenvectors, in columns, of a square matrix; complex ones.
+    """Return complex eigenvalues, and eigenvectors in columns, of a square matrix.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def eig(tensor, name=None) -> Any:
 
 @V.operation("Eig")
 def eigvals(tensor, name=None) -> Any:
-    """Eigenvalues of a square matrix; complex ones.
+    """Return the complex eigenvalues of a square matrix.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def eigvals(tensor, name=None) -> Any:
 
 @V.operation("Lu")
 def lu(input, output_idx_type=None, name=None) -> Any:
-    """The factors of a square matrix in one, and the order ``p`` of the rows that they are of.
+    """Return the LU factors of a square matrix in one matrix, and the row permutation ``p``.
 
     Examples
     --------
@@ -321,7 +321,7 @@ def lu(input, output_idx_type=None, name=None) -> Any:
 
 
 def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
-    """The number of singular values above `tol`, as int32.
+    """Return the number of singular values above `tol`, as int32.
 
     Examples
     --------
@@ -343,7 +343,7 @@ def matrix_rank(a, tol=None, validate_args: bool = False, name=None) -> Any:
 
 @V.operation("MatMul")
 def pinv(a, rcond=None, validate_args: bool = False, name=None) -> Any:
-    """The pseudoinverse of a matrix; singular values below `rcond` times the greatest count as 0.
+    """Return the pseudoinverse; singular values below `rcond` times the largest count as 0.
 
     Examples
     --------
@@ -362,7 +362,7 @@ LogMatrixDeterminant = namedtuple("LogMatrixDeterminant", ["sign", "log_abs_dete
 
 
 def matrices(op: str, value, square: bool = True) -> Any:
-    """A tensor of matrices, square ones if that is needed."""
+    """Return a tensor of matrices, checked to be square if needed."""
     x = V.tensor_of(value)
     V.check(op, x, MATRIX)
     if x._payload.ndim < 2:
@@ -378,7 +378,7 @@ def matrices(op: str, value, square: bool = True) -> Any:
 
 @V.operation("MatrixDeterminant")
 def det(input, name=None) -> Any:
-    """The determinant of a square matrix, or of each of a batch.
+    """Return the determinant of a square matrix, or of each of a batch.
 
     Raises
     ------
@@ -394,7 +394,7 @@ def det(input, name=None) -> Any:
 
 @V.operation("LogMatrixDeterminant")
 def slogdet(input, name=None) -> Any:
-    """The sign of the determinant, and the logarithm of its absolute value.
+    """Return the sign of the determinant, and the logarithm of its absolute value.
 
     Examples
     --------
@@ -406,7 +406,7 @@ def slogdet(input, name=None) -> Any:
 
 @V.operation("Cholesky")
 def logdet(matrix, name=None) -> Any:
-    """The logarithm of the determinant of a positive definite matrix.
+    """Return the logarithm of the determinant of a positive definite matrix.
 
     Raises
     ------
@@ -426,7 +426,7 @@ def logdet(matrix, name=None) -> Any:
 
 @V.operation("MatrixInverse")
 def inv(input, adjoint: bool = False, name=None) -> Any:
-    """The inverse of a square matrix, or of its conjugate transpose.
+    """Return the inverse of a square matrix, or of its conjugate transpose.
 
     Raises
     ------
@@ -448,7 +448,7 @@ def inv(input, adjoint: bool = False, name=None) -> Any:
 
 
 def _sides(op: str, matrix, rhs, square: bool = True) -> tuple[Any, Any]:
-    """A matrix and right-hand sides of as many dimensions."""
+    """Return a matrix and right-hand sides with the same number of dimensions."""
     x, y = V.aligned(op, matrix, rhs)
     x = matrices(op, x, square)
     if x._payload.ndim != y._payload.ndim and op != "MatrixTriangularSolve":
@@ -469,7 +469,7 @@ def _sides(op: str, matrix, rhs, square: bool = True) -> tuple[Any, Any]:
 
 @V.operation("MatrixSolve")
 def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
-    """The solution `x` of ``matrix @ x = rhs``.
+    """Solve ``matrix @ x = rhs``.
 
     Parameters
     ----------
@@ -502,7 +502,7 @@ def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
 
 @V.operation("MatrixTriangularSolve")
 def triangular_solve(matrix, rhs, lower: bool = True, adjoint: bool = False, name=None) -> Any:
-    """The solution of ``matrix @ x = rhs``, where only one triangle of `matrix` is looked at.
+    """Solve ``matrix @ x = rhs`` with one triangle of `matrix`.
 
     Examples
     --------
@@ -518,7 +518,7 @@ def triangular_solve(matrix, rhs, lower: bool = True, adjoint: bool = False, nam
 
 @V.operation("MatrixTriangularSolve")
 def cholesky_solve(chol, rhs, name=None) -> Any:
-    """The solution of ``A @ x = rhs``, given the factor that `cholesky` makes of `A`.
+    """Solve ``A @ x = rhs``, given the `cholesky` factor of `A`.
 
     Examples
     --------
@@ -532,7 +532,7 @@ def cholesky_solve(chol, rhs, name=None) -> Any:
 
 @V.operation("MatrixSolveLs")
 def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None) -> Any:
-    """The `x` for which ``matrix @ x`` is closest to `rhs`.
+    """Return the `x` that minimizes the distance of ``matrix @ x`` from `rhs`.
 
     Parameters
     ----------
@@ -564,7 +564,7 @@ def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None
 
 @V.operation("MatrixExponential")
 def expm(input, name=None) -> Any:
-    """The exponential of a square matrix.
+    """Return the matrix exponential.
 
     Examples
     --------
@@ -577,7 +577,7 @@ def expm(input, name=None) -> Any:
 
 @V.operation("Cross")
 def cross(a, b, name=None) -> Any:
-    """The cross product of vectors of three elements.
+    """Return the cross product of three-element vectors.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from wengert.compat.tensorflow.functions.indexing import gather
 
 @V.operation("ClipByValue")
 def clip_by_value(t, clip_value_min, clip_value_max, name=None) -> Any:
-    """The elements, those below `clip_value_min` and above `clip_value_max` replaced by these.
+    """Clamp the elements to `clip_value_min` and `clip_value_max`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None) -> Any:
 
 @V.operation("RealDiv")
 def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
-    """The tensor, scaled down so that its Euclidean norm is at most `clip_norm`.
+    """Scale a tensor down so that its Euclidean norm is at most `clip_norm`.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
 
 @V.operation("Sqrt")
 def global_norm(t_list, name=None) -> Any:
-    """The Euclidean norm of all elements of several tensors together; None is left out.
+    """Return the Euclidean norm of several tensors together; None is skipped.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def _sequence(t_list) -> list[Any]:
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> Any:
-    """Several tensors, scaled down together so that their `global_norm` is at most `clip_norm`.
+    """Scale several tensors down together so that their `global_norm` is at most `clip_norm`.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> Any:
 
 @V.operation("Sqrt")
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
-    """The norm of all elements, of vectors, or of matrices.
+    """Return the norm of all elements, of vectors, or of matrices.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def _typed(result, x) -> Any:
 
 
 def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Any, Any]:
-    """The tensor divided by its `norm`, whose arguments it takes; and the norm.
+    """Divide a tensor by its `norm`, and return the norm too; takes the arguments of `norm`.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def normalize(tensor, ord="euclidean", axis=None, name=None) -> tuple[Any, Any]:
 
 @V.operation("Mul")
 def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> Any:
-    """The tensor divided by its Euclidean norm, or by the root of `epsilon`, if that is greater.
+    """Divide a tensor by its Euclidean norm, or by the root of `epsilon` if that is larger.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> A
 
 @V.operation("BiasAdd")
 def bias_add(value, bias, data_format=None, name=None) -> Any:
-    """The tensor plus one number for each of its channels, which are its last dimension.
+    """Add one number per channel to a tensor; channels are the last dimension.
 
     Raises
     ------
@@ -283,7 +283,7 @@ def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
 
 @V.operation("Mean")
 def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
-    """The mean and the variance along dimensions.
+    """Return the mean and the variance along dimensions.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
 
 @V.operation("Mean")
 def weighted_moments(x, axes, frequency_weights, keepdims: bool = False, name=None) -> Any:
-    """The mean and the variance along dimensions, in which elements count as often as weights say.
+    """Return the weighted mean and variance along dimensions.
 
     Examples
     --------
@@ -333,7 +333,7 @@ def weighted_moments(x, axes, frequency_weights, keepdims: bool = False, name=No
 def batch_normalization(
     x, mean, variance, offset, scale, variance_epsilon: float, name=None
 ) -> Any:
-    """``scale * (x - mean) / sqrt(variance + variance_epsilon) + offset``.
+    """Return ``scale * (x - mean) / sqrt(variance + variance_epsilon) + offset``.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ def batch_normalization(
 
 @V.operation("Mul")
 def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
-    """The elements divided by ``1 - rate``, a share `rate` of them replaced by 0.
+    """Set a fraction `rate` of the elements to 0, and divide the others by ``1 - rate``.
 
     Parameters
     ----------
@@ -412,11 +412,11 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
 
 
 def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> Any:
-    """The rows of a matrix that numbers name; scaled down to `max_norm`, if that is given.
+    """Look up rows of a matrix by index; scale them down to `max_norm` if it is given.
 
     Raises
     ------
-    InvalidArgumentError: If there is no such row.
+    InvalidArgumentError: If an index is out of range.
 
     Examples
     --------
@@ -437,7 +437,7 @@ def embedding_lookup(params, ids, max_norm: float | None = None, name=None) -> A
 def local_response_normalization(
     input, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5, name=None
 ) -> Any:
-    """The elements divided by a power of the sum of the squares in the channels around each.
+    """Divide elements by a power of the sum of squares over neighboring channels.
 
     Examples
     --------
@@ -460,7 +460,7 @@ lrn = local_response_normalization
 
 @V.operation("SpaceToDepth")
 def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> Any:
-    """Blocks of images, each put into the channels of one place.
+    """Move blocks of pixels into the channels.
 
     Examples
     --------
@@ -480,7 +480,7 @@ def space_to_depth(input, block_size, data_format: str = "NHWC", name=None) -> A
 
 @V.operation("DepthToSpace")
 def depth_to_space(input, block_size, data_format: str = "NHWC", name=None) -> Any:
-    """The channels of each place, put into a block of images.
+    """Move channels into blocks of pixels.
 
     Examples
     --------

@@ -24,13 +24,13 @@ def bincount(
     axis=None,
     binary_output: bool = False,
 ) -> Any:
-    """How often each whole number comes, or the sum of the weights of its places.
+    """Count each nonnegative integer, or sum the weights at its positions.
 
     Parameters
     ----------
-    arr : Tensor. Of whole numbers, not negative.
+    arr : Tensor. Of integers, not negative.
     weights : Tensor, optional. Of the shape of `arr`.
-    minlength, maxlength : int, optional. The least and the greatest number of counts; what lies
+    minlength, maxlength : int, optional. The least and the largest number of counts; what lies
         beyond is left out.
     dtype : DType, optional. Of the counts; int32 by default.
     axis : None or 0. Only all elements together are counted here.
@@ -72,7 +72,7 @@ def bincount(
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype=None, name=None
 ) -> Any:
-    """How often each label (rows) was predicted as each class (columns).
+    """Count how often each label (rows) was predicted as each class (columns).
 
     Examples
     --------
@@ -95,7 +95,7 @@ def confusion_matrix(
 
 @V.operation("HistogramFixedWidth")
 def histogram_fixed_width(values, value_range, nbins=100, dtype=None, name=None) -> Any:
-    """How many values lie in each of `nbins` equal parts of a range; the outer ones are open.
+    """Count the values in each of `nbins` equal bins of a range; the first and last are open.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _sorted(op: str, values, axis, direction: str) -> Any:
 
 @V.operation("TopKV2")
 def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
-    """The elements in order along a dimension.
+    """Sort the elements along a dimension.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
 
 @V.operation("TopKV2")
 def argsort(values, axis=-1, direction: str = "ASCENDING", stable: bool = False, name=None) -> Any:
-    """The positions, as int32, that put the elements in order; equal ones keep theirs.
+    """Return the indices, as int32, that sort the elements; the sort is stable.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def argsort(values, axis=-1, direction: str = "ASCENDING", stable: bool = False,
 
 @V.operation("TopKV2")
 def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
-    """The `k` greatest elements along the last dimension, and their positions.
+    """Return the `k` largest elements along the last dimension, and their indices.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
 
 @V.operation("InTopKV2")
 def in_top_k(targets, predictions, k, name=None) -> Any:
-    """Whether the prediction for the target is among the `k` greatest of its row.
+    """Return whether the target's prediction is among the `k` largest of its row.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def in_top_k(targets, predictions, k, name=None) -> Any:
 
 @V.operation("Unique")
 def unique(x, out_idx=None, name=None) -> Any:
-    """The different elements, in the order of their first appearance, and where each element is.
+    """Return the distinct elements in order of first appearance, and the index of each element.
 
     Returns
     -------
@@ -248,7 +248,7 @@ def unique(x, out_idx=None, name=None) -> Any:
 
 @V.operation("UniqueWithCounts")
 def unique_with_counts(x, out_idx=None, name=None) -> Any:
-    """The different elements, where each element is among them, and how often each one comes.
+    """Return the distinct elements, the index of each element among them, and their counts.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def _distinct(op: str, value, out_idx) -> tuple[Any, Any, Any]:
 
 @V.operation("LowerBound")
 def searchsorted(sorted_sequence, values, side: str = "left", out_type=None, name=None) -> Any:
-    """Where values would have to go in a sequence in order, as int32.
+    """Return the indices, as int32, at which to insert values into a sorted sequence.
 
     Raises
     ------
@@ -303,7 +303,7 @@ def searchsorted(sorted_sequence, values, side: str = "left", out_type=None, nam
 
 @V.operation("InvertPermutation")
 def invert_permutation(x, name=None) -> Any:
-    """The permutation that undoes another.
+    """Invert a permutation.
 
     Examples
     --------
@@ -320,7 +320,7 @@ def invert_permutation(x, name=None) -> Any:
 
 @V.operation("UnravelIndex")
 def unravel_index(indices, dims, name=None) -> Any:
-    """Positions in a flattened tensor as positions along each of its dimensions.
+    """Convert indices of the flattened tensor to indices along each dimension.
 
     Examples
     --------
@@ -337,7 +337,7 @@ def unravel_index(indices, dims, name=None) -> Any:
 
 
 def is_non_decreasing(x, name=None) -> Any:
-    """Whether no element is less than the one before, in the flattened tensor.
+    """Return whether no element is less than the previous one, in the flattened tensor.
 
     Examples
     --------
@@ -348,7 +348,7 @@ def is_non_decreasing(x, name=None) -> Any:
 
 
 def is_strictly_increasing(x, name=None) -> Any:
-    """Whether each element is greater than the one before, in the flattened tensor.
+    """Return whether each element is greater than the previous one, in the flattened tensor.
 
     Examples
     --------
@@ -366,7 +366,7 @@ def _flat(x) -> Any:
 
 
 def argmax(input, axis=None, output_type=None, name=None) -> Any:
-    """The position of the greatest element along a dimension: the first of several.
+    """Return the index of the largest element along a dimension; the first of several.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ def argmax(input, axis=None, output_type=None, name=None) -> Any:
 
     Returns
     -------
-    Tensor: Of whole numbers.
+    Tensor: Of integers.
 
     Raises
     ------
@@ -391,7 +391,7 @@ def argmax(input, axis=None, output_type=None, name=None) -> Any:
 
 
 def argmin(input, axis=None, output_type=None, name=None) -> Any:
-    """The position of the least element along a dimension; arguments as for `argmax`.
+    """Return the index of the smallest element along a dimension; see `argmax`.
 
     Examples
     --------

@@ -123,7 +123,7 @@ rows(
 
 
 def logical_not(x, name=None) -> Any:
-    """The opposite of each truth value.
+    """Return the logical negation.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def logical_not(x, name=None) -> Any:
 
 
 def real(input, name=None) -> Any:
-    """The real part of each element; real tensors are returned as they are.
+    """Return the real part of each element; real tensors are returned unchanged.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def real(input, name=None) -> Any:
 
 
 def imag(input, name=None) -> Any:
-    """The imaginary part of each element; 0 for real tensors.
+    """Return the imaginary part of each element; 0 for real tensors.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def imag(input, name=None) -> Any:
 
 
 def conj(x, name=None) -> Any:
-    """The complex conjugate of each element; real tensors are returned as they are.
+    """Return the complex conjugate of each element; real tensors are returned unchanged.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def conj(x, name=None) -> Any:
 
 
 def angle(input, name=None) -> Any:
-    """The angle of each element in the complex plane: 0 or pi for real numbers.
+    """Return the angle of each element in the complex plane: 0 or pi for real numbers.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from wengert.compat.tensorflow.functions import values as V
 
 
 def turned(x, transpose: bool, adjoint: bool) -> Any:
-    """Matrices, transposed or adjoint if that is asked for."""
+    """Return matrices, transposed or adjoint on request."""
     if not (transpose or adjoint):
         return x
     x = wg.transpose(x, -1, -2)
@@ -36,7 +36,7 @@ def matmul(
     grad_b: bool = False,
     name=None,
 ) -> Any:
-    """The product of two matrices, or of two batches of them.
+    """Multiply two matrices, or two batches of them.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def matvec(
     b_is_sparse: bool = False,
     name=None,
 ) -> Any:
-    """The product of a matrix and a vector, or of batches of them; arguments as for `matmul`.
+    """Multiply a matrix and a vector, or batches of them; see `matmul`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def matvec(
 
 @V.operation("Transpose")
 def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any:
-    """The last two dimensions exchanged.
+    """Exchange the last two dimensions.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any
 
 
 def adjoint(matrix, name=None) -> Any:
-    """The last two dimensions exchanged, and complex numbers conjugated.
+    """Exchange the last two dimensions, and conjugate complex numbers.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def adjoint(matrix, name=None) -> Any:
 
 @V.operation("MatMul")
 def tensordot(a, b, axes, name=None) -> Any:
-    """The sum of products of elements along some dimensions of both tensors.
+    """Sum products over some dimensions of both tensors.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def tensordot(a, b, axes, name=None) -> Any:
 
 @V.operation("Einsum")
 def einsum(equation: str, *inputs, **kwargs) -> Any:
-    """Sums of products, of indices that a formula names: ``"ij,jk->ik"`` multiplies matrices.
+    """Sum products by a formula of indices: ``"ij,jk->ik"`` multiplies matrices.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def _check_sizes(equation: str, parts: list[Any]) -> None:
 
 @V.operation("AddN")
 def add_n(inputs, name=None) -> Any:
-    """The sum of tensors of one shape.
+    """Add tensors of one shape.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def add_n(inputs, name=None) -> Any:
 
 
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None) -> Any:
-    """The sum of tensors of one shape: `add_n`.
+    """Add tensors of one shape; same as `add_n`.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None) -> Any:
 
 @V.operation("AddV2")
 def polyval(coeffs, x, name=None) -> Any:
-    """The value of a polynomial, whose coefficients begin with that of the highest power.
+    """Evaluate a polynomial, given coefficients from the highest power down.
 
     Raises
     ------

@@ -29,7 +29,7 @@ def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: s
 
         Parameters
         ----------
-        input_tensor : Tensor. Or what becomes one; of {kinds}.
+        input_tensor : Tensor or tensor-like. Of {kinds}.
         axis : int or sequence of int, optional. The dimensions to reduce; all by default.
         keepdims : bool. Whether to leave a dimension of size 1 for each that is reduced.
 
@@ -126,7 +126,7 @@ rows(
 
 
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
-    """The square root of the sum of the squares, of all elements or along dimensions.
+    """Return the root of the sum of squares, of all elements or along dimensions.
 
     Examples
     --------
@@ -154,11 +154,11 @@ def _whole_root(total) -> Any:
 
 
 def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
-    """The mean of the squared distances from the mean, of all elements or along dimensions.
+    """Return the variance of all elements or along dimensions.
 
     Raises
     ------
-    TypeError: If the elements are whole numbers.
+    TypeError: If the elements are integers.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def reduce_variance(input_tensor, axis=None, keepdims: bool = False, name=None) 
 
 
 def reduce_std(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
-    """The square root of `reduce_variance`, whose arguments it takes.
+    """Return the root of `reduce_variance`; takes the same arguments.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def _spread(name, value) -> Any:
 
 
 def count_nonzero(input, axis=None, keepdims=None, dtype=None, name=None) -> Any:
-    """How many elements are not 0, of all or along dimensions; int64 by default.
+    """Count the elements that are not 0, of all or along dimensions; int64 by default.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=None, name=None) -> Any
 
 
 def zero_fraction(value, name=None) -> Any:
-    """The share of the elements that are 0, as a float32.
+    """Return the fraction of elements that are 0, as float32.
 
     Examples
     --------

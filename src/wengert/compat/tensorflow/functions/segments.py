@@ -19,7 +19,7 @@ from wengert.compat.tensorflow.functions.templates import KINDS, rows
 
 @V.operation("ScatterNd")
 def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None) -> Any:
-    """Zeros of a shape, to which `updates` are added at positions.
+    """Add `updates` at positions to zeros of a shape.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _lowered(rows, places, parts) -> Any:
 
 
 def _written(op: str, x, indices, parts, write) -> Any:
-    """`x` with `parts` written by `write` where the rows of `indices` say."""
+    """Return `x` with `parts` written by `write` at the rows of `indices`."""
     found = positions(op, indices)
     sizes, depth = x._payload.shape, found.shape[-1]
     flat = flat_positions(op, found, sizes)
@@ -94,7 +94,7 @@ def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: st
 
         Parameters
         ----------
-        tensor : Tensor. Or what becomes one.
+        tensor : Tensor or tensor-like.
         indices : Tensor. Rows of positions, one for each of the first dimensions of `tensor`.
         updates : Tensor. One part for each row, of the dtype of `tensor`.
 
@@ -135,7 +135,7 @@ rows(
 
 @V.operation("DynamicPartition")
 def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
-    """The parts of a tensor, sorted into lists by the numbers that `partitions` gives them.
+    """Split the slices of a tensor into lists, by the numbers in `partitions`.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
 
 @V.operation("DynamicStitch")
 def dynamic_stitch(indices, data, name=None) -> Any:
-    """Parts put where lists of positions say: ``result[indices[i][j]] = data[i][j]``.
+    """Place slices at lists of indices: ``result[indices[i][j]] = data[i][j]``.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def _sum(x, places, count: int) -> Any:
 
 
 def _counts(x, places, count: int) -> Any:
-    """How many rows each segment has, at least 1, to divide by."""
+    """Return the number of rows in each segment, at least 1, to divide by."""
     found = np.maximum(np.bincount(V.numbers_of(places), minlength=count), 1)
     return wg.as_tensor(found.reshape(-1, *(1,) * (x._payload.ndim - 1)).astype(x._payload.dtype))
 

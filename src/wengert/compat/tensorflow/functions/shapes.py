@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's functions that give a tensor another shape."""
+"""Layer 9 · compat: TensorFlow's functions that reshape tensors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from wengert.compat.tensorflow.shapes import TensorShape
 
 @V.operation("Reshape")
 def reshape(tensor, shape, name=None) -> Any:
-    """The same elements in another shape.
+    """Reshape a tensor.
 
     Parameters
     ----------
-    tensor : Tensor. Or what becomes one.
+    tensor : Tensor or tensor-like.
     shape : sequence of int, or Tensor. One size may be -1: what is left.
 
     Returns
@@ -64,7 +64,7 @@ def reshape(tensor, shape, name=None) -> Any:
 
 @V.operation("ExpandDims")
 def expand_dims(input, axis, name=None) -> Any:
-    """The tensor with one more dimension, of size 1, at `axis`.
+    """Insert a dimension of size 1 at `axis`.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def expand_dims(input, axis, name=None) -> Any:
 
 @V.operation("Squeeze")
 def squeeze(input, axis=None, name=None) -> Any:
-    """The tensor without dimensions of size 1: all of them, or those named.
+    """Remove dimensions of size 1: all of them, or the given ones.
 
     Raises
     ------
@@ -119,11 +119,11 @@ def squeeze(input, axis=None, name=None) -> Any:
 
 @V.operation("Transpose")
 def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
-    """The dimensions in another order: the reverse one, or `perm`.
+    """Permute the dimensions: reverse them, or use `perm`.
 
     Parameters
     ----------
-    a : Tensor. Or what becomes one.
+    a : Tensor or tensor-like.
     perm : sequence of int, optional. For each dimension of the result, which one of `a` it is.
     conjugate : bool. Whether to take the complex conjugate, too.
 
@@ -165,7 +165,7 @@ def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
 
 @V.operation("BroadcastTo")
 def broadcast_to(input, shape, name=None) -> Any:
-    """The tensor, repeated along dimensions of size 1 and new ones, so that it has `shape`.
+    """Broadcast a tensor to `shape`.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def broadcast_to(input, shape, name=None) -> Any:
 
 @V.operation("EnsureShape")
 def ensure_shape(x, shape, name=None) -> Any:
-    """The tensor itself, if it has that shape; None stands for any size.
+    """Return the tensor if it has that shape, where None stands for any size.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def ensure_shape(x, shape, name=None) -> Any:
 
 @V.operation("Meshgrid")
 def meshgrid(*args, indexing: str = "xy", name=None) -> Any:
-    """The coordinates of the points of a grid, one tensor for each argument, as a list.
+    """Return the coordinates of the points of a grid, as a list with one tensor per argument.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def meshgrid(*args, indexing: str = "xy", name=None) -> Any:
 
 
 def broadcast_static_shape(shape_x, shape_y) -> TensorShape:
-    """The shape that two shapes broadcast to.
+    """Return the broadcast shape of two shapes.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def broadcast_static_shape(shape_x, shape_y) -> TensorShape:
 
 @V.operation("BroadcastArgs")
 def broadcast_dynamic_shape(shape_x, shape_y) -> Any:
-    """The shape that two shapes broadcast to, as a tensor.
+    """Return the broadcast shape of two shapes, as a tensor.
 
     Raises
     ------

@@ -24,7 +24,7 @@ KINDS = {
     BOOLS: "bool",
     ALL: "any dtype",
 }
-"""What a list of dtypes is called."""
+"""The names of lists of dtypes."""
 SAME = "Of that dtype; differentiable."
 FLAT = "Of that dtype; as in TensorFlow it passes no gradient on."
 TRUTH = "Of bools."
@@ -63,7 +63,7 @@ def unary(
 
         Parameters
         ----------
-        {0} : Tensor. Or what becomes one; of {kinds}.
+        {0} : Tensor or tensor-like. Of {kinds}.
 
         Returns
         -------
@@ -103,7 +103,7 @@ def function_of(
 
         Parameters
         ----------
-        {0}, {1} : Tensor. Or what becomes one; of one dtype, of {kinds}, and of shapes that
+        {0}, {1} : Tensor or tensor-like. Of one dtype, of {kinds}, and of shapes that
             broadcast.
 
         Returns

@@ -41,28 +41,28 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def invalid(op: str, message: str) -> InvalidArgumentError:
-    """The error that TensorFlow's kernel `op` raises."""
+    """Return the error that TensorFlow's kernel `op` raises."""
     return InvalidArgumentError(None, None, f"{message} [Op:{op}]")
 
 
 def shown(shape) -> str:
-    """A shape as TensorFlow's kernels show it: ``[2,3]``."""
+    """Return a shape as TensorFlow's kernels print it: ``[2,3]``."""
     return f"[{','.join(map(str, shape))}]"
 
 
 def kind_of(x) -> str:
-    """The kind of a tensor's dtype: one of ``f``, ``c``, ``i``, ``u``, ``b``."""
+    """Return the kind of a tensor's dtype: one of ``f``, ``c``, ``i``, ``u``, ``b``."""
     kind = x._payload.dtype.kind
     return "f" if kind == "V" else kind
 
 
 def type_of(x) -> Any:
-    """The dtype of a tensor, as TensorFlow shows it."""
+    """Return the dtype of a tensor as TensorFlow prints it."""
     return of_numpy(np.dtype(x._payload.dtype))
 
 
 def constant_of(array) -> Any:
-    """A tensor of the elements of an array."""
+    """Return a constant tensor of the elements of an array."""
     return made(new_tensor(np.asarray(array)))
 
 
@@ -114,7 +114,7 @@ def computed(op: str, function: Callable[..., Any], *args, **kwargs) -> Any:
 
 
 def operation(op: str) -> Callable[[_Function], _Function]:
-    """Decorate a function that gives plain tensors, or a sequence of them (see `computed`)."""
+    """Decorate a function that returns plain tensors, or a sequence of them (see `computed`)."""
 
     def decorate(function: _Function) -> _Function:
         @functools.wraps(function)
@@ -158,7 +158,7 @@ def aligned(op: str, *values) -> list[Any]:
 
 
 def numbers_of(value) -> Any:
-    """The elements of what becomes a tensor as an array, outside of any history."""
+    """Return the elements of a tensor-like as an array, without history."""
     return np.asarray(tensor_of(value).numpy())
 
 

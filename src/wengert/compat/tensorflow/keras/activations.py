@@ -18,7 +18,7 @@ from wengert.compat.tensorflow.refusal import refusing
 
 def _named(path: str, function: Callable[[Any], Any]) -> Any:
     def activation(x) -> Any:
-        """``{name}``, element by element (see `tf.nn` and `tf.math`).
+        """Apply ``{name}`` to each element (see `tf.nn` and `tf.math`).
 
         Examples
         --------
@@ -79,7 +79,7 @@ swish, hard_swish = globals()["silu"], globals()["hard_silu"]
 def relu(
     x, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0
 ) -> Any:
-    """The elements above `threshold`, at most `max_value`; the others times `negative_slope`.
+    """Return x, at most `max_value`; below `threshold`, ``negative_slope * (x - threshold)``.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def relu(
 
 
 def elu(x, alpha: float = 1.0) -> Any:
-    """The elements, negative ones replaced by ``alpha * (exp(x) - 1)``.
+    """Return x where positive, else ``alpha * (exp(x) - 1)``.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def elu(x, alpha: float = 1.0) -> Any:
 
 
 def leaky_relu(x, negative_slope: float = 0.2) -> Any:
-    """The elements, negative ones times `negative_slope`.
+    """Return x where positive, else `negative_slope` times x.
 
     Examples
     --------
@@ -123,17 +123,17 @@ def leaky_relu(x, negative_slope: float = 0.2) -> Any:
 
 
 def gelu(x, approximate: bool = False) -> Any:
-    """The elements times the normal distribution function of them (see `tf.nn.gelu`)."""
+    """Return x times the standard normal distribution function at x (see `tf.nn.gelu`)."""
     return _nn.gelu(x, approximate)
 
 
 def softmax(x, axis: int = -1) -> Any:
-    """Exponentials, scaled so that they add up to 1 along a dimension (see `tf.nn.softmax`)."""
+    """Return exponentials that sum to 1 along a dimension (see `tf.nn.softmax`)."""
     return _nn.softmax(x, axis)
 
 
 def log_softmax(x, axis: int = -1) -> Any:
-    """The logarithm of `softmax`."""
+    """Return the logarithm of `softmax`."""
     return _nn.log_softmax(x, axis)
 
 
@@ -143,7 +143,7 @@ _of_name = getter(
 
 
 def get(identifier) -> Any:
-    """The function that a name stands for; None stands for `linear`.
+    """Return the activation with a name; None stands for `linear`.
 
     Raises
     ------

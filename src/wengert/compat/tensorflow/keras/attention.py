@@ -62,7 +62,7 @@ class EinsumDense(Layer):
 
 
 def _barred(scores, allowed) -> Any:
-    """Scores, far below where something is not allowed."""
+    """Return scores, made very small where attention is not allowed."""
     if allowed is None:
         return scores
     least = -6e4 if scores.dtype.name == "float16" else -1e9
@@ -91,7 +91,7 @@ class _Attending(Layer):
         raise NotImplementedError
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """The mask of the queries."""
+        """Return the mask of the queries."""
         return mask[0] if mask else None
 
     def call(
@@ -102,7 +102,7 @@ class _Attending(Layer):
         return_attention_scores: bool = False,
         use_causal_mask: bool = False,
     ) -> Any:
-        """Means of values, and perhaps their weights."""
+        """Return weighted means of values, and their weights on request."""
         query, value = inputs[:2]
         scores = self._scores(query, inputs[2] if len(inputs) > 2 else value)
         rows, columns = tuple(scores.shape)[1:]
@@ -120,7 +120,7 @@ class _Attending(Layer):
 
 @settings
 class Attention(_Attending):
-    """Means of values, weighted by products of queries with keys.
+    """Dot-product attention: means of values weighted by products of queries with keys.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class Attention(_Attending):
 
 @settings
 class AdditiveAttention(_Attending):
-    """Means of values, weighted by sums of queries with keys (Bahdanau and others 2014).
+    """Additive attention: means of values weighted by sums (Bahdanau and others, 2014).
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class AdditiveAttention(_Attending):
 
 @settings
 class MultiHeadAttention(Layer):
-    """Attention of several heads (Vaswani and others 2017).
+    """Multi-head attention (Vaswani and others, 2017).
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class MultiHeadAttention(Layer):
         return EinsumDense(**held, name=name, dtype=self.dtype)
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """The mask of the queries."""
+        """Return the mask of the queries."""
         return mask
 
     def call(
@@ -253,7 +253,7 @@ class MultiHeadAttention(Layer):
         training: bool = False,
         use_causal_mask: bool = False,
     ) -> Any:
-        """The result for queries, and perhaps the weights of values."""
+        """Return the output for the queries, and the attention weights on request."""
         key = value if key is None else key
         if self._output_dense is None:
             size = query.shape[-1] if self.output_shape is None else self.output_shape

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.backend``: settings that all of Keras shares, and names."""
+"""Layer 9 · compat: ``tf.keras.backend``: settings shared by all of Keras, and names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COUNTS: dict[str, int] = {}
 
 
 def epsilon() -> float:
-    """The small number that keeps logarithms and quotients finite.
+    """Return the small constant that keeps logarithms and quotients finite.
 
     Examples
     --------
@@ -29,12 +29,12 @@ def epsilon() -> float:
 
 
 def set_epsilon(value: float) -> None:
-    """Set what `epsilon` says."""
+    """Set the value of `epsilon`."""
     _SETTINGS["epsilon"] = float(value)
 
 
 def floatx() -> str:
-    """The dtype of new weights.
+    """Return the default dtype of weights.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def floatx() -> str:
 
 
 def set_floatx(value: str) -> None:
-    """Set what `floatx` says.
+    """Set the value of `floatx`.
 
     Raises
     ------
@@ -61,31 +61,31 @@ def set_floatx(value: str) -> None:
 
 
 def float_type(dtype=None) -> np.dtype[Any]:
-    """NumPy's dtype for `dtype`, or for what `floatx` says."""
+    """Return NumPy's dtype for `dtype`, or for `floatx`."""
     kind: np.dtype[Any] = dtype_of(floatx() if dtype is None else dtype)
     return kind
 
 
 def image_data_format() -> str:
-    """Where the channels of images are: last."""
+    """Return the position of the channels of images: last."""
     return "channels_last"
 
 
 def get_uid(prefix: str = "") -> int:
-    """How often a name has been asked for, this time included."""
+    """Return the number of times a name has been requested, including this call."""
     _COUNTS[prefix] = _COUNTS.get(prefix, 0) + 1
     return _COUNTS[prefix]
 
 
 def name_for(kind: str) -> str:
-    """A new name, made of that of a class: ``dense``, ``dense_1``, ..."""
+    """Return a new name based on that of a class: ``dense``, ``dense_1``, ..."""
     base = snake_case(kind)
     count = get_uid(base)
     return base if count == 1 else f"{base}_{count - 1}"
 
 
 def clear_session(free_memory: bool = True) -> None:
-    """Begin to count names again."""
+    """Restart the numbering of names."""
     _COUNTS.clear()
 
 

@@ -37,7 +37,7 @@ _EVENTS = (
 
 
 class Callback:
-    """A class to derive from, whose methods `fit`, `evaluate` and `predict` call.
+    """Base class for callbacks, whose methods `fit`, `evaluate` and `predict` call.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Callback:
     params: Any = None
 
     def set_params(self, params: dict[str, Any]) -> None:
-        """Take what `fit` was told."""
+        """Store the parameters of `fit`."""
         self.params = params
 
     def set_model(self, model) -> None:
-        """Take the model."""
+        """Store the model."""
         self.model = model
 
     def on_batch_begin(self, batch: int, logs=None) -> None:
@@ -87,7 +87,7 @@ for _event in _EVENTS:
 
 
 class History(Callback):
-    """What `fit` returns: in ``history``, for each quantity, its values after the epochs."""
+    """The result of `fit`: ``history`` maps each quantity to its values after the epochs."""
 
     def __init__(self) -> None:
         self.history: dict[str, list[Any]] = {}
@@ -103,7 +103,7 @@ class History(Callback):
 
 
 class ProgbarLogger(Callback):
-    """What prints one line for each epoch."""
+    """Prints one line per epoch."""
 
     def on_epoch_begin(self, epoch: int, logs=None) -> None:
         self._count = 0
@@ -123,12 +123,12 @@ class ProgbarLogger(Callback):
 
 
 def shown_numbers(logs) -> str:
-    """Quantities as one line."""
+    """Format quantities on one line."""
     return " - ".join(f"{key}: {value:.4f}" for key, value in logs.items())
 
 
 class CallbackList(Callback):
-    """Callbacks that are called one after the other.
+    """A sequence of callbacks.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ _FALLING = ("loss", "error", "entropy", "hinge", "poisson", "divergence", "logco
 
 @arguments
 class _Monitor(Callback):
-    """What looks at one quantity, and knows which of two values is better."""
+    """Base class for callbacks that watch one quantity and know which of two values is better."""
 
     monitor: str = "val_loss"
     mode: str = "auto"
@@ -242,7 +242,7 @@ class _Monitor(Callback):
 
 @arguments
 class EarlyStopping(_Monitor):
-    """Stop when a quantity has not become better for some epochs.
+    """Stops training when a quantity has stopped improving.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ class EarlyStopping(_Monitor):
 
 @arguments
 class ModelCheckpoint(_Monitor):
-    """Save the model, or its weights, after each epoch or after some batches.
+    """Saves the model, or its weights, after each epoch or every few batches.
 
     Parameters
     ----------
@@ -402,7 +402,7 @@ class ModelCheckpoint(_Monitor):
 
 @arguments
 class ReduceLROnPlateau(_Monitor):
-    """Make the learning rate smaller when a quantity has not become better for some epochs.
+    """Reduces the learning rate when a quantity has stopped improving.
 
     Parameters
     ----------
@@ -468,7 +468,7 @@ class ReduceLROnPlateau(_Monitor):
 
 @arguments
 class LearningRateScheduler(Callback):
-    """Set the learning rate before each epoch, to what a function of the epoch says.
+    """Sets the learning rate before each epoch to a function of the epoch.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def _points(count: int, inner=None) -> Any:
 
 
 class _Plain(Metric):
-    """What predictions are, where no argument says otherwise."""
+    """Default treatment of predictions, where no argument says otherwise."""
 
     top_k: Any = None
     class_id: Any = None
@@ -38,10 +38,10 @@ class _Plain(Metric):
 
 @arguments
 class _Counting(_Plain):
-    """What counts the four ways of being right or wrong, for each threshold."""
+    """Base class that counts true and false positives and negatives for each threshold."""
 
     wanted: ClassVar[tuple[str, ...]] = _COUNTS
-    """What is counted."""
+    """The counts that the metric needs."""
     thresholds: Any = None
     name: Any = None
     dtype: Any = None
@@ -86,7 +86,7 @@ class _Counting(_Plain):
         return self._tensor(numbers[0] if len(numbers) == 1 else numbers)
 
     def result(self) -> Any:
-        """What has been counted, or a share of it."""
+        """Return the count so far, or a ratio of counts."""
         part, *rest = self._counts().values()
         return self._shown(_share(part, part + rest[0]) if rest else part)
 
@@ -125,7 +125,7 @@ class Precision(_OfClasses):
     Parameters
     ----------
     thresholds : float or list of float, optional. Above which a prediction says so; 0.5 by default.
-    top_k : int, optional. That the greatest `top_k` predictions say so instead.
+    top_k : int, optional. That the largest `top_k` predictions say so instead.
     class_id : int, optional. The class that is looked at alone.
 
     Examples
@@ -155,7 +155,7 @@ class Recall(_OfClasses):
 
 @arguments
 class AUC(_Counting):
-    """The area under the curve of the shares of true and false positives, or of precision.
+    """The area under the ROC curve, or under the precision-recall curve.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class AUC(_Counting):
         self._begin(_points(self.num_thresholds, self.thresholds))
 
     def result(self) -> Any:
-        """The area."""
+        """Return the area."""
         n = self._counts()
         tp, fp = n["true_positives"], n["false_positives"]
         recall = _share(tp, tp + n["false_negatives"])
@@ -201,7 +201,9 @@ class AUC(_Counting):
         return self._tensor(((x[:-1] - x[1:]) * height).sum())
 
     def _interpolated(self, tp, fp, fn) -> Any:
-        """The area under precision by recall, as Davis and Goadrich (2006) interpolate it."""
+        """Return the area under the precision-recall curve, interpolated by Davis and Goadrich
+        (2006).
+        """
         said = tp + fp
         step, change = tp[:-1] - tp[1:], said[:-1] - said[1:]
         slope = _share(step, np.maximum(change, 0))
@@ -239,7 +241,7 @@ class _At(_Counting):
         )
 
     def result(self) -> Any:
-        """The best share."""
+        """Return the best value."""
         n = self._counts()
         held, best = (_share(n[a], n[a] + n[b]) for a, b in (self.bound, self.best))
         return self._tensor(best[held >= getattr(self, self.given)].max(initial=0.0))
@@ -274,7 +276,7 @@ of_rows(
 
 @arguments
 class MeanIoU(Metric):
-    """The mean over classes of what labels and predictions share, by what either of them has.
+    """The mean over classes of intersection over union of labels and predictions.
 
     Parameters
     ----------
@@ -303,7 +305,7 @@ class MeanIoU(Metric):
         self._variables[0].assign_add(found)
 
     def result(self) -> Any:
-        """The mean."""
+        """Return the mean."""
         matrix = self._variables[0].numpy().astype(np.float64)
         shared = np.diagonal(matrix)
         either = matrix.sum(0) + matrix.sum(1) - shared

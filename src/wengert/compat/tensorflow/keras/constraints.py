@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.constraints``: what is applied to weights after each step."""
+"""Layer 9 · compat: ``tf.keras.constraints``: functions applied to weights after each step."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["Constraint", "MaxNorm", "MinMaxNorm", "NonNeg", "UnitNorm", "get"]
 
 
 class Constraint(Configured):
-    """A class to derive from, whose instances map the value of a weight to another."""
+    """Base class for constraints, which map the value of a weight to another one."""
 
     def __call__(self, w) -> Any:
-        """The value that the weight gets."""
+        """Return the constrained value."""
         raise NotImplementedError
 
     def _norm(self, w) -> Any:
-        """The lengths along `axis`, with that dimension kept."""
+        """Return the norms along `axis`, with that dimension kept."""
         axes: Any = self.axis  # type: ignore[attr-defined]
         axes = tuple(axes) if isinstance(axes, list | tuple) else axes
         return np.sqrt(np.sum(np.square(numbers_of(w)), axis=axes, keepdims=True))
 
 
 class NonNeg(Constraint):
-    """Negative elements become 0.
+    """Sets negative elements to 0.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class NonNeg(Constraint):
 
 @dataclass(eq=False, repr=False)
 class MaxNorm(Constraint):
-    """Vectors that are longer than `max_value` are shortened to it."""
+    """Scales vectors down to a norm of at most `max_value`."""
 
     max_value: float = 2
     axis: Any = 0
@@ -58,7 +58,7 @@ class MaxNorm(Constraint):
 
 @dataclass(eq=False, repr=False)
 class MinMaxNorm(Constraint):
-    """The lengths of vectors are brought, at some `rate`, between two numbers."""
+    """Moves the norms of vectors between two bounds, at some `rate`."""
 
     min_value: float = 0.0
     max_value: float = 1.0
@@ -74,7 +74,7 @@ class MinMaxNorm(Constraint):
 
 @dataclass(eq=False, repr=False)
 class UnitNorm(Constraint):
-    """Vectors get the length 1."""
+    """Scales vectors to norm 1."""
 
     axis: Any = 0
 

@@ -17,12 +17,12 @@ __all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReL
 
 
 def several(value, d: int) -> tuple[int, ...]:
-    """A size for each dimension."""
+    """Return a size for each dimension."""
     return (int(value),) * d if isinstance(value, int) else tuple(int(n) for n in value)
 
 
 def conv_padding(value: str, known: tuple[str, ...] = ("valid", "same")) -> str:
-    """A kind of padding that there is."""
+    """Return a padding mode, checked."""
     if value.lower() not in known:
         names = ", ".join(map(repr, known))
         raise ValueError(f"`padding` must be one of {names}. Received: padding={value!r}")
@@ -30,14 +30,14 @@ def conv_padding(value: str, known: tuple[str, ...] = ("valid", "same")) -> str:
 
 
 def check_last(data_format) -> None:
-    """Refuse channels in front."""
+    """Refuse a format with channels first."""
     if data_format not in (None, "channels_last"):
         raise ValueError(f"data_format={data_format!r} is not offered here: channels come last")
 
 
 @settings
 class _Weighted(Layer):
-    """What the layers have in common whose result is a product with a kernel, and a bias."""
+    """Base class for layers whose result is a product with a kernel, plus a bias."""
 
     activation: Any = None
     use_bias: bool = True
@@ -73,7 +73,7 @@ class _Weighted(Layer):
 
 @settings
 class _Conv(_Weighted):
-    """What the layers of convolutions have in common."""
+    """Base class for convolution layers."""
 
     dimensions = 2
     paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
@@ -105,7 +105,7 @@ class _Conv(_Weighted):
 
 
 class Conv2D(_Conv):
-    """The convolution of images with filters that are learnt.
+    """Convolution of images with trained filters.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class Conv2D(_Conv):
 
 
 class Conv1D(_Conv):
-    """The convolution of sequences with filters that are learnt.
+    """Convolution of sequences with trained filters.
 
     With ``padding="causal"`` a result knows no later steps than its own.
 
@@ -137,14 +137,14 @@ class Conv1D(_Conv):
 
 
 class Conv3D(_Conv):
-    """The convolution of volumes with filters that are learnt."""
+    """Convolution of volumes with trained filters."""
 
     dimensions = 3
 
 
 @settings
 class Conv2DTranspose(_Conv):
-    """What the gradient of a convolution does: images that become larger.
+    """Transposed convolution of images, which makes them larger.
 
     Examples
     --------
@@ -182,7 +182,7 @@ class Conv2DTranspose(_Conv):
 
 
 class Conv1DTranspose(Conv2DTranspose):
-    """What the gradient of a convolution does: sequences that become longer.
+    """Transposed convolution of sequences, which makes them longer.
 
     Examples
     --------
@@ -198,7 +198,7 @@ class Conv1DTranspose(Conv2DTranspose):
 
 @settings
 class _Pooling(Layer):
-    """What the layers have in common that pool windows."""
+    """Base class for layers that pool windows."""
 
     dimensions: ClassVar[int]
     function: ClassVar[Any]
@@ -220,7 +220,7 @@ class _Pooling(Layer):
 
 @settings
 class _Global(Layer):
-    """What the layers have in common that pool all of an example."""
+    """Base class for layers that pool a whole example."""
 
     dimensions: ClassVar[int]
     function: ClassVar[Any]
@@ -273,7 +273,7 @@ for _word in _POOLED:
 
 @settings
 class Normalizing(Layer):
-    """What the layers have in common that give parts mean 0 and variance 1."""
+    """Base class for layers that normalize to mean 0 and variance 1."""
 
     axis: Any = -1
     epsilon: float = 1e-3
@@ -312,7 +312,7 @@ class Normalizing(Layer):
 
 @settings
 class BatchNormalization(Normalizing):
-    """Each channel with mean 0 and variance 1, then scaled and moved by weights.
+    """Batch normalization: normalizes each channel, then scales and shifts it by weights.
 
     While training, mean and variance are those of the batch, and running means of them are kept;
     else these are taken.
@@ -363,7 +363,7 @@ class BatchNormalization(Normalizing):
 
 
 class LayerNormalization(Normalizing):
-    """Each example with mean 0 and variance 1, then scaled and moved by weights.
+    """Layer normalization: normalizes each example, then scales and shifts it by weights.
 
     Examples
     --------
@@ -379,7 +379,7 @@ class LayerNormalization(Normalizing):
 
 @settings
 class Normalization(Layer):
-    """``(inputs - mean) / sqrt(variance)``, with numbers that are given or found by `adapt`.
+    """Computes ``(inputs - mean) / sqrt(variance)``, with values given or found by `adapt`.
 
     Examples
     --------
@@ -404,7 +404,7 @@ class Normalization(Layer):
         self.variance = None if self.variance is None else np.asarray(self.variance, self._kind)
 
     def adapt(self, data) -> None:
-        """Find the mean and the variance of examples."""
+        """Compute the mean and the variance of examples."""
         batches = (
             [numbers_of(data)]
             if not hasattr(data, "as_numpy_iterator")
@@ -479,7 +479,7 @@ class Dense(_Weighted):
 
 @settings
 class Activation(Layer):
-    """A function of `tf.keras.activations`, as a layer.
+    """An activation as a layer (see `tf.keras.activations`).
 
     Examples
     --------
@@ -495,7 +495,7 @@ class Activation(Layer):
 
 @settings
 class ReLU(Layer):
-    """`tf.keras.activations.relu`, as a layer.
+    """The layer of `tf.keras.activations.relu`.
 
     Examples
     --------
@@ -512,7 +512,7 @@ class ReLU(Layer):
 
 
 class LeakyReLU(Layer):
-    """The elements, negative ones times `negative_slope`.
+    """x where positive, else `negative_slope` times x.
 
     Examples
     --------
@@ -531,7 +531,7 @@ class LeakyReLU(Layer):
 
 @settings
 class ELU(Layer):
-    """The elements, negative ones replaced by ``alpha * (exp(x) - 1)``."""
+    """x where positive, else ``alpha * (exp(x) - 1)``."""
 
     alpha: float = 1.0
 
@@ -541,7 +541,7 @@ class ELU(Layer):
 
 @settings
 class Softmax(Layer):
-    """`tf.nn.softmax`, as a layer.
+    """The layer of `tf.nn.softmax`.
 
     Examples
     --------
@@ -556,14 +556,14 @@ class Softmax(Layer):
 
 
 class Identity(Layer):
-    """The input itself."""
+    """Returns its input."""
 
     def call(self, inputs) -> Any:
         return inputs
 
 
 class Lambda(Layer):
-    """A function, as a layer.
+    """A function as a layer.
 
     Examples
     --------

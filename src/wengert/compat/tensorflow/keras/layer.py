@@ -56,7 +56,7 @@ _TRAINING: ContextVar[bool | None] = ContextVar("wengert_keras_training", defaul
 
 
 class Layer(Configured):
-    """A function of tensors with weights of its own.
+    """A function of tensors with its own weights.
 
     Subclasses define `call`, and `build`, if weights depend on the shape of the input.
 
@@ -85,7 +85,7 @@ class Layer(Configured):
     _losses: list[Any]
 
     def __new__(cls, *args, **kwargs) -> Any:
-        """A layer that can already be given attributes."""
+        """Make a layer that can hold attributes before ``__init__`` runs."""
         layer = super().__new__(cls, *args, **kwargs)
         object.__setattr__(layer, "_weights", [])
         object.__setattr__(layer, "_losses", [])
@@ -142,7 +142,7 @@ class Layer(Configured):
         aggregation=None,
         name: str | None = None,
     ) -> Any:
-        """A new weight.
+        """Add a weight.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class Layer(Configured):
         return variable
 
     def _parts(self) -> Iterator[Any]:
-        """Layers, metrics and weights among the attributes, in order."""
+        """Yield the layers, metrics and weights among the attributes, in order."""
         yield from self._weights
         for name, value in vars(self).items():
             if name not in _UNSEEN:
@@ -223,7 +223,7 @@ class Layer(Configured):
 
     @property
     def trainable(self) -> bool:
-        """Whether the weights are to be trained."""
+        """Whether to train the weights."""
         return self._trainable
 
     @trainable.setter
@@ -233,12 +233,12 @@ class Layer(Configured):
 
     @property
     def trainable_variables(self) -> list[Any]:
-        """The weights that are to be trained, those of inner layers included."""
+        """The weights to train, including those of inner layers."""
         return self._variables(True)
 
     @property
     def non_trainable_variables(self) -> list[Any]:
-        """The weights that are not to be trained."""
+        """The weights that are not trained."""
         return self._variables(False)
 
     @property
@@ -257,7 +257,7 @@ class Layer(Configured):
 
     @property
     def metrics(self) -> list[Any]:
-        """The metrics among the attributes, those of inner layers included."""
+        """The metrics among the attributes, including those of inner layers."""
         found: dict[int, Any] = {}
         for layer in self._flatten_layers():
             for part in layer._parts():
@@ -266,7 +266,7 @@ class Layer(Configured):
         return list(found.values())
 
     def get_weights(self) -> list[Any]:
-        """The values of all weights, as arrays."""
+        """Return the values of all weights, as arrays."""
         return [variable.numpy() for variable in self.weights]
 
     def set_weights(self, weights) -> None:
@@ -292,18 +292,18 @@ class Layer(Configured):
             variable.assign(value)
 
     def count_params(self) -> int:
-        """The number of numbers in all weights."""
+        """Return the number of elements in all weights."""
         return sum(int(np.prod(tuple(variable.shape))) for variable in self.weights)
 
     # -- losses -----------------------------------------------------------------------------------
 
     def add_loss(self, loss) -> None:
-        """Add something to the loss; to be called in `call`."""
+        """Add a term to the loss; for use in `call`."""
         self._losses += loss if isinstance(loss, list | tuple) else [loss]
 
     @property
     def losses(self) -> list[Any]:
-        """What weights and calls add to the loss."""
+        """The terms that weights and calls add to the loss."""
         layers = list(self._flatten_layers())
         added = [loss for layer in layers for loss in layer._losses]
         held = [pair for layer in layers for pair in layer._regularized]
@@ -312,17 +312,17 @@ class Layer(Configured):
     # -- calling ----------------------------------------------------------------------------------
 
     def build(self, input_shape) -> None:
-        """Make the weights, for inputs of this shape; the first size, of the batch, is None."""
+        """Make the weights for inputs of this shape; the batch size is None."""
         self.built = True
 
     def call(self, *args, **kwargs) -> Any:
-        """What the layer computes."""
+        """Compute the output of the layer."""
         raise NotImplementedError(
             f"Layer {type(self).__name__} does not have a `call()` method implemented."
         )
 
     def __call__(self, *args, **kwargs) -> Any:
-        """Build the layer, if that is to be done, and compute."""
+        """Build the layer if needed, and call it."""
         if not hasattr(self, "name"):
             raise RuntimeError(
                 f"In layer {type(self).__name__}, you forgot to call `super().__init__()` as the "
@@ -358,7 +358,7 @@ class Layer(Configured):
         return result
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """Which steps of the result count, given the mask of the inputs: the same ones."""
+        """Return the mask of the result; by default the mask of the inputs."""
         return mask
 
     def _mask(self, result, args, masks) -> None:
@@ -390,7 +390,7 @@ class Layer(Configured):
             resume(self)
 
     def compute_output_shape(self, input_shape) -> Any:
-        """The shape of the result, for an input of this shape."""
+        """Return the output shape for an input of this shape."""
         result = symbolic(self, (Symbol(tuple(input_shape), str(self._kind)),), {})
         return result.shape
 
@@ -405,12 +405,12 @@ class Layer(Configured):
 
     @property
     def input(self) -> Any:
-        """What the layer was called with in a functional model."""
+        """The input of the layer in a functional model."""
         return self._in_graph(0)
 
     @property
     def output(self) -> Any:
-        """What the layer gave in a functional model."""
+        """The output of the layer in a functional model."""
         return self._in_graph(1)
 
     @property
@@ -419,12 +419,12 @@ class Layer(Configured):
         return str(self._kind)
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another layer like this."""
+        """Return the arguments to make an equal layer."""
         own = {"name": self.name, "trainable": self.trainable, "dtype": str(self._kind)}
         return {**super().get_config(), **own}
 
     def get_build_config(self) -> dict[str, Any] | None:
-        """The shape that the weights were made for."""
+        """Return the shape that the weights were made for."""
         return {"input_shape": self._built_for} if self.built and self._built_for else None
 
     def build_from_config(self, config: dict[str, Any]) -> None:
@@ -444,7 +444,7 @@ class Layer(Configured):
 
 @register_keras_serializable("wengert")
 class Operation(Layer):
-    """An operator between the inputs of functional models, as a layer."""
+    """An operator between symbols of functional models, as a layer."""
 
     def __init__(self, symbol: str, reflected: bool = False, **kwargs) -> None:
         super().__init__(**kwargs)
@@ -478,7 +478,7 @@ def _shape(value) -> Any:
 
 
 def _found(value) -> Iterator[Any]:
-    """Layers, metrics and variables in a value."""
+    """Yield the layers, metrics and variables in a value."""
     if isinstance(value, Layer | Variable | Metric):
         yield value
     elif isinstance(value, list | tuple):
@@ -505,7 +505,7 @@ Layer.__new__.__signature__ = inspect.signature(Layer.__init__)  # type: ignore[
 
 
 def _masks(value) -> Any:
-    """What says which steps of an input count, or None."""
+    """Return the mask of the steps of an input, or None."""
     if isinstance(value, list | tuple):
         found = [getattr(part, "_keras_mask", None) for part in value]
         return None if all(one is None for one in found) else found

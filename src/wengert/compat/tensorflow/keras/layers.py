@@ -48,7 +48,7 @@ _GATHERED = gathered(
 
 
 class Flatten(Layer):
-    """Each example with one dimension.
+    """Flattens each example.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Flatten(Layer):
 
 @settings
 class Reshape(Layer):
-    """Each example in another shape, of which one size may be -1.
+    """Reshapes each example; one size may be -1.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Reshape(Layer):
 
 @settings
 class Permute(Layer):
-    """The dimensions of each example, which are counted from 1, in another order."""
+    """Permutes the dimensions of each example, counted from 1."""
 
     dims: Any
 
@@ -98,7 +98,7 @@ class Permute(Layer):
 
 @settings
 class Rescaling(Layer):
-    """``inputs * scale + offset``.
+    """Computes ``inputs * scale + offset``.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Rescaling(Layer):
 
 @settings
 class Embedding(Layer):
-    """The rows of a matrix that whole numbers name.
+    """Looks up rows of a matrix by index.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class Embedding(Layer):
         self.built = True
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """Where the number is not 0, if that stands for nothing."""
+        """Return the mask of the nonzero indices if `mask_zero` is set, else None."""
         return operations.not_equal(inputs, 0) if self.mask_zero else None
 
     def call(self, inputs) -> Any:
@@ -151,7 +151,7 @@ class Embedding(Layer):
 
 @settings
 class Dropout(Layer):
-    """While training, a share of the elements replaced by 0, and the others divided by the rest.
+    """Sets a fraction of the elements to 0 in training, and scales up the others.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class Dropout(Layer):
 
 @settings
 class GaussianNoise(Layer):
-    """While training, normal random numbers added."""
+    """Adds normal random numbers in training."""
 
     stddev: float
     seed: Any = None
@@ -223,7 +223,7 @@ def _merging(name: str, words: str, function, shown: str) -> Any:
 
 
 def _all_of(self, inputs, mask=None) -> Any:
-    """Where none of the inputs is masked."""
+    """Return the mask of the positions that no input masks."""
     found = [one for one in mask or () if one is not None]
     return functools.reduce(operations.logical_and, found) if found else None
 
@@ -238,7 +238,7 @@ Minimum = _merging("Minimum", "least", operations.minimum, "[1.]")
 
 @settings
 class Concatenate(Layer):
-    """A list of inputs, one after the other along a dimension.
+    """Concatenates a list of inputs along a dimension.
 
     Examples
     --------
@@ -249,7 +249,7 @@ class Concatenate(Layer):
     axis: int = -1
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """The masks, one after the other, or what none of them masks."""
+        """Return the masks, concatenated, or the mask of the positions that no input masks."""
         if all(one is None for one in mask or ()):
             return None
         full = [
@@ -292,7 +292,7 @@ def Input(
     name: str | None = None,
     tensor=None,
 ) -> Any:
-    """The input of a functional model: the shape of one example, and a dtype.
+    """Make the input of a functional model from the shape of one example and a dtype.
 
     Examples
     --------
@@ -306,7 +306,7 @@ def Input(
 
 
 class InputLayer(Layer):
-    """The shape of the inputs of a `Sequential`."""
+    """The input shape of a `Sequential`."""
 
     def __init__(
         self,
@@ -324,7 +324,7 @@ class InputLayer(Layer):
 
     @classmethod
     def of(cls, symbol: Symbol) -> Any:
-        """The layer of an input of a functional model."""
+        """Return the layer of an input of a functional model."""
         layer = cls(batch_shape=symbol.shape, name=symbol.name)
         object.__setattr__(layer, "_node", ((symbol,), symbol))
         return layer

@@ -19,7 +19,7 @@ from wengert.compat.tensorflow.nn import sparse_softmax_cross_entropy_with_logit
 
 
 def both(y_true, y_pred) -> tuple[Any, Any]:
-    """Targets and predictions, of the dtype of the predictions."""
+    """Return targets and predictions in the dtype of the predictions."""
     p = tensor_of(y_pred)
     if not is_floating(p):
         p = converted(p, float_type())
@@ -40,12 +40,12 @@ def same_rank(a, b) -> tuple[Any, Any]:
 
 
 def clipped(x, low: float, high: float) -> Any:
-    """`x` with bounds."""
+    """Clamp `x` to bounds."""
     return wg.clamp(x, low, high)
 
 
 def smoothed(y, share: float, classes: int) -> Any:
-    """Targets of which a share goes to all classes alike."""
+    """Smooth targets: distribute a fraction evenly over all classes."""
     return wg.add(wg.mul(y, 1.0 - share), share / classes)
 
 
@@ -101,7 +101,7 @@ def _logarithm(x) -> Any:
 
 
 def _signs(y) -> Any:
-    """Targets of 0 and 1 as -1 and 1; others as they are."""
+    """Return targets of 0 and 1 as -1 and 1; return others unchanged."""
     values = V.numbers_of(y)
     binary = bool(((values == 0) | (values == 1)).all())
     return wg.sub(wg.mul(y, 2.0), 1.0) if binary else y
@@ -138,7 +138,8 @@ of_rows(
 
 @V.operation("Mean")
 def huber(y_true, y_pred, delta: float = 1.0) -> Any:
-    """Half the squared error up to `delta`, and linear beyond; the mean over the last dimension.
+    """Return the Huber loss: quadratic up to `delta`, linear beyond; the mean over the last
+    dimension.
 
     Examples
     --------
@@ -154,7 +155,7 @@ def huber(y_true, y_pred, delta: float = 1.0) -> Any:
 
 @V.operation("Sum")
 def kullback_leibler_divergence(y_true, y_pred) -> Any:
-    """The sum of ``y_true * log(y_true / y_pred)`` over the last dimension.
+    """Return the sum of ``y_true * log(y_true / y_pred)`` over the last dimension.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def kullback_leibler_divergence(y_true, y_pred) -> Any:
 
 @V.operation("Mean")
 def categorical_hinge(y_true, y_pred) -> Any:
-    """How far the right class is from being ahead of the best other one by 1.
+    """Return the categorical hinge loss: how far the right class is from leading all others by 1.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def categorical_hinge(y_true, y_pred) -> Any:
 
 @V.operation("Sum")
 def cosine_similarity(y_true, y_pred, axis: int = -1) -> Any:
-    """Minus the cosine of the angle between targets and predictions.
+    """Return minus the cosine of the angle between targets and predictions.
 
     Examples
     --------
@@ -203,7 +204,7 @@ def _unit(x, axis: int) -> Any:
 def binary_crossentropy(
     y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
 ) -> Any:
-    """The cross entropy of probabilities of two classes; the mean over a dimension.
+    """Return the cross entropy of two-class probabilities; the mean over a dimension.
 
     Parameters
     ----------
@@ -236,7 +237,7 @@ def binary_crossentropy(
 def categorical_crossentropy(
     y_true, y_pred, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
 ) -> Any:
-    """The cross entropy of probabilities of classes, over a dimension.
+    """Return the cross entropy of class probabilities over a dimension.
 
     Parameters
     ----------
@@ -276,7 +277,7 @@ def categorical_crossentropy(
 def sparse_categorical_crossentropy(
     y_true, y_pred, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
 ) -> Any:
-    """The cross entropy of classes, given by number.
+    """Return the cross entropy of class indices.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ _FUNCTIONS = gathered(
 
 
 class Reduction:
-    """Names of what is done with the losses of the examples."""
+    """Names of the reductions over example losses."""
 
     AUTO = "sum_over_batch_size"
     NONE = "none"
@@ -46,7 +46,7 @@ class Reduction:
 
 
 class Loss(Configured):
-    """A loss: called with targets, predictions and, perhaps, weights of the examples.
+    """A loss, called with targets, predictions and optional example weights.
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ class Loss(Configured):
         self._dtype = dtype
 
     def call(self, y_true, y_pred) -> Any:
-        """The losses of the examples."""
+        """Return the losses of the examples."""
         raise NotImplementedError("Loss subclasses must implement the `call()` method.")
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
+        """Return the arguments to make an equal object."""
         return {"name": self.name, "reduction": self.reduction}
 
     def __call__(self, y_true, y_pred, sample_weight=None) -> Any:
-        """The loss."""
+        """Return the loss."""
         kind = float_type(self._dtype)
         p = V.made(V.converted(V.tensor_of(y_pred), kind))
         target = V.tensor_of(y_true)

@@ -20,7 +20,7 @@ from wengert.compat.tensorflow.keras.weights import Weight
 
 
 class Metric(Configured):
-    """Something that is counted: `update_state` for each batch, `result`, `reset_state`.
+    """A running metric: `update_state` for each batch, `result`, `reset_state`.
 
     Numbers that a subclass adds up are kept in plain attributes or in variables.
     """
@@ -32,41 +32,41 @@ class Metric(Configured):
         self._variables: list[Any] = []
 
     def add_variable(self, shape, initializer, dtype=None, name: str | None = None) -> Any:
-        """A variable that `reset_state` sets to zeros."""
+        """Add a variable that `reset_state` sets to zeros."""
         value = initializers.get(initializer)(shape, dtype or str(self._kind))
         self._variables.append(Weight(value, self.name, name or "variable", trainable=False))
         return self._variables[-1]
 
     def add_weight(self, shape=(), initializer="zeros", dtype=None, name: str | None = None) -> Any:
-        """As `add_variable`."""
+        """Add a variable; same as `add_variable`."""
         if isinstance(shape, str):
             shape, name = (), shape
         return self.add_variable(shape, initializer, dtype, name)
 
     @property
     def variables(self) -> list[Any]:
-        """What `add_variable` made."""
+        """The variables that `add_variable` made."""
         return list(self._variables)
 
     def update_state(self, *args, **kwargs) -> Any:
-        """Count one batch."""
+        """Add a batch."""
         raise NotImplementedError("Metric subclasses must implement `update_state`.")
 
     def result(self) -> Any:
-        """What has been counted so far."""
+        """Return the value of the metric so far."""
         raise NotImplementedError("Metric subclasses must implement `result`.")
 
     def reset_state(self) -> None:
-        """Begin again."""
+        """Reset the metric."""
         for variable in self._variables:
             variable.assign(np.zeros(tuple(variable.shape), variable.dtype.as_numpy_dtype))
 
     def reset_states(self) -> None:
-        """As `reset_state`."""
+        """Reset the metric; same as `reset_state`."""
         self.reset_state()
 
     def __call__(self, *args, **kwargs) -> Any:
-        """Count one batch; the result is what has been counted so far."""
+        """Add a batch, and return the value so far."""
         self.update_state(*args, **kwargs)
         return self.result()
 
@@ -74,7 +74,7 @@ class Metric(Configured):
         return constant_of(np.asarray(number).astype(self._kind))
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
+        """Return the arguments to make an equal object."""
         return {**super().get_config(), "name": self.name, "dtype": str(self._kind)}
 
     def __repr__(self) -> str:
@@ -145,7 +145,7 @@ class Sum(_Average):
 
 
 class MeanMetricWrapper(_Average):
-    """The mean of what a function of targets and predictions gives."""
+    """The mean of a function of targets and predictions."""
 
     def __init__(self, fn, name: str | None = None, dtype=None, **kwargs) -> None:
         super().__init__(name=name or getattr(fn, "__name__", None), dtype=dtype)
@@ -174,7 +174,7 @@ def _equal(y_true, y_pred) -> Any:
 
 
 def binary_accuracy(y_true, y_pred, threshold: float = 0.5) -> Any:
-    """Whether each prediction is on the right side of a threshold.
+    """Return whether each prediction is on the right side of a threshold.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def binary_accuracy(y_true, y_pred, threshold: float = 0.5) -> Any:
 
 
 def categorical_accuracy(y_true, y_pred) -> Any:
-    """Whether the greatest prediction is where the greatest target is.
+    """Return whether the largest prediction is at the largest target.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def categorical_accuracy(y_true, y_pred) -> Any:
 
 
 def sparse_categorical_accuracy(y_true, y_pred) -> Any:
-    """Whether the greatest prediction is at the number of the right class.
+    """Return whether the largest prediction is at the index of the right class.
 
     Examples
     --------
@@ -212,14 +212,14 @@ def sparse_categorical_accuracy(y_true, y_pred) -> Any:
 
 
 def sparse_top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
-    """Whether the right class is among the `k` greatest predictions."""
+    """Return whether the right class is among the `k` largest predictions."""
     y, p = numbers_of(y_true).astype(np.int64), numbers_of(y_pred)
     own = np.take_along_axis(p, y.reshape(-1, 1), 1)
     return constant_of(((p > own).sum(1) < k).astype(np.float32))
 
 
 def top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
-    """Whether the place of the greatest target is among the `k` greatest predictions.
+    """Return whether the largest target is among the `k` largest predictions.
 
     Examples
     --------
@@ -237,7 +237,7 @@ class _Wrapped(_Average):
     options: ClassVar[tuple[str, ...]] = ()
 
     def update_state(self, y_true, y_pred, sample_weight=None) -> None:
-        """Take a batch into account."""
+        """Add a batch."""
         chosen = {name: getattr(self, name) for name in self.options}
         self._add(numbers_of(self.function(y_true, y_pred, **chosen)), sample_weight)
 
@@ -298,7 +298,7 @@ of_rows(
 
 
 class RootMeanSquaredError(_Average):
-    """The root of the mean of the squared errors.
+    """The root of the mean squared error.
 
     Examples
     --------

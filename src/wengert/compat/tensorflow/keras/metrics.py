@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.metrics``: what is counted over many batches."""
+"""Layer 9 · compat: ``tf.keras.metrics``: metrics accumulated over batches."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from wengert.compat.tensorflow.refusal import refusing
 
 
 def _coded(value, places: dict[int, int]) -> Any:
-    """Arguments with symbols by their numbers; JSON keeps what is a tuple."""
+    """Return arguments with symbols replaced by their numbers; JSON marks tuples."""
     if isinstance(value, Symbol):
         return {"symbol": places[id(value)]}
     if isinstance(value, list | tuple):
@@ -58,7 +58,7 @@ def _decoded(code: dict[str, Any], symbols: list[Any]) -> Any:
 
 
 def drawn(model) -> dict[str, Any]:
-    """The layers of a model, and which of them is called with what."""
+    """Return the layers of a model, and their calls."""
     inputs = inner(model._inputs)
     places = {id(symbol): number for number, symbol in enumerate(inputs)}
     layers: dict[int, tuple[int, Any]] = {}
@@ -89,7 +89,7 @@ def drawn(model) -> dict[str, Any]:
 
 
 def redrawn(config: dict[str, Any], custom_objects=None) -> tuple[Any, Any]:
-    """Inputs and outputs, made by new layers."""
+    """Rebuild inputs and outputs with new layers."""
     layers = [deserialize_keras_object(layer, custom_objects) for layer in config["layers"]]
     symbols = [
         Symbol(tuple(one["shape"]), one["dtype"], None, one["name"]) for one in config["inputs"]
@@ -105,7 +105,7 @@ def redrawn(config: dict[str, Any], custom_objects=None) -> tuple[Any, Any]:
 
 
 class Model(Trainer, Layer):
-    """A layer that can be compiled, fitted and evaluated.
+    """A layer that can be compiled, trained and evaluated.
 
     Subclasses define `call`; or a model is made of symbolic inputs and outputs.
 
@@ -167,26 +167,26 @@ class Model(Trainer, Layer):
 
     @property
     def input_shape(self) -> Any:
-        """The shapes of the inputs, as they were given."""
+        """The shapes of the inputs, in the structure they were given in."""
         return _shape_of(self._inputs)
 
     @property
     def output_shape(self) -> Any:
-        """The shapes of the outputs, as they were given."""
+        """The shapes of the outputs, in the structure they were given in."""
         return _shape_of(self._outputs)
 
     @property
     def input(self) -> Any:
-        """The inputs of a functional model, as they were given."""
+        """The inputs of a functional model, in the structure they were given in."""
         return self._inputs
 
     @property
     def output(self) -> Any:
-        """The outputs of a functional model, as they were given."""
+        """The outputs of a functional model, in the structure they were given in."""
         return self._outputs
 
     def call(self, inputs, *args, **kwargs) -> Any:
-        """What the layers between inputs and outputs make of `inputs`."""
+        """Run the layers between the inputs and the outputs on `inputs`."""
         if self._outputs is None:
             raise NotImplementedError(
                 f"Model {type(self).__name__} does not have a `call()` method implemented."
@@ -205,7 +205,8 @@ class Model(Trainer, Layer):
     # -- files and configurations -----------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:
-        """What makes another model like this: of inputs and outputs, its layers and their calls.
+        """Return the config to rebuild the model; for inputs and outputs, its layers and their
+        calls.
 
         Raises
         ------
@@ -217,28 +218,28 @@ class Model(Trainer, Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects=None) -> Any:
-        """The model of a configuration."""
+        """Build a model from a config."""
         if "nodes" not in config:
             return super().from_config(config)
         inputs, outputs = redrawn(config, custom_objects)
         return cls(inputs, outputs, name=config["name"], trainable=config["trainable"])
 
     def get_compile_config(self) -> Any:
-        """What `compile` was given."""
+        """Return the arguments of `compile`."""
         return serialize_keras_object(self._compiled)
 
     def compile_from_config(self, config) -> None:
-        """Compile as `get_compile_config` says."""
+        """Compile with the result of `get_compile_config`."""
         self.compile(**deserialize_keras_object(config))
         if self.built:
             self.optimizer.build(self.trainable_variables)
 
     def to_json(self, **kwargs) -> str:
-        """The configuration as JSON."""
+        """Return the config as JSON."""
         return json.dumps(serialize_keras_object(self), **kwargs)
 
     def save(self, filepath, overwrite: bool = True, **kwargs) -> None:
-        """Write the model to a file: configuration, weights, and the state of the optimizer.
+        """Write the config, the weights, and the optimizer state to a file.
 
         The file is this library's own, for `tf.keras.models.load_model` here: a zip archive of JSON
         and of arrays, in which there is no code.
@@ -255,11 +256,11 @@ class Model(Trainer, Layer):
         write_model(self, filepath, overwrite)
 
     def save_weights(self, filepath, overwrite: bool = True) -> None:
-        """Write the weights to a file, named ``….weights.h5``, though it is not an HDF5 file."""
+        """Write the weights to a file named ``….weights.h5``, which is not an HDF5 file."""
         write_weights(self, filepath, overwrite)
 
     def load_weights(self, filepath, skip_mismatch: bool = False) -> None:
-        """Set the weights to those of a file that `save_weights` or `save` wrote.
+        """Load the weights from a file that `save_weights` or `save` wrote.
 
         Raises
         ------
@@ -268,7 +269,7 @@ class Model(Trainer, Layer):
         read_weights(self, filepath, skip_mismatch)
 
     def export(self, filepath, *args, **kwargs) -> None:
-        """Refused: there is nothing that could serve the model elsewhere.
+        """Refused: nothing can serve the model elsewhere.
 
         Raises
         ------
@@ -280,7 +281,7 @@ class Model(Trainer, Layer):
         )
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
-        """An inner layer, by its name or its place.
+        """Return an inner layer by name or index.
 
         Raises
         ------
@@ -295,7 +296,7 @@ class Model(Trainer, Layer):
         raise ValueError(f"No such layer: {name}. Existing layers are: {names}.")
 
     def summary(self, *args, print_fn=print, **kwargs) -> None:
-        """Print the layers, with the shapes of their weights, and how many numbers there are.
+        """Print the layers with the shapes and sizes of their weights.
 
         Raises
         ------
@@ -313,7 +314,7 @@ class Model(Trainer, Layer):
 
 
 class Sequential(Model):
-    """Layers, one after the other.
+    """A sequence of layers.
 
     Parameters
     ----------
@@ -336,7 +337,7 @@ class Sequential(Model):
             self.add(layer)
 
     def add(self, layer, rebuild: bool = True) -> None:
-        """Add a layer at the end.
+        """Append a layer.
 
         Raises
         ------
@@ -361,7 +362,7 @@ class Sequential(Model):
         self._draw([layer])
 
     def _draw(self, layers) -> None:
-        """Build layers for what comes out of those before them, if the shape is known."""
+        """Build the layers as far as the input shape is known."""
         if self._shape is None:
             return
         if self._inputs is None:
@@ -372,7 +373,7 @@ class Sequential(Model):
         object.__setattr__(self, "_built_for", self._shape[0])
 
     def get_config(self) -> dict[str, Any]:
-        """The name, the layers, and the shape of the inputs."""
+        """Return the name, the layers, and the input shape."""
         return {
             "name": self.name,
             "trainable": self.trainable,
@@ -382,7 +383,7 @@ class Sequential(Model):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects=None) -> Any:
-        """The model of a configuration."""
+        """Build a model from a config."""
         model = cls(name=config["name"], trainable=config.get("trainable", True))
         if config.get("build_input_shape") is not None:
             shape, dtype = config["build_input_shape"]
@@ -392,7 +393,7 @@ class Sequential(Model):
         return model
 
     def pop(self, rebuild: bool = True) -> Any:
-        """Take the last layer away."""
+        """Remove the last layer."""
         last = self._stack.pop()
         self._inputs = None
         self._draw(self._stack)
@@ -404,7 +405,7 @@ class Sequential(Model):
         return list(self._stack)
 
     def call(self, inputs, training: bool | None = None, mask=None) -> Any:
-        """What the layers make of `inputs`."""
+        """Run the layers on `inputs`."""
         for layer in self._stack:
             inputs = layer(inputs)
         return inputs
@@ -418,7 +419,7 @@ class _Called(Layer):
         self.function = function
 
     def call(self, inputs) -> Any:
-        """The result of the function."""
+        """Return the result of the function."""
         return self.function(inputs)
 
 
@@ -437,7 +438,7 @@ def _zeros(shape) -> Any:
 
 
 def clone_model(model, input_tensors=None, clone_function=None, **kwargs) -> Any:
-    """Another model of new layers, made as the first one was; its weights are initial ones.
+    """Build a model of the same structure with newly initialized weights.
 
     Parameters
     ----------
@@ -460,12 +461,12 @@ def clone_model(model, input_tensors=None, clone_function=None, **kwargs) -> Any
 
 
 def model_from_config(config: dict[str, Any], custom_objects=None) -> Any:
-    """The model of what `serialize_keras_object` gave."""
+    """Build a model from the result of `serialize_keras_object`."""
     return deserialize_keras_object(config, custom_objects)
 
 
 def model_from_json(json_string: str, custom_objects=None) -> Any:
-    """The model of what `Model.to_json` gave.
+    """Build a model from the result of `Model.to_json`.
 
     Examples
     --------

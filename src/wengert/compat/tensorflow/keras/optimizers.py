@@ -35,7 +35,7 @@ from wengert.tape.sites import warn
 
 
 class Optimizer(Configured):
-    """What all optimizers have: a learning rate, a count of steps, clipping, decay of weights.
+    """Base class for optimizers: learning rate, step count, clipping and weight decay.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Optimizer(Configured):
     kept: ClassVar[tuple[str, ...]] = ()
     """The names of the arrays that are kept for each weight."""
     asked: ClassVar[dict[str, str]] = {}
-    """Those that are kept only if an argument says so, and the argument."""
+    """The state arrays that depend on an argument, with the name of the argument."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Optimizer(Configured):
 
     @property
     def variables(self) -> list[Any]:
-        """The count of steps, the learning rate, and what is kept for each weight."""
+        """The step count, the learning rate, and the state of each weight."""
         kept = [
             Weight(
                 array,
@@ -121,7 +121,7 @@ class Optimizer(Configured):
         return [self.iterations, *rate, *kept]
 
     def build(self, variables) -> None:
-        """Begin to keep what is needed for these weights."""
+        """Create the state for these weights."""
         for variable in variables:
             if id(variable) not in self._states:
                 self._known.append(variable)
@@ -130,12 +130,14 @@ class Optimizer(Configured):
             resume(self)
 
     def _new(self, value) -> dict[str, Any]:
-        """What is kept for one weight."""
+        """Return the initial state for one weight."""
         held = (n for n in self.kept if n not in self.asked or getattr(self, self.asked[n]))
         return updates.kept(value, *held)
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
-        """What step `t` subtracts from a weight, given its gradient; `state` is changed."""
+        """Return the amount that step `t` subtracts from a weight with gradient `g`; update
+        `state`.
+        """
         raise NotImplementedError
 
     def apply_gradients(self, grads_and_vars, name=None, **kwargs) -> Any:
@@ -159,7 +161,7 @@ class Optimizer(Configured):
         return self.iterations
 
     def apply(self, grads, trainable_variables=None) -> None:
-        """Take one step, given gradients and weights, or gradients of the weights of `build`."""
+        """Take one step from gradients and weights; by default the weights of `build`."""
         weights = self._known if trainable_variables is None else list(trainable_variables)
         grads = list(grads)
         if len(grads) != len(weights):
@@ -200,7 +202,8 @@ class Optimizer(Configured):
         self.iterations.assign_add(1)
 
     def minimize(self, loss, var_list, tape=None, **kwargs) -> None:
-        """Compute the gradients of a loss, a function or a tensor with its tape, and take one step.
+        """Compute the gradients of a loss (a function, or a tensor with its tape), and take one
+        step.
 
         Raises
         ------
@@ -216,7 +219,7 @@ class Optimizer(Configured):
         self.apply(tape.gradient(loss, weights), weights)
 
     def exclude_from_weight_decay(self, var_list=None, var_names=None) -> None:
-        """Leave these weights without decay."""
+        """Exclude these weights from weight decay."""
         self._without = {id(v) for v in var_list or ()}
         self._without_names = tuple(var_names or ())
 
@@ -239,7 +242,7 @@ class Optimizer(Configured):
         return grads
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
+        """Return the arguments to make an equal optimizer."""
         rate = self._rate
         return {
             "name": self.name,
@@ -254,11 +257,11 @@ class Optimizer(Configured):
         }
 
     def save_own_variables(self, store: dict[str, Any]) -> None:
-        """Put the values of `variables` into a dictionary, under their numbers."""
+        """Store the values of `variables` in a dictionary, under their indices."""
         store.update({str(i): variable.numpy() for i, variable in enumerate(self.variables)})
 
     def load_own_variables(self, store: dict[str, Any]) -> None:
-        """Take the values of `variables` from such a dictionary.
+        """Load the values of `variables` from a dictionary.
 
         Raises
         ------
@@ -294,7 +297,7 @@ def _refuse(name: str, kwargs: dict[str, Any]) -> None:
 
 @settings
 class SGD(Optimizer):
-    """Gradient descent: ``w -= learning_rate * g``, with momentum, and Nesterov's way.
+    """Gradient descent: ``w -= learning_rate * g``, with optional (Nesterov) momentum.
 
     Examples
     --------
@@ -321,7 +324,7 @@ class SGD(Optimizer):
 
 @settings
 class Adam(Optimizer):
-    """Steps divided by the root of a running mean of squared gradients, with momentum.
+    """Adam: momentum, divided by the root of a running mean of squared gradients.
 
     Examples
     --------
@@ -349,7 +352,7 @@ class Adam(Optimizer):
 
 @settings
 class AdamW(Adam):
-    """`Adam` with decay of the weights, 0.004 by default.
+    """Adam with weight decay, 0.004 by default.
 
     Examples
     --------
@@ -367,7 +370,7 @@ class AdamW(Adam):
 
 @settings
 class RMSprop(Optimizer):
-    """Steps divided by the root of a running mean of squared gradients.
+    """RMSprop: gradients divided by the root of a running mean of their squares.
 
     Examples
     --------
@@ -393,7 +396,7 @@ class RMSprop(Optimizer):
 
 @settings
 class Adagrad(Optimizer):
-    """Steps divided by the root of the sum of all squared gradients so far.
+    """Adagrad: gradients divided by the root of the sum of their squares so far.
 
     Examples
     --------
@@ -417,7 +420,7 @@ class Adagrad(Optimizer):
 
 @settings
 class Adadelta(Optimizer):
-    """Steps scaled by the sizes of gradients and of steps so far.
+    """Adadelta: steps scaled by running sizes of gradients and steps.
 
     Examples
     --------
@@ -438,7 +441,7 @@ class Adadelta(Optimizer):
 
 @settings
 class Adamax(Optimizer):
-    """`Adam` with the greatest gradient in place of the mean of squares.
+    """Adamax: `Adam` with the infinity norm of the gradients.
 
     Examples
     --------
@@ -464,7 +467,7 @@ class Adamax(Optimizer):
 
 @settings
 class Nadam(Optimizer):
-    """`Adam` with Nesterov's momentum.
+    """Nadam: `Adam` with Nesterov momentum.
 
     Examples
     --------
@@ -500,7 +503,7 @@ class Nadam(Optimizer):
 
 @settings
 class Lion(Optimizer):
-    """Steps of the size of the learning rate, by the sign of a mean of gradients.
+    """Lion: steps of the learning rate in the sign of a running mean of gradients.
 
     Examples
     --------

@@ -30,7 +30,7 @@ __all__ = ["GRU", "LSTM", "RNN", "Bidirectional", "Masking", "SimpleRNN", "TimeD
 
 @settings
 class Cell(Layer):
-    """What the cells have in common: gates side by side, and dropout that stays for a sequence."""
+    """Base class for cells, with stacked gates, and dropout masks that last for a sequence."""
 
     gates: ClassVar[int] = 1
     ignored: ClassVar[tuple[str, ...]] = ("implementation",)
@@ -74,13 +74,13 @@ class Cell(Layer):
         return self._weight("bias", (wide,))
 
     def get_initial_state(self, batch_size=None, **kwargs) -> list[Any]:
-        """Zeros."""
+        """Return zeros."""
         return _zeros(self.state_size, batch_size, self._kind)
 
     # -- dropout ----------------------------------------------------------------------------------
 
     def reset_dropout_mask(self) -> None:
-        """Draw what is left out again, at the next step of training."""
+        """Draw new dropout masks at the next training step."""
         self._left: dict[str, Any] = {}
 
     reset_recurrent_dropout_mask = reset_dropout_mask
@@ -92,7 +92,7 @@ class Cell(Layer):
         return self._left[key]
 
     def _product(self, key: str, x, kernel, rate: float, training: bool) -> Any:
-        """``x @ kernel``, with elements of `x` left out while training."""
+        """Return ``x @ kernel``, with dropout on `x` in training."""
         if not training or not 0.0 < rate < 1.0:
             return operations.tensordot(x, kernel, 1)
         several = self.gates if self.recurrent_dropout else 1
@@ -108,7 +108,7 @@ class Cell(Layer):
     # -- steps ------------------------------------------------------------------------------------
 
     def projected(self, inputs, training: bool) -> Any:
-        """What is made of inputs, of one step or of many."""
+        """Return the input projection for one step or many."""
         made = self._product("input", inputs, self.kernel, self.dropout, training)
         bias = self._input_bias()
         return made if bias is None else operations.add(made, bias)
@@ -121,11 +121,11 @@ class Cell(Layer):
         return self._product("recurrent", h, kernel, self.recurrent_dropout, training)
 
     def advanced(self, z, states, training: bool) -> tuple[Any, list[Any]]:
-        """The output and the states after a step, from what was made of its input."""
+        """Return the output and the states after a step, given its projected input."""
         raise NotImplementedError
 
     def call(self, inputs, states, training: bool = False) -> Any:
-        """The output and the states after a step."""
+        """Return the output and the states after a step."""
         nested = isinstance(states, list | tuple)
         output, new = self.advanced(
             self.projected(inputs, training), states if nested else [states], training
@@ -157,7 +157,7 @@ class SimpleRNNCell(Cell):
 
 @settings
 class LSTMCell(Cell):
-    """Long short-term memory: states ``h`` and ``c``, and gates for what is kept of them.
+    """Long short-term memory, with states ``h`` and ``c``.
 
     Examples
     --------
@@ -260,7 +260,7 @@ class GRUCell(Cell):
 
 
 class StackedRNNCells(Layer):
-    """Cells, each of which takes the output of the one before it.
+    """A stack of cells, each taking the output of the previous one.
 
     Examples
     --------
@@ -290,7 +290,7 @@ class StackedRNNCells(Layer):
         return size_of(self.cells[-1])
 
     def get_initial_state(self, batch_size=None, **kwargs) -> list[Any]:
-        """Zeros for each cell."""
+        """Return zeros for each cell."""
         return [initial(cell, batch_size, self._kind) for cell in self.cells]
 
     def build(self, input_shape) -> None:
@@ -303,7 +303,7 @@ class StackedRNNCells(Layer):
         self.built = True
 
     def call(self, inputs, states, training: bool = False) -> Any:
-        """The output of the last cell, and the states of all."""
+        """Return the output of the last cell, and the states of all."""
         after = []
         for cell, own in zip(self.cells, states, strict=True):
             inputs, new = stepped(cell, inputs, own, training)
@@ -311,13 +311,13 @@ class StackedRNNCells(Layer):
         return inputs, after
 
     def reset_dropout_mask(self) -> None:
-        """Draw what is left out again."""
+        """Draw new dropout masks."""
         for cell in self.cells:
             getattr(cell, "reset_dropout_mask", lambda: None)()
 
 
 def size_of(cell) -> int:
-    """The size of a cell's output."""
+    """Return the size of a cell's output."""
     found = getattr(cell, "output_size", None)
     if found is None:
         size = cell.state_size
@@ -326,13 +326,13 @@ def size_of(cell) -> int:
 
 
 def initial(cell, batch, kind) -> Any:
-    """The states that a cell begins with: what it says itself, else zeros."""
+    """Return the initial states of a cell: its own, else zeros."""
     own = getattr(cell, "get_initial_state", None)
     return own(batch_size=batch) if own is not None else _zeros(cell.state_size, batch, kind)
 
 
 def stepped(cell, inputs, states, training: bool) -> Any:
-    """A step of a cell, which is a layer or has a method `call`."""
+    """Take a step of a cell, which is a layer or has a method `call`."""
     return (
         cell(inputs, states, training=training)
         if isinstance(cell, Layer)
@@ -341,7 +341,7 @@ def stepped(cell, inputs, states, training: bool) -> Any:
 
 
 class RNN(Layer):
-    """A cell that goes through the second dimension of its input.
+    """Runs a cell over the second dimension of the input.
 
     Parameters
     ----------
@@ -401,17 +401,17 @@ class RNN(Layer):
         self.built = True
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """The mask of the steps stays if all outputs are returned."""
+        """Return the mask of the steps if all outputs are returned, else None."""
         kept = mask if self.return_sequences else None
         return [kept] + [None] * len(self.state_size) if self.return_state else kept
 
     def get_initial_state(self, batch_size) -> list[Any]:
-        """The states that a sequence begins with."""
+        """Return the initial states of a sequence."""
         found = initial(self.cell, batch_size, self._kind)
         return list(found) if isinstance(found, list | tuple) else [found]
 
     def reset_state(self) -> None:
-        """Begin again, if the layer keeps its states."""
+        """Reset the states, if the layer keeps them."""
         for state in nest.flatten(self.states) if self.states is not None else ():
             state.assign(np.zeros(tuple(state.shape), state.dtype.as_numpy_dtype))
 
@@ -431,7 +431,7 @@ class RNN(Layer):
         return held
 
     def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
-        """The outputs, or the last one, and perhaps the states."""
+        """Return the outputs, or the last one, and the states on request."""
         if isinstance(sequences, list | tuple):
             sequences, initial_state = sequences[0], list(sequences[1:])
         if isinstance(mask, list | tuple):
@@ -474,7 +474,7 @@ class RNN(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """One with these arguments."""
+        """Build an object from these arguments."""
         return cls(**{key: deserialize_keras_object(value) for key, value in config.items()})
 
 
@@ -525,7 +525,7 @@ GRU = _of_cell(GRUCell, "Gated recurrent units")
 
 @settings
 class Masking(Layer):
-    """Mask the steps all of whose elements are `mask_value`.
+    """Masks the steps whose elements all equal `mask_value`.
 
     Examples
     --------
@@ -537,7 +537,7 @@ class Masking(Layer):
     mask_value: float = 0.0
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """Where an element is another one."""
+        """Return the mask of the steps with any element that differs from `mask_value`."""
         return operations.reduce_any(operations.not_equal(inputs, self.mask_value), axis=-1)
 
     def call(self, inputs) -> Any:
@@ -547,7 +547,7 @@ class Masking(Layer):
 
 @settings
 class TimeDistributed(Layer):
-    """A layer, applied to each step by itself.
+    """Applies a layer to each step separately.
 
     Examples
     --------
@@ -579,12 +579,12 @@ class TimeDistributed(Layer):
 
 
 class Bidirectional(Layer):
-    """A recurrent layer, and another like it that begins at the end.
+    """A recurrent layer, and a copy that runs backwards.
 
     Parameters
     ----------
     layer : RNN. The layer.
-    merge_mode : {"concat", "sum", "mul", "ave"} or None. What becomes of the two outputs.
+    merge_mode : {"concat", "sum", "mul", "ave"} or None. The treatment of the two outputs.
     backward_layer : RNN, optional. The other layer, with ``go_backwards``.
 
     Raises
@@ -631,7 +631,7 @@ class Bidirectional(Layer):
         yield self.backward_layer
 
     def compute_mask(self, inputs, mask=None) -> Any:
-        """The mask of the steps stays if all outputs are returned."""
+        """Return the mask of the steps if all outputs are returned, else None."""
         return mask if self.return_sequences and not self.return_state else None
 
     def build(self, input_shape) -> None:
@@ -642,7 +642,7 @@ class Bidirectional(Layer):
         self.built = True
 
     def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
-        """The outputs of both, merged, and perhaps the states of both."""
+        """Return the merged outputs of both, and the states of both on request."""
         half = len(initial_state) // 2 if initial_state is not None else 0
         starts = (initial_state[:half], initial_state[half:]) if half else (None, None)
         results = [
@@ -668,13 +668,13 @@ class Bidirectional(Layer):
         return (merged, *states) if self.return_state else merged
 
     def reset_state(self) -> None:
-        """Begin again, if the layers keep their states."""
+        """Reset the states, if the layers keep them."""
         self.forward_layer.reset_state()
         self.backward_layer.reset_state()
 
 
 def _again(layer, prefix: str, changes: dict[str, Any]) -> Any:
-    """Another layer like one, under another name."""
+    """Return a copy of a layer under another name."""
     config = serialize_keras_object(layer)
     config.pop("build_config", None)
     config["config"] |= {"name": prefix + layer.name.removeprefix(prefix), **changes}

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.regularizers``: what weights add to the loss."""
+"""Layer 9 · compat: ``tf.keras.regularizers``: penalties on weights."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["L1", "L1L2", "L2", "Regularizer", "get", "l1", "l1_l2", "l2"]
 
 
 class Regularizer(Configured):
-    """What weights add to the loss: called with a weight."""
+    """The term that a weight adds to the loss; called with the weight."""
 
     def __call__(self, x) -> Any:
-        """The amount."""
+        """Return the penalty."""
         return 0.0
 
 
@@ -72,7 +72,7 @@ class L2(L1L2):
 
 
 def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
-    """An `L1L2` with these amounts by default."""
+    """Build an `L1L2` with these defaults."""
     return L1L2(l1, l2)
 
 

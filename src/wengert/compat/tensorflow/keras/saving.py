@@ -47,7 +47,7 @@ def _checked(path, overwrite: bool, ends: tuple[str, ...], what: str) -> str:
 
 
 def _weights(model) -> dict[str, Any]:
-    """The values of a model's weights, by number and name."""
+    """Return the values of a model's weights, by index and name."""
     if not model.built:
         raise ValueError(
             f"You are saving a model that has not yet been built: {model.name}. Call it once, or "
@@ -101,7 +101,7 @@ def save_model(model, filepath, overwrite: bool = True, **kwargs) -> None:
 
 
 def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: bool = True) -> Any:
-    """The model in a file that `Model.save` wrote here.
+    """Load a model that `Model.save` wrote.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def save_weights(model, filepath, overwrite: bool = True, **kwargs) -> None:
 
 
 def load_weights(model, filepath, skip_mismatch: bool = False, **kwargs) -> None:
-    """Set the weights of a model to those in a file."""
+    """Load the weights of a model from a file."""
     read_weights(model, filepath, skip_mismatch)
 
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.optimizers.schedules``: rates that change by the step."""
+"""Layer 9 · compat: ``tf.keras.optimizers.schedules``: learning rates by step."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 
 
 class LearningRateSchedule(Configured):
-    """A learning rate for each step: called with the number of the step."""
+    """A learning rate by step; called with the step number."""
 
     def __call__(self, step) -> Any:
-        """The learning rate."""
+        """Return the learning rate."""
         raise NotImplementedError(
             f"Learning rate schedule '{type(self).__name__}' must override `__call__(self, step)`."
         )
@@ -87,7 +87,7 @@ class InverseTimeDecay(LearningRateSchedule):
 
 @dataclass(eq=False, repr=False)
 class PiecewiseConstantDecay(LearningRateSchedule):
-    """One value up to the first boundary, the next one up to the second, and so on.
+    """A constant rate between boundaries.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
 @dataclass(eq=False, repr=False)
 class PolynomialDecay(LearningRateSchedule):
-    """From one rate to another in `decay_steps`, along a power.
+    """Decays from one rate to another over `decay_steps`, along a power.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class PolynomialDecay(LearningRateSchedule):
 
 @dataclass(eq=False, repr=False)
 class CosineDecay(LearningRateSchedule):
-    """From one rate to `alpha` times that, along half a wave of the cosine; rising before that.
+    """Decays from one rate to `alpha` times it along half a cosine wave, with optional warmup.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class CosineDecay(LearningRateSchedule):
 
 @dataclass(eq=False, repr=False)
 class CosineDecayRestarts(LearningRateSchedule):
-    """Halves of waves of the cosine, each `t_mul` times as long and `m_mul` times as high.
+    """Half cosine waves, each `t_mul` times as long and `m_mul` times as high as the last.
 
     Examples
     --------

@@ -22,7 +22,7 @@ _MEANT: dict[str, Callable[[Any], Any]] = {
     "initializer": initializers.get,
     "regularizer": regularizers.get,
 }
-"""What an argument stands for, by the last word of its name."""
+"""The lookup for an argument, by the last word of its name."""
 
 
 def settings(kind) -> Any:

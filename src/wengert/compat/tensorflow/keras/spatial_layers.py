@@ -1,4 +1,4 @@
-"""Layer 9 · compat: Keras's layers of places: margins, magnification, convolutions by channels."""
+"""Layer 9 · compat: Keras's spatial layers: padding, upsampling, depthwise convolutions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from wengert.compat.tensorflow.keras.settings import settings
 
 @settings
 class _Margins(Layer):
-    """What has a margin before and behind, in each dimension but the first and the last."""
+    """Base class for layers with a margin before and after each spatial dimension."""
 
     dimensions: ClassVar[int]
     data_format: Any = None
@@ -103,7 +103,7 @@ for _name, (_base, _words, _size) in _FAMILIES.items():
 
 @settings
 class UpSampling2D(_UpSampling):
-    """Images, larger by whole numbers.
+    """Upscales images by integer factors.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class UpSampling2D(_UpSampling):
 
 @settings
 class RepeatVector(Layer):
-    """Rows, `n` times along a new second dimension.
+    """Repeats rows `n` times along a new second dimension.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class RepeatVector(Layer):
 
 @settings
 class _ByChannels(Layer):
-    """A convolution of each channel by itself."""
+    """Base class for convolutions of each channel separately."""
 
     dimensions: ClassVar[int] = 2
     kernel_size: Any
@@ -184,7 +184,7 @@ class _ByChannels(Layer):
 
 
 class DepthwiseConv2D(_ByChannels):
-    """The convolution of each channel of images with filters of its own.
+    """Convolution of each channel of images with its own filters.
 
     Examples
     --------
@@ -205,7 +205,7 @@ class DepthwiseConv2D(_ByChannels):
 
 @settings
 class SeparableConv2D(_ByChannels):
-    """The convolution of each channel by itself, and then of each place.
+    """A depthwise convolution, then a pointwise one.
 
     Examples
     --------
@@ -250,7 +250,7 @@ class SeparableConv2D(_ByChannels):
 
 @settings
 class GroupNormalization(Normalizing):
-    """Groups of channels with mean 0 and variance 1, for each example.
+    """Normalizes groups of channels to mean 0 and variance 1, per example.
 
     Examples
     --------
@@ -283,7 +283,7 @@ class GroupNormalization(Normalizing):
 
 @settings
 class UnitNormalization(Layer):
-    """Rows of length 1.
+    """Scales rows to length 1.
 
     Examples
     --------
@@ -299,7 +299,7 @@ class UnitNormalization(Layer):
 
 @settings
 class GaussianDropout(Layer):
-    """Random factors of mean 1, while training.
+    """Multiplies by random factors of mean 1 in training.
 
     Examples
     --------
@@ -343,7 +343,7 @@ for _d, _what in _PLACES.items():
 
 
 class ActivityRegularization(Layer):
-    """The input, whose size is added to the loss.
+    """Returns its input, and adds a penalty on it to the loss.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ class ActivityRegularization(Layer):
 
 @settings
 class PReLU(Layer):
-    """The input where it is positive, and elsewhere times slopes that are learnt.
+    """x where positive, else trained slopes times x.
 
     Parameters
     ----------

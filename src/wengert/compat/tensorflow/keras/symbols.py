@@ -20,7 +20,7 @@ __all__ = ["OPERATORS", "Symbol", "evaluated", "example", "inner", "order_of", "
 
 
 class Symbol:
-    """A tensor that is not there yet: its shape, its dtype, and where it comes from."""
+    """A tensor without a value: its shape, dtype and origin."""
 
     def __init__(self, shape, dtype="float32", origin=None, name: str | None = None) -> None:
         self.shape = tuple(shape)
@@ -44,7 +44,7 @@ OPERATORS = {
 
 
 def example(value, size: int) -> Any:
-    """Zeros in place of symbols, with `size` for sizes that are not known."""
+    """Return zeros in place of symbols, with `size` for unknown sizes."""
     if isinstance(value, Symbol):
         shape = [size if n is None else n for n in value.shape]
         return constant_of(np.zeros(shape, value.dtype))
@@ -54,7 +54,7 @@ def example(value, size: int) -> Any:
 
 
 def symbolic(layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The symbols that a layer makes of others."""
+    """Return the symbols for the results of a layer on other symbols."""
     results = []
     for size in (2, 3):
         # sizes that change with the batch are not known
@@ -74,7 +74,7 @@ def _symbol(a, b, origin, place: int | None) -> Symbol:
 
 
 def inner(value) -> list[Any]:
-    """The symbols in a structure."""
+    """Return the symbols in a structure."""
     if isinstance(value, Symbol):
         return [value]
     if isinstance(value, list | tuple):
@@ -85,7 +85,7 @@ def inner(value) -> list[Any]:
 
 
 def order_of(outputs, inputs) -> list[Symbol]:
-    """The symbols that lead from `inputs` to `outputs`, each after those that it needs.
+    """Return the symbols from `inputs` to `outputs` in topological order.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def order_of(outputs, inputs) -> list[Symbol]:
 
 
 def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:
-    """What `outputs` are, given what the inputs are, by the identity of symbols."""
+    """Return the values of `outputs`, given the values of the inputs by the identity of symbols."""
     results: dict[int, Any] = {}
     for symbol in order:
         layer, args, kwargs, place = symbol.origin

@@ -26,19 +26,19 @@ __all__ = ["Trainer"]
 
 
 def size_of(x) -> Any:
-    """The number of examples in a batch."""
+    """Return the number of examples in a batch."""
     return np.float32(len(_first(x)))
 
 
 def packed(x, y, weight) -> Any:
-    """Inputs, targets and weights as what datasets give."""
+    """Pack inputs, targets and weights as datasets yield them."""
     if weight is not None:
         return x, y, weight
     return (x,) if y is None else (x, y)
 
 
 def unpacked(data) -> tuple[Any, Any, Any]:
-    """Inputs, targets and weights of what a dataset gave."""
+    """Unpack an element of a dataset into inputs, targets and weights."""
     if not isinstance(data, tuple):
         return data, None, None
     x, y, weight = (*data, None, None)[:3]
@@ -46,7 +46,7 @@ def unpacked(data) -> tuple[Any, Any, Any]:
 
 
 def count_of(x, batch_size: int | None, steps: int | None) -> int | None:
-    """The number of batches; None if it is not known."""
+    """Return the number of batches, or None if unknown."""
     if steps is not None:
         return steps
     if _is_data(x) or isinstance(x, list):
@@ -58,7 +58,7 @@ def count_of(x, batch_size: int | None, steps: int | None) -> int | None:
 
 
 def weighted(data: Iterator[Any], class_weight) -> Iterator[Any]:
-    """Batches, whose examples count as their classes do."""
+    """Yield batches with example weights from class weights."""
     for batch in data:
         x, y, weight = unpacked(batch)
         if not class_weight:
@@ -74,7 +74,7 @@ def weighted(data: Iterator[Any], class_weight) -> Iterator[Any]:
 
 
 def validation_parts(data) -> tuple[Any, Any, Any]:
-    """Inputs, targets and weights of what ``validation_data=`` was given."""
+    """Unpack ``validation_data=`` into inputs, targets and weights."""
     return unpacked(data) if isinstance(data, tuple) else (data, None, None)
 
 
@@ -105,7 +105,7 @@ def _array(value) -> Any:
 def batches(
     x, y, weight, batch_size: int | None, shuffle: bool, steps: int | None
 ) -> Iterator[Any]:
-    """Batches of examples, in another order if `shuffle` says so."""
+    """Yield batches of examples, shuffled on request."""
     if not _is_data(x) and not isinstance(x, list):
         yield from itertools.islice(x, steps)
         return
@@ -131,7 +131,7 @@ def batches(
 
 
 def epochs_of(begin: Callable[[], Iterator[Any]], steps: int | None) -> Iterator[Iterator[Any]]:
-    """The batches of each epoch; one of some `steps` begins where the one before ended."""
+    """Yield the batches of each epoch; with `steps`, epochs continue where the last one ended."""
     while steps is None:
         yield begin()
     data = begin()
@@ -142,7 +142,7 @@ def epochs_of(begin: Callable[[], Iterator[Any]], steps: int | None) -> Iterator
 
 
 def cut(x, y, weight, share: float) -> tuple[Any, Any, Any, Any]:
-    """What comes before the last `share` of the examples, and that."""
+    """Split off the last `share` of the examples, and return both parts."""
     x, y, weight = (_mapped(_array, part) for part in (x, y, weight))
     place = int(np.floor(len(_first(x)) * (1 - share)))
     before = [_mapped(lambda array: array[:place], part) for part in (x, y, weight)]
@@ -151,7 +151,7 @@ def cut(x, y, weight, share: float) -> tuple[Any, Any, Any, Any]:
 
 
 class Trainer:
-    """What a model can do beyond a layer."""
+    """The methods of a model beyond those of a layer."""
 
     optimizer: Any = None
     loss: Any = None
@@ -171,7 +171,7 @@ class Trainer:
         jit_compile="auto",
         auto_scale_loss: bool = True,
     ) -> None:
-        """Say how the model is trained.
+        """Configure training.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Trainer:
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training: bool = True
     ) -> Any:
-        """The loss of a batch, and what weights and layers add to it.
+        """Return the loss of a batch, with the terms that weights and layers add.
 
         Raises
         ------
@@ -221,36 +221,36 @@ class Trainer:
         return total
 
     def compute_metrics(self, x, y, y_pred, sample_weight=None) -> Any:
-        """Count a batch, and say what has been counted so far."""
+        """Add a batch to the metrics, and return their values so far."""
         if self._counted is not None:
             self._counted.update(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
     def get_metrics_result(self) -> dict[str, Any]:
-        """What has been counted so far, by name."""
+        """Return the results of the metrics so far, by name."""
         return {metric.name: metric.result() for metric in self.metrics}
 
     @property
     def metrics(self) -> list[Any]:
-        """What is counted: the loss, what `compile` was given, and metrics among the attributes."""
+        """The metrics: the loss, those given to `compile`, and those among the attributes."""
         own = super().metrics  # type: ignore[misc]
         found = [] if self._counted is None else self._counted.all()
         return found + [metric for metric in own if not any(metric is other for other in found)]
 
     @property
     def metrics_names(self) -> list[str]:
-        """The names of what is counted."""
+        """The names of the metrics."""
         return [metric.name for metric in self.metrics]
 
     def reset_metrics(self) -> None:
-        """Begin to count again."""
+        """Reset the metrics."""
         for metric in self.metrics:
             metric.reset_state()
 
     # -- one batch --------------------------------------------------------------------------------
 
     def train_step(self, data) -> dict[str, Any]:
-        """Learn from one batch; what has been counted so far is the result."""
+        """Train on one batch, and return the metrics so far."""
         x, y, weight = unpacked(data)
         with GradientTape() as tape:
             y_pred = self(x, training=True)  # type: ignore[operator]
@@ -261,7 +261,7 @@ class Trainer:
         return self.compute_metrics(x, y, y_pred, weight)
 
     def test_step(self, data) -> dict[str, Any]:
-        """Count one batch without learning from it."""
+        """Evaluate one batch, and return the metrics so far."""
         x, y, weight = unpacked(data)
         y_pred = self(x, training=False)  # type: ignore[operator]
         if self.loss is not None or self.losses:  # type: ignore[attr-defined]
@@ -270,23 +270,23 @@ class Trainer:
         return self.compute_metrics(x, y, y_pred, weight)
 
     def predict_step(self, data) -> Any:
-        """The predictions for one batch."""
+        """Return the predictions for one batch."""
         return self(unpacked(data)[0], training=False)  # type: ignore[operator]
 
     def train_on_batch(self, x, y=None, sample_weight=None, return_dict: bool = False) -> Any:
-        """Learn from one batch, and say its loss and what else is counted."""
+        """Train on one batch, and return its loss and metrics."""
         self._check_compiled()
         self.reset_metrics()
         return _listed(self.train_step(packed(x, y, sample_weight)), return_dict)
 
     def test_on_batch(self, x, y=None, sample_weight=None, return_dict: bool = False) -> Any:
-        """The loss of one batch and what else is counted."""
+        """Evaluate one batch, and return its loss and metrics."""
         self._check_compiled()
         self.reset_metrics()
         return _listed(self.test_step(packed(x, y, sample_weight)), return_dict)
 
     def predict_on_batch(self, x) -> Any:
-        """The predictions for one batch, as arrays."""
+        """Return the predictions for one batch, as arrays."""
         return _arrays(self.predict_step(packed(x, None, None)))
 
     # -- many batches -----------------------------------------------------------------------------
@@ -366,14 +366,14 @@ class Trainer:
         return told.history
 
     def _told(self, callbacks, **params) -> Any:
-        """Callbacks in one list, with what is always among them."""
+        """Combine callbacks with the default ones in one list."""
         if isinstance(callbacks, CallbackList):
             return callbacks
         fits = params["epochs"] is not None
         return CallbackList(callbacks, fits, True, self, **params)
 
     def _walked(self, phase: str, data, step, told) -> dict[str, Any]:
-        """Take a step for each batch; what the last one counted is the result."""
+        """Take a step for each batch, and return the last metrics."""
         logs: dict[str, Any] = {}
         for number, batch in enumerate(data):
             getattr(told, f"on_{phase}_batch_begin")(number)
@@ -403,7 +403,7 @@ class Trainer:
         return_dict: bool = False,
         **kwargs,
     ) -> Any:
-        """The loss and what else is counted, over all examples; arguments as for `fit`.
+        """Return the loss and the metrics over all examples; arguments as for `fit`.
 
         Returns
         -------
@@ -424,7 +424,7 @@ class Trainer:
         steps: int | None = None,
         callbacks=None,
     ) -> Any:
-        """The predictions for all examples, as an array."""
+        """Return the predictions for all examples, as an array."""
         count = count_of(x, batch_size, steps)
         told = self._told(callbacks, verbose=0, epochs=None, steps=count)
         told.on_predict_begin()
@@ -477,7 +477,7 @@ class _Counted:
         self._watched: list[tuple[int, bool, Any]] = []
 
     def begin(self, outputs, y_pred) -> None:
-        """Make the losses and metrics, once it is known how many outputs there are."""
+        """Create the losses and metrics once the number of outputs is known."""
         seen = outputs if y_pred is None else y_pred
         names = list(seen) if isinstance(seen, dict) else [""]
         if isinstance(seen, list | tuple):
@@ -500,7 +500,7 @@ class _Counted:
         ]
 
     def _for_each(self, given) -> list[Any]:
-        """What was given for each output: by name, in their order, or one for all."""
+        """Return the setting for each output: given by name, in order, or one for all."""
         if isinstance(given, dict):
             alone = list(given.values()) if len(self._names) == len(given) == 1 else []
             return alone or [given.get(name) for name in self._names]
@@ -514,13 +514,13 @@ class _Counted:
         return metric
 
     def all(self) -> list[Any]:
-        """All that is counted."""
+        """Return all metrics."""
         first = [self.tracker] if any(loss is not None for loss in self._losses) else []
         rest = [m.inner if isinstance(m, _Chosen) and m.inner else m for *_, m in self._watched]
         return [*first, *self._parts, *rest]
 
     def losses(self, y, y_pred, weight) -> list[Any]:
-        """The losses of a batch, those of each output."""
+        """Return the losses of a batch, one for each output."""
         found = []
         parts = (self._for_each(part) for part in (y, y_pred, weight))
         for place, (target, predicted, amount) in enumerate(zip(*parts, strict=True)):
@@ -534,7 +534,7 @@ class _Counted:
         return found
 
     def update(self, y, y_pred, weight) -> None:
-        """Count a batch."""
+        """Add a batch."""
         targets, predicted, amounts = map(self._for_each, (y, y_pred, weight))
         for place, weighted, metric in self._watched:
             pair = targets[place], predicted[place]
@@ -542,7 +542,7 @@ class _Counted:
 
 
 class _Chosen:
-    """``"accuracy"``: which one it is depends on the shapes of targets and predictions."""
+    """The metric ``"accuracy"``, chosen by the shapes of targets and predictions."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -594,7 +594,7 @@ def _listed(logs: dict[str, Any], by_name: bool) -> Any:
 
 
 def _ordered(logs: dict[str, Any]) -> dict[str, Any]:
-    """Numbers by name, those of validation behind the others."""
+    """Return metrics by name, with those of validation last."""
     return dict(sorted(logs.items(), key=lambda pair: (pair[0].startswith("val_"), pair[0])))
 
 

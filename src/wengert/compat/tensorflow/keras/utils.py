@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.utils``: what programs need beside models."""
+"""Layer 9 · compat: ``tf.keras.utils``: helpers beside models."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = [
 
 
 def to_categorical(x, num_classes: int | None = None) -> Any:
-    """One at the number of each class, zero elsewhere.
+    """Convert class indices to one-hot vectors.
 
     Parameters
     ----------
-    x : array. Of whole numbers.
+    x : array. Of integers.
     num_classes : int, optional. How many classes there are.
 
     Returns
@@ -54,7 +54,7 @@ def to_categorical(x, num_classes: int | None = None) -> Any:
 
 
 def normalize(x, axis: int = -1, order: int = 2) -> Any:
-    """An array, divided by the norms along a dimension.
+    """Divide an array by its norms along a dimension.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def pad_sequences(
     truncating: str = "pre",
     value=0.0,
 ) -> Any:
-    """Lists of different lengths as the rows of one array.
+    """Pad lists of different lengths into the rows of an array.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def pad_sequences(
 def split_dataset(
     dataset, left_size=None, right_size=None, shuffle: bool = False, seed=None
 ) -> Any:
-    """Two datasets of the examples of one: a share of them, or a number, and the rest.
+    """Split a dataset in two: a fraction or a number of examples, and the rest.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def timeseries_dataset_from_array(
     start_index: int | None = None,
     end_index: int | None = None,
 ) -> Any:
-    """Batches of sequences out of a long one, and of targets, one for each.
+    """Cut a long series into batches of sequences, with a target for each.
 
     Parameters
     ----------

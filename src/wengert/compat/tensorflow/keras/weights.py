@@ -36,7 +36,7 @@ class Weight(Variable):
 
     @property
     def trainable(self) -> bool:
-        """Whether it is to be trained, and watched by tapes."""
+        """Whether to train the variable, and whether tapes watch it."""
         return self._trainable
 
     @trainable.setter

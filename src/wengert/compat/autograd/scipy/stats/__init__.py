@@ -22,7 +22,7 @@ from wengert.compat.autograd.scipy.stats.formulas import FORMULAS
 
 
 def _module(name: str) -> ModuleType:
-    """A distribution as a module, which can be imported from, too."""
+    """Return a distribution as a module that can be imported from."""
     made = ModuleType(f"{__name__}.{name}", f"The distribution `{name}`, with SciPy's names.")
     space = vars(made)
     space["__getattr__"], space["__dir__"] = named_by(space, "stats", name, FORMULAS[name])

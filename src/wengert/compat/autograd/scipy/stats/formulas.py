@@ -42,7 +42,7 @@ def _dirichlet_logpdf(x, alpha) -> Any:
 
 
 def _points(x, mean, cov) -> tuple[Any, Any, int]:
-    """Deviations from the mean, the covariance as a matrix, and the dimension."""
+    """Return deviations from the mean, the covariance as a matrix, and the dimension."""
     ndims = (np.ndim(x), 0 if mean is None else np.ndim(mean))
     if np.ndim(cov):
         dim = np.shape(cov)[0]
@@ -99,4 +99,4 @@ FORMULAS: dict[str, dict[str, Formula]] = {
     "dirichlet": _of_logpdf(_dirichlet_logpdf),
     "multivariate_normal": {**_of_logpdf(_normal_logpdf), "entropy": _normal_entropy},
 }
-"""For each distribution its functions that differentiate, by SciPy's names."""
+"""The differentiable functions of each distribution, by SciPy's names."""

@@ -21,7 +21,7 @@ _while = CONTROL["while_loop"]
 
 
 def _system(A, like) -> Callable[[Any], Any]:
-    """The matrix as a function of flat vectors."""
+    """Return the matrix as a function of flat vectors."""
     if not callable(A):
         return lambda x: A @ x
     _, back = ravel_pytree(like)
@@ -159,7 +159,7 @@ def _solved(
 def cg(
     A, b, x0=None, *, tol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M=None
 ) -> tuple[Any, None]:
-    """The solution of a positive definite system, by conjugate gradients.
+    """Solve a positive definite system by conjugate gradients.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def cg(
     b : pytree of Array. The right side.
     x0 : pytree of Array, optional. Where to begin.
     tol, atol : float. The residual at which to end: ``norm(r) <= max(tol * norm(b), atol)``.
-    maxiter : int, optional. The greatest number of steps.
+    maxiter : int, optional. The largest number of steps.
     M : callable or Array, optional. An approximate inverse of the matrix.
 
     Examples
@@ -182,7 +182,7 @@ def cg(
 def bicgstab(
     A, b, x0=None, *, tol: float = 1e-5, atol: float = 0.0, maxiter: int | None = None, M=None
 ) -> tuple[Any, None]:
-    """The solution of a system, by stabilized biconjugate gradients (see `cg`)."""
+    """Solve a system by stabilized biconjugate gradients (see `cg`)."""
     return _solved(_bicgstab, A, b, x0, tol, atol, maxiter, M, False)
 
 
@@ -198,7 +198,7 @@ def gmres(
     M=None,
     solve_method: str = "batched",
 ) -> tuple[Any, None]:
-    """The solution of a system, by minimal residuals in spaces of `restart` vectors (see `cg`)."""
+    """Solve a system by GMRES, restarted every `restart` vectors (see `cg`)."""
     if solve_method not in ("batched", "incremental"):
         raise ValueError(
             f"invalid solve_method {solve_method}, must be either 'incremental' or 'batched'"

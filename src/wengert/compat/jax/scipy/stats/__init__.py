@@ -21,7 +21,7 @@ _DISTRIBUTIONS = _several.DISTRIBUTIONS
 
 
 def _module(name: str, functions: dict[str, Any]) -> ModuleType:
-    """A module of functions, which can be imported from, too."""
+    """Build a module of functions that can be imported from."""
     made = ModuleType(f"{__name__}.{name}", f"The distribution `{name}`: {', '.join(functions)}.")
     for key, function in functions.items():
         function.__name__ = function.__qualname__ = key

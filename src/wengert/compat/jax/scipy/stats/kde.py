@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `jax.scipy.stats.gaussian_kde`: a density made of normal ones around points."""
+"""Layer 9 · compat: `jax.scipy.stats.gaussian_kde`: kernel density estimates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["gaussian_kde"]
 
 @register_pytree_node_class
 class gaussian_kde:
-    """An estimate of the density of points: a normal density around each.
+    """A kernel density estimate: a normal density around each point.
 
     Parameters
     ----------
@@ -71,13 +71,13 @@ class gaussian_kde:
         return int(self.dataset.shape[1])
 
     def tree_flatten(self) -> Any:
-        """The arrays."""
+        """Return the arrays."""
         parts = self.neff, self.dataset, self.weights, self.covariance, self.inv_cov
         return parts, None
 
     @classmethod
     def tree_unflatten(cls, aux, parts) -> Any:
-        """An estimate of its arrays."""
+        """Rebuild an estimate from its arrays."""
         made = object.__new__(cls)
         made.neff, made.dataset, made.weights, made.covariance, made.inv_cov = parts
         return made
@@ -92,17 +92,17 @@ class gaussian_kde:
         return found
 
     def logpdf(self, x) -> Any:
-        """The logarithm of the density at points."""
+        """Return the logarithm of the density at points."""
         return _density(self._points(x), self.dataset, self.weights, self.covariance)
 
     def evaluate(self, points) -> Any:
-        """The density at points."""
+        """Return the density at points."""
         return jnp.exp(self.logpdf(points))
 
     __call__ = pdf = evaluate
 
     def integrate_gaussian(self, mean, cov) -> Any:
-        """The integral of the product with a normal density."""
+        """Return the integral of the product with a normal density."""
         mean = jnp.atleast_1d(jnp.squeeze(mean))
         cov = jnp.atleast_2d(cov)
         if mean.shape != (self.d,) or cov.shape != (self.d, self.d):
@@ -112,7 +112,7 @@ class gaussian_kde:
         ]
 
     def integrate_box_1d(self, low, high) -> Any:
-        """The integral between two numbers."""
+        """Return the integral between two numbers."""
         if self.d != 1:
             raise ValueError("integrate_box_1d() only handles 1D pdfs")
         sigma = jnp.squeeze(jnp.sqrt(self.covariance))
@@ -120,7 +120,7 @@ class gaussian_kde:
         return jnp.sum(self.weights * (special.ndtr(upper) - special.ndtr(lower)))
 
     def integrate_kde(self, other: gaussian_kde) -> Any:
-        """The integral of the product with another estimate."""
+        """Return the integral of the product with another estimate."""
         if other.d != self.d:
             raise ValueError("KDEs are not the same dimensionality")
         covariance = self.covariance + other.covariance
@@ -128,7 +128,7 @@ class gaussian_kde:
         return jnp.sum(self.weights * jnp.exp(logs))
 
     def resample(self, key, shape=()) -> Any:
-        """Points of this density: of shape (d, *shape)."""
+        """Draw points from this density, of shape (d, *shape)."""
         one, two = split(key)
         at = choice(one, self.n, shape=shape, replace=True, p=self.weights)
         noise = multivariate_normal(

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: the distributions of `jax.scipy.stats` of vectors, and functions of samples."""
+"""Layer 9 · compat: the multivariate distributions of `jax.scipy.stats`, and sample statistics."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _multinomial_pmf(x, n, p) -> Array:
 def sem(
     a, axis=0, ddof: int = 1, nan_policy: str = "propagate", *, keepdims: bool = False
 ) -> Array:
-    """The standard error of the mean."""
+    """Return the standard error of the mean."""
     (x,) = as_operands("sem", a, inexact=True)
     if nan_policy not in ("propagate", "omit"):
         raise ValueError(f"nan_policy={nan_policy!r}: 'propagate' and 'omit' are there")
@@ -97,7 +97,7 @@ def sem(
 
 
 def mode(a, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> Any:
-    """The value that is there most often, the least of several, and how often."""
+    """Return the most frequent value, the least of several, and its count."""
     (x,) = operands("mode", a)
     if axis is None:
         x, axis = x.reshape(-1), 0
@@ -115,7 +115,7 @@ def mode(a, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool 
 def rankdata(
     a, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
 ) -> Array:
-    """The ranks of elements, from 1; of equal ones by `method`."""
+    """Return the ranks of elements, from 1, with ties resolved by `method`."""
     (x,) = operands("rankdata", a)
     if axis is None:
         x, axis = x.reshape(-1), 0
@@ -146,7 +146,7 @@ _NAMES = (
     "norm beta cauchy chi2 expon gamma gennorm gumbel_l gumbel_r laplace logistic pareto t "
     "truncnorm uniform vonmises wrapcauchy bernoulli betabinom binom geom nbinom poisson"
 )
-"""Those of one number are of a table: NOTE [densities]."""
+"""Distributions of a single variable come from a table: NOTE [densities]."""
 _F = Functions(jnp, sp, partial(as_operands, inexact=True))
 
 DISTRIBUTIONS: dict[str, dict[str, Callable[..., Any]]] = {

@@ -28,7 +28,7 @@ from wengert.numpy import random as _random
 
 
 class Dataset:
-    """What has a length and examples: a subclass defines ``__len__`` and ``__getitem__``."""
+    """A sequence of examples; a subclass defines ``__len__`` and ``__getitem__``."""
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -37,11 +37,11 @@ class Dataset:
         raise NotImplementedError
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """The data set of ``fn(*example)``."""
+        """Return the dataset of ``fn(*example)``."""
         return _Transformed(self, fn)
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """The data set with `fn` applied to the first part of each example."""
+        """Return the dataset with `fn` applied to the first part of each example."""
         return _Transformed(self, lambda first, *rest: (fn(first), *rest) if rest else fn(first))
 
 
@@ -58,7 +58,7 @@ class _Transformed(Dataset):
 
 
 class SimpleDataset(Dataset):
-    """A list, as a data set."""
+    """A list as a dataset."""
 
     def __init__(self, data) -> None:
         self._data = data
@@ -71,7 +71,7 @@ class SimpleDataset(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """Arrays or lists of one length; an example has a part of each.
+    """Arrays or lists of equal length; an example has one part of each.
 
     Raises
     ------
@@ -102,7 +102,7 @@ class ArrayDataset(Dataset):
 
 
 class SequentialSampler:
-    """The numbers below `length`, in order."""
+    """Yields the integers below `length` in order."""
 
     def __init__(self, length: int, start: int = 0) -> None:
         self._start, self._length = start, length
@@ -115,14 +115,14 @@ class SequentialSampler:
 
 
 class RandomSampler(SequentialSampler):
-    """The numbers below `length`, in random order."""
+    """Yields the integers below `length` in random order."""
 
     def __iter__(self) -> Iterator[int]:
         return iter(_random.permutation(self._length)._payload.tolist())
 
 
 class BatchSampler:
-    """Lists of `batch_size` positions; `last_batch` is ``"keep"`` or ``"discard"``."""
+    """Yields lists of `batch_size` positions; `last_batch` is ``"keep"`` or ``"discard"``."""
 
     def __init__(self, sampler, batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard"):
@@ -148,7 +148,7 @@ class BatchSampler:
 
 
 def default_batchify_fn(data) -> Any:
-    """Examples as one array, or a list of arrays."""
+    """Combine examples into one array, or a list of arrays."""
     first = data[0]
     if isinstance(first, tuple):
         return [default_batchify_fn(part) for part in zip(*data, strict=True)]
@@ -160,7 +160,7 @@ def default_batchify_fn(data) -> Any:
 
 
 class DataLoader:
-    """Batches of a data set, again for each loop.
+    """Batches of a dataset, for any number of loops.
 
     Parameters
     ----------

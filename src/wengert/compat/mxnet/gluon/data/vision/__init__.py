@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``gluon.data.vision``: sets of pictures that are there already."""
+"""Layer 9 · compat: ``gluon.data.vision``: datasets of images that are on disk."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _read(path: Path) -> Any:
 
 
 class MNIST(ArrayDataset):
-    """Pictures of digits, of shape (28, 28, 1), and their numbers, from files in a folder.
+    """Images of digits, of shape (28, 28, 1), and their labels, from files in a folder.
 
     Parameters
     ----------
     root : str or path. The folder with ``train-images-idx3-ubyte.gz`` and the three others.
     train : bool. Whether to take those to train with.
-    transform : callable, optional. A function of a picture and its number.
+    transform : callable, optional. A function of an image and its number.
 
     Raises
     ------
@@ -64,7 +64,7 @@ class MNIST(ArrayDataset):
 
 
 class FashionMNIST(MNIST):
-    """Pictures of clothes, in files like those of `MNIST`."""
+    """Images of clothes, from files in the format of `MNIST`."""
 
     _folder = "fashion-mnist"
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``gluon.data.vision.transforms``: what is done with pictures, as blocks.
+"""Layer 9 · compat: ``gluon.data.vision.transforms``: image transforms, as blocks.
 
 >>> from wengert.compat.mxnet import gluon, np, npx
 >>> npx.set_np()
@@ -29,7 +29,7 @@ def _chance(low: float = 0.0, high: float = 1.0) -> float:
 
 
 class Compose(Sequential):
-    """Transforms, one after the other."""
+    """Transforms in sequence."""
 
     def __init__(self, transforms) -> None:
         super().__init__()
@@ -37,18 +37,18 @@ class Compose(Sequential):
 
 
 class HybridCompose(HybridSequential, Compose):
-    """The same as `Compose`."""
+    """Transforms in sequence; same as `Compose`."""
 
 
 class _Mapped(HybridBlock):
-    """A function of pictures."""
+    """Base class for transforms that apply a function to images."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         super().__init__()
         self._function = function
 
     def forward(self, x, *args) -> Any:
-        """The function's value, and what else came."""
+        """Return the function's value, and the other arguments."""
         found = self._function(x)
         return (found, *args) if args else found
 
@@ -58,42 +58,42 @@ def _size(value) -> tuple[int, int]:
 
 
 class Cast(_Mapped):
-    """Pictures in another dtype."""
+    """Converts images to another dtype."""
 
     def __init__(self, dtype="float32") -> None:
         super().__init__(lambda x: x.astype(dtype))
 
 
 class ToTensor(_Mapped):
-    """Pictures of bytes as numbers in [0, 1], with the channels in front."""
+    """Converts images of bytes to numbers in [0, 1], with the channels first."""
 
     def __init__(self) -> None:
         super().__init__(image.to_tensor)
 
 
 class Normalize(_Mapped):
-    """Pictures with the channels in front, less `mean` and divided by `std`."""
+    """Subtracts `mean` and divides by `std`, for images with the channels first."""
 
     def __init__(self, mean=0.0, std=1.0) -> None:
         super().__init__(lambda x: image.normalize(x, mean, std))
 
 
 class Resize(_Mapped):
-    """Pictures in another size: ``(width, height)``, or one number."""
+    """Resizes images to ``(width, height)``, or one number."""
 
     def __init__(self, size, keep_ratio: bool = False, interpolation: int = 1) -> None:
         super().__init__(lambda x: image.resize(x, size, keep_ratio, interpolation))
 
 
 class CenterCrop(_Mapped):
-    """The middle of pictures."""
+    """Crops the center of images."""
 
     def __init__(self, size, interpolation: int = 1) -> None:
         super().__init__(lambda x: image.center_crop(x, _size(size), interpolation)[0])
 
 
 class CropResize(_Mapped):
-    """A part of pictures, in another size if `size` says so."""
+    """Crops images, and resizes them if `size` is given."""
 
     def __init__(
         self, x: int, y: int, width: int, height: int, size=None, interpolation: int = 1
@@ -105,7 +105,7 @@ class CropResize(_Mapped):
 
 
 class RandomCrop(_Mapped):
-    """A part of pictures at a place by chance, with `pad` zeros around them before."""
+    """Crops images at a random position, after padding with `pad` zeros."""
 
     def __init__(self, size, pad=None, interpolation: int = 1) -> None:
         if pad is not None:
@@ -114,7 +114,7 @@ class RandomCrop(_Mapped):
 
 
 class RandomResizedCrop(_Mapped):
-    """A part of pictures, of an area and a shape by chance, in another size."""
+    """Crops images to a random area and aspect ratio, and resizes them."""
 
     def __init__(
         self,
@@ -138,14 +138,14 @@ class RandomResizedCrop(_Mapped):
 
 
 class RandomFlipLeftRight(_Mapped):
-    """Pictures, left and right exchanged by chance."""
+    """Flips images left to right at random."""
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__(lambda x: image.flip_left_right(x) if _chance() < p else x)
 
 
 class RandomFlipTopBottom(_Mapped):
-    """Pictures, top and bottom exchanged by chance."""
+    """Flips images top to bottom at random."""
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__(lambda x: image.flip_top_bottom(x) if _chance() < p else x)
@@ -186,7 +186,7 @@ RandomSaturation = _jitter("RandomSaturation", "saturation", _saturation)
 
 
 class RandomColorJitter(Compose):
-    """Brightness, contrast and saturation changed by chance; `hue` is not offered."""
+    """Changes brightness, contrast and saturation at random; `hue` is not offered."""
 
     def __init__(
         self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0
@@ -199,14 +199,14 @@ class RandomColorJitter(Compose):
 
 
 class RandomApply(Block):
-    """A transform, applied by chance."""
+    """Applies a transform at random."""
 
     def __init__(self, transforms, p: float = 0.5) -> None:
         super().__init__()
         self.transforms, self._p = transforms, p
 
     def forward(self, x, *args) -> Any:
-        """The transformed pictures, or these themselves."""
+        """Return the transformed images, or the images unchanged."""
         return self.transforms(x, *args) if _chance() < self._p else x
 
 
