@@ -61,7 +61,7 @@ def valued(polynomial: tuple[float, ...], t: Any) -> Any:
 
 
 class Layout:
-    """How positions in dimensions of `sizes` become indices. Arrays have the shape (d, 1, 1).
+    """The map from positions in dimensions of `sizes` to indices. Arrays have shape (d, 1, 1).
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class Layout:
         return np.minimum(back, self.last, out=back)
 
     def raw(self, numbers: Any) -> Any:
-        """Where a grid's numbers are, in all of space."""
+        """Return the positions of a grid's numbers, before padding is applied."""
         position = numbers * self.scale
         position += self.shift
         if not np.isfinite(np.add.reduce(position, axis=None)):
@@ -180,7 +180,7 @@ class Layout:
         return position
 
     def position(self, numbers: Any) -> Any:
-        """Where a grid's numbers are, the padding considered."""
+        """Return the positions of a grid's numbers, after padding is applied."""
         position = self.raw(numbers)
         if self.is_open:
             return position

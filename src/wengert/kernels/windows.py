@@ -117,7 +117,7 @@ class Along:
             self.only = (..., slice(low, high + 1, dilation), *rest)
 
     def sizes(self, kernel: int, padded: bool) -> Any:
-        """How many elements each window has, those of the padding included or not."""
+        """Return the number of elements of each window, with or without the padding."""
         begin = np.arange(self.count) * self.stride + self.start
         end = np.minimum(begin + kernel, self.n - self.start)
         return end - begin if padded else np.minimum(end, self.n) - np.maximum(begin, 0)
@@ -210,7 +210,7 @@ class Bins:
         self.longest = int(self.length.max(initial=0))
 
     def tap(self, j: int) -> Any:
-        """Where the j-th element of each bin is, or its last one."""
+        """Return the position of the j-th element of each bin, or of its last one."""
         return np.minimum(self.start + j, self.end - 1)
 
 

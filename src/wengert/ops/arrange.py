@@ -169,7 +169,7 @@ def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def tile(input: Any, *sizes: Any, dims: Any = None) -> Any:
-    """As `repeat`; with fewer numbers than dimensions, the first dimensions are not repeated.
+    """Repeat a tensor along its dimensions; with fewer numbers, only along the last ones.
 
     Parameters
     ----------

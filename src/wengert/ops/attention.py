@@ -38,7 +38,7 @@ _FEW = 64
 
 
 def _later(rows: int, columns: int) -> Any:
-    """Which keys come after each query; to be read only."""
+    """Return a read-only mask of the keys that come after each query."""
     later = np.arange(rows)[:, None] < np.arange(columns)
     later.flags.writeable = False
     return later

@@ -58,7 +58,7 @@ def map_(input: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
 
 @export("Tensor")
 def map2_(input: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
-    """As `map_`, with the elements of two other tensors.
+    """Set each element to a function of it and of the elements of two other tensors.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def isclose(
 
 
 def _are_close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
-    """What NumPy computes for arrays, for values of transforms."""
+    """Compute NumPy's ``isclose`` for the values of transforms."""
     F: Any = namespace_of(a, b)
     if a.dtype.kind in "biu":
         a, b = (F.to_copy(value, dtype=np.dtype(float)) for value in (a, b))

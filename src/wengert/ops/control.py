@@ -85,13 +85,13 @@ def cond(
     false_fn: Callable[..., Any],
     operands: Sequence[Any] = (),
 ) -> Any:
-    """What one of two functions makes of the operands. Differentiable as that function is.
+    """Return the result of one of two functions. Differentiable if that function is.
 
     Parameters
     ----------
-    pred : bool or Tensor. Which of them; of one element.
-    true_fn, false_fn : callable. The functions; only one is called.
-    operands : tuple. Their arguments.
+    pred : bool or Tensor. The condition; a tensor of one element.
+    true_fn, false_fn : callable. The functions, of which only one is called.
+    operands : tuple. The arguments of the function.
 
     Returns
     -------

@@ -27,13 +27,13 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """From the cosine of two vectors: what it lacks of 1, or has above `margin`.
+    """Return ``1 - cos`` for pairs that should be alike, and ``max(0, cos - margin)`` for others.
 
     Parameters
     ----------
     input1, input2 : Tensor. Vectors, of shape (n, d) or (d,).
     target : Tensor. 1 for vectors that should be alike, -1 for others; of shape (n,) or ().
-    margin : float. The largest cosine that costs nothing, of the latter.
+    margin : float. The largest cosine without cost for vectors that should differ.
     %(reduction)s
 
     Returns

@@ -150,8 +150,8 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
 
 
 def _places(node: Any, axis: int, ndim: int) -> tuple[Any, tuple[int, ...], None]:
-    """Where in its input a node of `gather` has read, one place for each element."""
-    # numbers count as of one dimension, in the index and in what it is an index of
+    """Return the positions in its input that a node of `gather` has read, one per element."""
+    # tensors without dimensions count as one-dimensional, both the index and the input
     array = np.atleast_1d(unpack(node, "index", True))
     places = np.indices(array.shape).reshape(array.ndim, array.size)
     places[axis] = array.reshape(-1)
@@ -160,13 +160,13 @@ def _places(node: Any, axis: int, ndim: int) -> tuple[Any, tuple[int, ...], None
 
 @export("wengert", "Tensor")
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
-    """As `gather`, with `input` and `indices` broadcast apart from the dimension.
+    """Gather elements along a dimension; the other dimensions of both tensors broadcast.
 
     Parameters
     ----------
     %(input)s
     indices : Tensor. The positions, int64 or int32, negative ones from the end.
-    dim : int, optional. The dimension; without it both count as one dimension.
+    dim : int, optional. The dimension; without it, both tensors are flattened.
 
     %(returns_smooth)s
 

@@ -172,7 +172,7 @@ class Generator:
 
 
 _OWN: ContextVar[Stream | None] = ContextVar("own_stream", default=None)
-"""What the default generator draws from in this context, if not from the process's stream."""
+"""The stream of the default generator in this context, or None for the process's stream."""
 
 
 class _DefaultGenerator(Generator):
@@ -202,12 +202,12 @@ def _restored(device: str, packed: Any) -> Generator:
 
 
 default_generator: Generator = _DefaultGenerator()
-"""The generator that functions draw from where they are given none."""
+"""The generator that functions draw from if they are given none."""
 
 
 @contextlib.contextmanager
 def drawing_from(stream: Stream) -> Iterator[None]:
-    """Let the default generator be over `stream` in this context, whatever other threads draw."""
+    """Make the default generator draw from `stream` in this context, apart from other threads."""
     token = _OWN.set(stream)
     try:
         yield
@@ -216,7 +216,7 @@ def drawing_from(stream: Stream) -> Iterator[None]:
 
 
 def stream_of(function: str, generator: Any) -> Stream:
-    """The stream of ``generator=``, which None leaves to `default_generator`."""
+    """Return the stream of the argument ``generator``; None stands for `default_generator`."""
     check_randomness()
     untraced("it draws random numbers", "draw")
     if generator is None:

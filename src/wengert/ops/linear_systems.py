@@ -103,7 +103,7 @@ def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
 def solve_ex(
     A: Any, B: Any, *, left: bool = True, check_errors: bool = False, out: Any = None
 ) -> Any:
-    """As `solve`, but with a number for each matrix that says whether it is singular.
+    """Solve systems of linear equations, with an error code per matrix instead of an exception.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def inv(A: Any, *, out: Any = None) -> Any:
 
 
 def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
-    """As `inv`, but with a number for each matrix that says whether it is singular.
+    """Return inverses of matrices, with an error code per matrix instead of an exception.
 
     Parameters
     ----------

@@ -184,7 +184,7 @@ def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
-    """As `dot`, with the elements of `input` conjugated.
+    """Return the dot product of two vectors, with the first one conjugated.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ def median(
 def nanmedian(
     input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
-    """As `median`, of the elements that are not NaN; NaN only where all are.
+    """Return the median of the elements that are not NaN, or NaN if all are.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def nanquantile(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """As `quantile`, of the elements that are not NaN; NaN only where all are.
+    """Return quantiles of the elements that are not NaN, or NaN if all are.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def _check_state(x: Any, state: Any, at: int, hidden: int) -> None:
 def _sums(
     op: str, input: Any, states: tuple[Any, ...], weights: tuple[Any, ...], biases: tuple[Any, ...]
 ) -> tuple[Any, Any]:
-    """What the gates get from the input and from the hidden state."""
+    """Return the contributions of the input and of the hidden state to the gates."""
     x = operand(input, op)
     w_ih, w_hh = operand(weights[0], op, "w_ih", 3), operand(weights[1], op, "w_hh", 4)
     if x._payload.ndim != 2:

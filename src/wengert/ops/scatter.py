@@ -21,7 +21,7 @@ from wengert.tape.record import T
 REQUIRES = (_records,)
 
 REDUCES: Facet[tuple[str, ...]] = Facet("reduces", lambda prim: ())
-"""What the parameter `reduce` may say."""
+"""The allowed values of the parameter `reduce`."""
 
 
 def _refuse(x: Any, kernel: str, kinds: str, op: str) -> None:

@@ -37,7 +37,7 @@ def searchsorted(
     sorter: Any = None,
     out: Any = None,
 ) -> Any:
-    """Where to insert values into sorted sequences, so that they stay sorted.
+    """Return the positions at which to insert values into sorted sequences to keep them sorted.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def searchsorted(
 
 
 def _values(value: Any, rows: Any, op: str, arg: str) -> Any:
-    """What to search for: a tensor, or a number in the dtype that it has beside the sequence."""
+    """Return the values to search for; a number gets the dtype promoted with the sequence."""
     if is_number(value):
         kind = promote([rows._payload], [value])
         return new_tensor(np.asarray(held(value, kind), kind))

@@ -111,7 +111,7 @@ def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dic
 
 
 def _detached(x: Any) -> Any:
-    """What `detach` made of the first elements of memory, over all of that."""
+    """Extend a detached view of the first elements of memory to all of that memory."""
     dual = x._payload if isinstance(x._payload, Dual) and _has_place(x._payload) else None
     array = x._payload if dual is None else dual.primal
     if array.__class__ is not np.ndarray or array.base is None:
@@ -157,7 +157,7 @@ def is_within(x: Any, params: dict[str, Any]) -> bool:
 
 
 def _of_base(x: Any, params: dict[str, Any]) -> Any:
-    """What reaches beyond a view: a view of the base itself, so that no gradient is lost."""
+    """Return a view that reaches beyond `x`, as a view of its base, so that no gradient is lost."""
     base = _base_of(x)
     if x._edge is not None and base._edge is None:
         raise RuntimeError(

@@ -39,7 +39,7 @@ TYPED = tuple(_TYPES)
 
 
 def legacy(data: tuple[Any, ...], kind: np.dtype[Any]) -> Any:
-    """What ``FloatTensor(*data)`` gives: a tensor of sizes, or of the values of a sequence.
+    """Return ``FloatTensor(*data)``: a tensor of the given sizes, or of a sequence's values.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ _WORDS = {
     "tangents": "bilinear diagonal linear loss pooled reduced transposed",
 }
 WORDS = {facet: frozenset(words.split()) for facet, words in _WORDS.items()}
-"""What a record may say of facets whose layers have a rule for each of several words."""
+"""The allowed words of facets whose layers have a rule for each word."""
 METADATA = ("_shape", "_dtype", "_device", "_ordered")
 """The ends of names of what a rule may be told of an argument, without keeping it."""
 
@@ -107,7 +107,7 @@ def case(*shapes: Any, **params: Any) -> Case:
 
 
 def not_implemented(kernel: str, kinds: str = "c") -> dict[str, str]:
-    """What a record `refuses`: categories of dtypes, each with the message of PyTorch's kernels."""
+    """Return `refuses` of a record: categories of dtypes with the messages of PyTorch's kernels."""
     return dict.fromkeys(kinds, f"\"{kernel}\" not implemented for '{{}}'")
 
 

@@ -111,7 +111,7 @@ class Trace(Dispatch):
         return edge
 
     def finish(self) -> None:
-        """Let go of the frame that was held to tell calls apart."""
+        """Release the frame that was held to distinguish calls."""
         self._entered = self._last = None
 
 
