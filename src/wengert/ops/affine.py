@@ -46,7 +46,7 @@ def _factors(op: str, x: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
 def addmm(
     input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
-    """A matrix product added to a matrix: ``beta * input + alpha * (mat1 @ mat2)``.
+    """Return a matrix product added to a matrix: ``beta * input + alpha * (mat1 @ mat2)``.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def baddbmm(
 
 @export("wengert", "Tensor")
 def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
-    """All products of an element of one vector and an element of another.
+    """Return all products of an element of one vector and an element of another.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def inner(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The sums of products over the last dimension of both; for vectors their `dot`.
+    """Return the sums of products over the last dimension of both; for vectors their `dot`.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
 
 @export("nn.functional")
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """A linear layer: ``input @ weight.T + bias``.
+    """Return a linear layer: ``input @ weight.T + bias``.
 
     Parameters
     ----------

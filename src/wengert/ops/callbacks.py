@@ -121,7 +121,7 @@ def share_memory_(input: Any) -> Any:
 
 @export("Tensor")
 def is_shared(input: Any) -> bool:
-    """Whether the memory is shared with other processes; see `share_memory_`."""
+    """Return whether the memory is shared with other processes; see `share_memory_`."""
     return shared_memory_of(input._array()) is not None
 
 

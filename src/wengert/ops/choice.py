@@ -130,7 +130,7 @@ def randperm(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """The integers from 0 to ``n - 1`` in a random order.
+    """Return the integers from 0 to ``n - 1`` in a random order.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def randperm(
 
 @export("wengert", "Tensor")
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
-    """Ones with the probabilities in a tensor, zeros otherwise.
+    """Return ones with the probabilities in a tensor, zeros otherwise.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def multinomial(
     generator: Any = None,
     out: Any = None,
 ) -> Any:
-    """Indices drawn with the weights in a vector, or in each row of a matrix.
+    """Return indices drawn with the weights in a vector, or in each row of a matrix.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Minus the logarithms of the probabilities of the target classes.
+    """Return minus the logarithms of the probabilities of the target classes.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
-    """The cross entropies of ``softmax(input)`` and target classes or target probabilities.
+    """Return the cross entropies of ``softmax(input)`` and target classes or target probabilities.
 
     Parameters
     ----------

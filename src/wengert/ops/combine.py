@@ -20,7 +20,7 @@ from wengert.tape.record import T
 
 @export("wengert")
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
-    """All combinations of some of the elements, one to a row, in the order of `itertools`.
+    """Return all combinations of some of the elements, one to a row, in the order of `itertools`.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 @export("Tensor")
 def sum_to_size(input: Any, *size: Any) -> Any:
-    """The sum over what broadcasting a shape to the tensor's would repeat.
+    """Return the sum over what broadcasting a shape to the tensor's would repeat.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from wengert.tape.inference import made_in_inference
 
 @export("wengert", "Tensor")
 def equal(input: Any, other: Any) -> bool:
-    """Whether two tensors have the same shape and elements.
+    """Return whether two tensors have the same shape and elements.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _held(payload: Any) -> Any:
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Whether all elements are close (see `isclose`).
+    """Return whether all elements are close (see `isclose`).
 
     Raises
     ------

@@ -134,7 +134,7 @@ def sym_float(a: float) -> float:
 
 @export("wengert")
 def sym_max(a: float, b: float) -> float:
-    """The larger one of two numbers, floating point if one of them is.
+    """Return the larger one of two numbers, floating point if one of them is.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def sym_max(a: float, b: float) -> float:
 
 @export("wengert")
 def sym_min(a: float, b: float) -> float:
-    """The smaller one of two numbers, floating point if one of them is.
+    """Return the smaller one of two numbers, floating point if one of them is.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def _of_both(choose: Callable[..., Any], a: float, b: float) -> float:
 
 @export("wengert")
 def sym_not(a: object) -> bool:
-    """Whether `a` is false.
+    """Return whether `a` is false.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def sym_ite(b: bool, t: object, f: object) -> object:
 
 @export("wengert")
 def sym_sum(args: Sequence[float]) -> float:
-    """The sum of numbers.
+    """Return the sum of numbers.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def sym_sum(args: Sequence[float]) -> float:
 
 @export("wengert")
 def sym_sqrt(a: float) -> float:
-    """The square root of a number.
+    """Return the square root of a number.
 
     Examples
     --------

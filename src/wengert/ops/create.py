@@ -50,7 +50,7 @@ def tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Any:
-    """A new leaf tensor with a copy of `data`.
+    """Return a new leaf tensor with a copy of `data`.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def scalar_tensor(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A number as a tensor without dimensions, of the default floating dtype unless told.
+    """Return a number as a tensor without dimensions, of the default floating dtype unless told.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def zeros(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A tensor of zeros.
+    """Return a tensor of zeros.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def ones(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A tensor of ones; arguments as for `zeros`.
+    """Return a tensor of ones; arguments as for `zeros`.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def empty(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """A tensor whose elements are whatever the memory holds; arguments as for `zeros`.
+    """Return a tensor whose elements are whatever the memory holds; arguments as for `zeros`.
 
     Examples
     --------
@@ -360,7 +360,7 @@ def full(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A tensor with one value everywhere.
+    """Return a tensor with one value everywhere.
 
     Parameters
     ----------

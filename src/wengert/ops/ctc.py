@@ -40,7 +40,7 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Any:
-    """Minus the logarithm of the likelihood of labels, however they are spread over time.
+    """Return minus the logarithm of the likelihood of labels, however they are spread over time.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def lobpcg(
     largest: bool | None = None,
     method: str | None = None,
 ) -> tuple[Any, Any]:
-    """The largest or smallest eigenvalues of ``A x = λ B x``, and their eigenvectors.
+    """Return the largest or smallest eigenvalues of ``A x = λ B x``, and their eigenvectors.
 
     The symmetric part of `A` counts. Matrices are decomposed as a whole, so results are as exact as
     those of `wengert.linalg.eigh`: what steers PyTorch's iteration (`n`, `iK`, `niter`, `tol`,

@@ -82,7 +82,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Any:
-    """Rows of a table.
+    """Return rows of a table.
 
     Parameters
     ----------

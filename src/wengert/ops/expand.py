@@ -89,7 +89,7 @@ def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
 
 @export("wengert")
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
-    """All tensors in the one shape that they broadcast to.
+    """Return all tensors in the one shape that they broadcast to.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
 
 @export("wengert")
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
-    """The coordinates of all points of a grid, from those of its axes.
+    """Return the coordinates of all points of a grid, from those of its axes.
 
     Parameters
     ----------

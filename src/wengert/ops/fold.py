@@ -58,7 +58,7 @@ def _check_window(kernel: Shape, dilation: Shape, padding: Shape, stride: Shape)
 def unfold(
     input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
-    """Each block of images, sliding over them, as a column.
+    """Return each block of images, sliding over them, as a column.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def fold(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Any:
-    """Images that add up columns, each at its block: the transpose of `unfold`.
+    """Return images that add up columns, each at its block: the transpose of `unfold`.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def _handed(value: Any) -> Any:
 
 @export("wengert")
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
-    """A tensor over the memory of another library's, by the DLPack protocol.
+    """Return a tensor over the memory of another library's, by the DLPack protocol.
 
     What is written to one appears in the other; writes of the other library are not seen by the
     check for saved values that were changed in place. Memory that the other library says is not to
@@ -124,7 +124,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 def frombuffer(
     buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Any:
-    """A tensor with one dimension over the memory of an object with the buffer protocol.
+    """Return a tensor with one dimension over the memory of an object with the buffer protocol.
 
     Parameters
     ----------

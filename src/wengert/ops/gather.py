@@ -38,7 +38,7 @@ def _index_array(index: Any, op: str, kinds: str = "int32/int64") -> Any:
 
 @export("wengert", "Tensor")
 def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
-    """Positions of a dimension, in any order.
+    """Return positions of a dimension, in any order.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
 
 @export("wengert", "Tensor")
 def take(input: Any, index: Any, *, out: Any = None) -> Any:
-    """Elements by their position among all of them, row after row.
+    """Return elements by their position among all of them, row after row.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def scatter(
     reduce: Any = None,
     out: Any = None,
 ) -> Any:
-    """A copy with other values at the positions of a dimension that `index` names.
+    """Return a copy with other values at the positions of a dimension that `index` names.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def scatter(
 
 @export("wengert", "Tensor", "Tensor_ apart")
 def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
-    """A copy to which values are added at the positions of a dimension that `index` names.
+    """Return a copy to which values are added at the positions of a dimension that `index` names.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
 def index_add(
     input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1, out: Any = None
 ) -> Any:
-    """A copy to whose positions of a dimension those of another tensor are added.
+    """Return a copy to whose positions of a dimension those of another tensor are added.
 
     Parameters
     ----------

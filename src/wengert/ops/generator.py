@@ -267,7 +267,7 @@ def seed() -> int:
 
 @export("wengert")
 def initial_seed() -> int:
-    """The seed that the default generator last started from.
+    """Return the seed that the default generator last started from.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def initial_seed() -> int:
 
 @export("wengert")
 def get_rng_state() -> Any:
-    """The state of the default generator, a uint8 tensor.
+    """Return the state of the default generator, a uint8 tensor.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The negative logarithm of the likelihood of counts, by Poisson distributions.
+    """Return the negative logarithm of the likelihood of counts, by Poisson distributions.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Any:
-    """The negative logarithm of the likelihood of values, by normal distributions.
+    """Return the negative logarithm of the likelihood of values, by normal distributions.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def det(A: Any, *, out: Any = None) -> Any:
-    """The determinants of square matrices.
+    """Return the determinants of square matrices.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def det(A: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def slogdet(A: Any, *, out: Any = None) -> Any:
-    """The signs of determinants and the logarithms of their absolute values.
+    """Return the signs of determinants and the logarithms of their absolute values.
 
     Parameters
     ----------

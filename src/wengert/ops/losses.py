@@ -104,7 +104,7 @@ def mse_loss(
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """The squared distances of input and target.
+    """Return the squared distances of input and target.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def l1_loss(
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """The distances of input and target.
+    """Return the distances of input and target.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Any:
-    """The Kullback-Leibler divergences of targets from inputs that are logarithms.
+    """Return the Kullback-Leibler divergences of targets from inputs that are logarithms.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The cross entropies of probabilities and target probabilities.
+    """Return the cross entropies of probabilities and target probabilities.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Any = None,
 ) -> Any:
-    """The cross entropies of ``sigmoid(input)`` and target probabilities, without overflow.
+    """Return the cross entropies of ``sigmoid(input)`` and target probabilities, without overflow.
 
     Parameters
     ----------

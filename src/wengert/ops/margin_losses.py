@@ -36,7 +36,7 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """``max(0, -target * (input1 - input2) + margin)``: which of two is to rank higher.
+    """Return ``max(0, -target * (input1 - input2) + margin)``: which of two is to rank higher.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """A distance itself where the target is 1, what it lacks of `margin` where it is -1.
+    """Return a distance itself where the target is 1, what it lacks of `margin` where it is -1.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """``ln(1 + exp(-target * input))``, without overflow.
+    """Return ``ln(1 + exp(-target * input))``, without overflow.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def rand(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """Random numbers, uniform in [0, 1).
+    """Return random numbers, uniform in [0, 1).
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def randn(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """Random numbers, normal with mean 0 and variance 1; arguments as for `rand`.
+    """Return random numbers, normal with mean 0 and variance 1; arguments as for `rand`.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def rand_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Random numbers, uniform in [0, 1), of a tensor's shape and dtype.
+    """Return random numbers, uniform in [0, 1), of a tensor's shape and dtype.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def normal(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """Random numbers, normal with these means and standard deviations.
+    """Return random numbers, normal with these means and standard deviations.
 
     The result does not depend on `mean` and `std` as far as gradients go; write
     ``mean + std * randn(...)`` if it should.

@@ -37,7 +37,7 @@ def arange(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Numbers from `start` up to but without `end`, in steps of `step`.
+    """Return numbers from `start` up to but without `end`, in steps of `step`.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def linspace(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Evenly spaced numbers from `start` to `end`, both included.
+    """Return evenly spaced numbers from `start` to `end`, both included.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def logspace(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Powers of `base`, whose exponents are evenly spaced from `start` to `end`.
+    """Return powers of `base`, whose exponents are evenly spaced from `start` to `end`.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def eye(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Ones on the diagonal of a matrix, zeros elsewhere.
+    """Return ones on the diagonal of a matrix, zeros elsewhere.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def tril_indices(
     device: Any = None,
     layout: Any = None,
 ) -> Any:
-    """The rows and columns of a matrix's elements on and below a diagonal, in row order.
+    """Return the rows and columns of a matrix's elements on and below a diagonal, in row order.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ def _of_parts(function: str, names: tuple[str, str], parts: tuple[Any, Any], out
 
 @export("wengert")
 def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
-    """The complex tensor with these real and imaginary parts.
+    """Return the complex tensor with these real and imaginary parts.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
 
 @export("wengert")
 def polar(abs: Any, angle: Any, *, out: Any = None) -> Any:
-    """The complex tensor with these lengths and angles (in radians).
+    """Return the complex tensor with these lengths and angles (in radians).
 
     Parameters
     ----------
@@ -421,7 +421,7 @@ def range(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Numbers from `start` up to and with `end`, in steps of `step`; write `arange` instead.
+    """Return numbers from `start` up to and with `end`, in steps of `step`; write `arange` instead.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ def draw_random(template: Any, low: Any = None, high: Any = ..., *, generator: A
 
 @export("Tensor_ drawn")
 def draw_bernoulli(template: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
-    """Ones with probability `p`, a number or a tensor that broadcasts; zeros otherwise."""
+    """Return ones with probability `p`, a number or a tensor that broadcasts; zeros otherwise."""
     if isinstance(p, TensorBase) and p._payload.ndim:
         chances = np.broadcast_to(p._payload, template.shape)
         if category(chances.dtype) != FLOATING:
@@ -195,7 +195,7 @@ def draw_cauchy(
 def draw_log_normal(
     template: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None
 ) -> Any:
-    """Numbers whose logarithm is normal."""
+    """Return numbers whose logarithm is normal."""
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     _check_continuous(template, "LogNormal")
@@ -204,7 +204,7 @@ def draw_log_normal(
 
 @export("Tensor_ drawn")
 def draw_geometric(template: Any, p: float, *, generator: Any = None) -> Any:
-    """The number of trials up to the first success."""
+    """Return the number of trials up to the first success."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     if template.dtype.kind == "b":

@@ -23,7 +23,7 @@ REQUIRES = (_records, _positions)
 
 @export("wengert", "Tensor")
 def cummax(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
-    """The running maxima along a dimension, and where they are.
+    """Return the running maxima along a dimension, and where they are.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def cummax(input: Any, dim: int | None = None, *, out: Any = None, **names: Any)
 
 @export("wengert", "Tensor")
 def cummin(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
-    """The running minima along a dimension, and where they are.
+    """Return the running minima along a dimension, and where they are.
 
     Parameters
     ----------

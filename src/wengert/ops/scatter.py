@@ -94,7 +94,7 @@ def index_reduce(
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
-    """A copy into whose positions of a dimension those of another tensor are combined.
+    """Return a copy into whose positions of a dimension those of another tensor are combined.
 
     Parameters
     ----------

@@ -155,7 +155,7 @@ def _inserted(name: str, rows: Any, values: Any, right: bool, out_int32: bool, o
 def bucketize(
     input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None
 ) -> Any:
-    """The number of the bucket that each value is in, between sorted boundaries.
+    """Return the number of the bucket that each value is in, between sorted boundaries.
 
     Bucket ``i`` holds the values above ``boundaries[i - 1]`` and up to ``boundaries[i]``; with
     `right`, those from ``boundaries[i - 1]`` on and below ``boundaries[i]``.
@@ -198,7 +198,7 @@ def isin(
     invert: bool = False,
     out: Any = None,
 ) -> Any:
-    """Whether each element is among others.
+    """Return whether each element is among others.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def isin(
 
 @export("wengert", "Tensor")
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
-    """The positions of the first elements that are not zero: a fixed number of them.
+    """Return the positions of the first elements that are not zero: a fixed number of them.
 
     Parameters
     ----------

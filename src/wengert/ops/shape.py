@@ -25,7 +25,7 @@ from wengert.tape.record import T
 
 @export("wengert", "Tensor")
 def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
-    """The same elements in another shape: a view where possible, else a copy.
+    """Return the same elements in another shape: a view where possible, else a copy.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
 
 @export("Tensor")
 def view(input: Any, *sizes: Any, dtype: Any = None, size: Any = None) -> Any:
-    """The same memory in another shape, or as elements of another type.
+    """Return the same memory in another shape, or as elements of another type.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def reshape_as(input: Any, other: Any) -> Any:
 
 @export("wengert", "Tensor")
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """The dimensions from `start_dim` to `end_dim` as one.
+    """Return the dimensions from `start_dim` to `end_dim` as one.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 @export("wengert", "Tensor")
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
-    """One dimension as several.
+    """Return one dimension as several.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 
 @export("wengert", "Tensor")
 def ravel(input: Any) -> Any:
-    """All elements in one dimension: a view where possible, else a copy.
+    """Return all elements in one dimension: a view where possible, else a copy.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def ravel(input: Any) -> Any:
 
 @export("Tensor")
 def contiguous(input: Any, memory_format: Any = None) -> Any:
-    """The tensor itself if its elements lie in C order, else a copy in which they do.
+    """Return the tensor itself if its elements lie in C order, else a copy in which they do.
 
     Parameters
     ----------

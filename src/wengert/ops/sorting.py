@@ -41,7 +41,7 @@ def sort(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The elements along a dimension in ascending or descending order.
+    """Return the elements along a dimension in ascending or descending order.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def argsort(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The positions of the elements along a dimension in ascending or descending order.
+    """Return the positions of the elements along a dimension in ascending or descending order.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def argsort(
 
 @export("wengert", "Tensor")
 def msort(input: Any, *, out: Any = None) -> Any:
-    """The elements along the first dimension in ascending order.
+    """Return the elements along the first dimension in ascending order.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def topk(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The `k` largest, or smallest, elements along a dimension.
+    """Return the `k` largest, or smallest, elements along a dimension.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def stft(
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
 ) -> Any:
-    """The Fourier transforms of overlapping parts of a signal.
+    """Return the Fourier transforms of overlapping parts of a signal.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Any:
-    """The signal whose `stft` comes nearest to the given one.
+    """Return the signal whose `stft` comes nearest to the given one.
 
     Parameters
     ----------

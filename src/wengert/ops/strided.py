@@ -52,7 +52,7 @@ def in_shape(x: Any, shape: tuple[int, ...]) -> Any:
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    """A view of the tensor's memory with any sizes and strides.
+    """Return a view of the tensor's memory with any sizes and strides.
 
     The memory is that of the tensor's base: a view of ``x[1:]`` may reach ``x[0]``, by
     ``storage_offset=0``. Elements of the view may share places, and then it must not be written to
@@ -239,7 +239,7 @@ def _check_geometry(size: Shape, stride: Shape, offset: int, memory: Any, width:
 
 @export("Tensor")
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
-    """All windows of a dimension: a view in which they overlap.
+    """Return all windows of a dimension: a view in which they overlap.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 @export("wengert")
 def view_as_real(input: Any) -> Any:
-    """A complex tensor as pairs of real numbers, along a new last dimension of size 2.
+    """Return a complex tensor as pairs of real numbers, along a new last dimension of size 2.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def view_as_real(input: Any) -> Any:
 
 @export("wengert")
 def view_as_complex(input: Any) -> Any:
-    """Pairs of real numbers along the last dimension as complex numbers.
+    """Return pairs of real numbers along the last dimension as complex numbers.
 
     Parameters
     ----------
@@ -408,7 +408,7 @@ def empty_strided(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A tensor whose elements are whatever the memory holds, with these steps between them.
+    """Return a tensor whose elements are whatever the memory holds, with these steps between them.
 
     Parameters
     ----------

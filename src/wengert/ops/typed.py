@@ -134,7 +134,7 @@ True
 
 @export("Tensor")
 def new(input: Any, *data: Any, size: Any = None, device: Any = None) -> Any:
-    """A tensor of this one's dtype, of sizes or of the values of a sequence.
+    """Return a tensor of this one's dtype, of sizes or of the values of a sequence.
 
     Prefer `new_tensor`, `new_empty` and `new_zeros`.
 
