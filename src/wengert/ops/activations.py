@@ -55,7 +55,7 @@ def relu6(input: Any, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """Return the input, kept between two bounds, element by element.
+    """Clamp the input between two bounds, element by element.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
-    """The input where it is positive, and a small multiple of it elsewhere, element by element.
+    """Return the input where it is positive, and a small multiple of it elsewhere.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
 
 @export("nn.functional")
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """The input where it is positive, ``alpha * (exp(input) - 1)`` elsewhere, element by element.
+    """Return the input where it is positive, ``alpha * (exp(input) - 1)`` elsewhere.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def selu(input: Any, inplace: bool = False) -> Any:
-    """The scaled `elu` that keeps mean 0 and variance 1 from layer to layer, element by element.
+    """Return the scaled `elu` that preserves mean 0 and variance 1 from layer to layer.
 
     Parameters
     ----------

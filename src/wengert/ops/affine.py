@@ -46,7 +46,7 @@ def _factors(op: str, x: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
 def addmm(
     input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
-    """Return a matrix product added to a matrix: ``beta * input + alpha * (mat1 @ mat2)``.
+    """Add a matrix product to a matrix: ``beta * input + alpha * (mat1 @ mat2)``.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def addmm(
 def addmv(
     input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
-    """A product of matrix and vector added to a vector: ``beta * input + alpha * (mat @ vec)``.
+    """Add a matrix-vector product to a vector: ``beta * input + alpha * (mat @ vec)``.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def addmv(
 def baddbmm(
     input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
-    """Products of two lists of matrices added to a third: ``beta * input + alpha * bmm(...)``.
+    """Add products of two batches of matrices to a third: ``beta * input + alpha * bmm(...)``.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def baddbmm(
 
 @export("wengert", "Tensor")
 def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
-    """Return all products of an element of one vector and an element of another.
+    """Return the outer product of two vectors.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
 
 @export("nn.functional")
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """Return a linear layer: ``input @ weight.T + bias``.
+    """Apply a linear layer: ``input @ weight.T + bias``.
 
     Parameters
     ----------

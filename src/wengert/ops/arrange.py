@@ -90,7 +90,7 @@ def flipud(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
-    """Return the elements moved along dimensions; what leaves at the end enters at the start.
+    """Roll the elements along dimensions; those that leave at the end enter at the start.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
 
 @export("Tensor")
 def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
-    """Return copies side by side, so many for each dimension.
+    """Repeat a tensor along each dimension a given number of times.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def repeat_interleave(
     output_size: int | None = None,
     axis: Any = None,
 ) -> Any:
-    """Return each position of a dimension several times, copies next to each other.
+    """Repeat each position of a dimension, with copies next to each other.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def randint(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """Random integers in [low, high): ``randint(high, size)`` or ``randint(low, high, size)``.
+    """Draw integers from [low, high): ``randint(high, size)`` or ``randint(low, high, size)``.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def randint_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Random integers in [low, high) of a tensor's shape and dtype; also ``randint_like(t, high)``.
+    """Draw integers from [low, high) with a tensor's shape and dtype; or ``randint_like(t, high)``.
 
     Examples
     --------

@@ -73,7 +73,7 @@ def _check_vector(payload: Any) -> None:
 
 @export("wengert")
 def cartesian_prod(*tensors: Any) -> Any:
-    """All ways to choose one element of each tensor, one to a row, in the order of `itertools`.
+    """Return all choices of one element per tensor, one to a row, in the order of `itertools`.
 
     Parameters
     ----------

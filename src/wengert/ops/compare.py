@@ -34,7 +34,7 @@ def equal(input: Any, other: Any) -> bool:
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
-    """For each element whether ``abs(input - other) <= atol + rtol * abs(other)``.
+    """Return whether ``abs(input - other) <= atol + rtol * abs(other)``, element by element.
 
     Examples
     --------

@@ -110,7 +110,7 @@ def cond(
 
 @export("wengert")
 def sym_int(a: float) -> int:
-    """`a` as an integer, towards 0.
+    """Return `a` as an integer, rounded towards 0.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def sym_int(a: float) -> int:
 
 @export("wengert")
 def sym_float(a: float) -> float:
-    """`a` as a floating point number; see `sym_int` for an example.
+    """Return `a` as a floating point number; see `sym_int` for an example.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def sym_not(a: object) -> bool:
 
 @export("wengert")
 def sym_ite(b: bool, t: object, f: object) -> object:
-    """`t` if `b`, else `f`.
+    """Return `t` if `b`, else `f`.
 
     Examples
     --------

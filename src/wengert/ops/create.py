@@ -118,7 +118,7 @@ def copied(source: Any, dtype: Any) -> Any:
 
 @export("wengert")
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
-    """`data` as a tensor, without a copy where none is needed.
+    """Return `data` as a tensor, copying only where necessary.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Any:
-    """`obj` as a tensor; `copy` says whether it must or must not be copied.
+    """Return `obj` as a tensor; `copy` says whether it must or must not be copied.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def asarray(
 
 @export("wengert")
 def from_numpy(ndarray: Any) -> Any:
-    """A tensor over the memory of a NumPy array: what is written to one appears in the other.
+    """Return a tensor that shares the memory of a NumPy array.
 
     Writes through NumPy are not seen by the check for saved values that were changed in place.
 
@@ -331,7 +331,7 @@ def empty(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Return a tensor whose elements are whatever the memory holds; arguments as for `zeros`.
+    """Return a tensor with uninitialised elements; arguments as for `zeros`.
 
     Examples
     --------
@@ -360,7 +360,7 @@ def full(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Return a tensor with one value everywhere.
+    """Return a tensor filled with one value.
 
     Parameters
     ----------

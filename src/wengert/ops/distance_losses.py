@@ -88,7 +88,7 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """By how much a vector is nearer to one that it should be far from than to one like it.
+    """Return how much the distance to the positive, plus a margin, exceeds that to the negative.
 
     Parameters
     ----------

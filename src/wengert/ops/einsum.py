@@ -35,7 +35,7 @@ _ELLIPSIS = len(_LETTERS)
 
 @export("wengert")
 def einsum(*args: Any) -> Any:
-    """Return the sums of products that an equation of subscripts says.
+    """Return the sums of products given by an equation of subscripts.
 
     Parameters
     ----------

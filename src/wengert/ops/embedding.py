@@ -82,7 +82,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Any:
-    """Return rows of a table.
+    """Return rows of a table by their indices.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Any:
-    """Sums, means or maxima of bags of rows of a table.
+    """Return sums, means or maxima over bags of rows of a table.
 
     Parameters
     ----------

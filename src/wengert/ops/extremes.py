@@ -36,7 +36,7 @@ def max(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The largest element; the largest along a dimension; or the larger elements of two tensors.
+    """Return the largest element, overall or along a dimension, or the larger of two tensors.
 
     Three functions: ``max(input)``, ``max(input, dim, keepdim=False)``, ``max(input, other)``.
 
@@ -76,7 +76,7 @@ def min(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The smallest element; the smallest along a dimension; or the smaller elements of two tensors.
+    """Return the smallest element, overall or along a dimension, or the smaller of two tensors.
 
     Three functions: ``min(input)``, ``min(input, dim, keepdim=False)``, ``min(input, other)``.
 

@@ -114,7 +114,7 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
 
 @export("wengert", "Tensor")
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
-    """For each place of `index` the element of `input` at that position of a dimension.
+    """Return the elements of `input` at the positions in `index` along a dimension.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def scatter(
     reduce: Any = None,
     out: Any = None,
 ) -> Any:
-    """Return a copy with other values at the positions of a dimension that `index` names.
+    """Return a copy with other values at the positions in `index` along a dimension.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def scatter(
 
 @export("wengert", "Tensor", "Tensor_ apart")
 def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
-    """Return a copy to which values are added at the positions of a dimension that `index` names.
+    """Return a copy with values added at the positions in `index` along a dimension.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
 def index_add(
     input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1, out: Any = None
 ) -> Any:
-    """Return a copy to whose positions of a dimension those of another tensor are added.
+    """Return a copy with slices of another tensor added along a dimension.
 
     Parameters
     ----------

@@ -255,7 +255,7 @@ def manual_seed(seed: int) -> Generator:
 
 @export("wengert")
 def seed() -> int:
-    """Start the default generator from a seed that nobody can foretell, and return it.
+    """Start the default generator from a random seed, and return the seed.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def get_rng_state() -> Any:
 
 @export("wengert")
 def set_rng_state(new_state: Any) -> None:
-    """Set the state of the default generator to what `get_rng_state` gave.
+    """Restore a state of the default generator that `get_rng_state` returned.
 
     Raises
     ------
@@ -311,7 +311,7 @@ def set_rng_state(new_state: Any) -> None:
 @export("wengert")
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
-    """Draw from the default generator and leave it afterwards as it was before.
+    """Return a context after which the default generator has its state from before.
 
     Parameters
     ----------

@@ -280,7 +280,7 @@ def _check_mask(mask: Any, dim: int, shape: list[int]) -> None:
 
 @export("wengert", "Tensor")
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
-    """Return a copy in which the elements that `indices` name have other values.
+    """Return a copy with other values at the elements selected by `indices`.
 
     Parameters
     ----------

@@ -149,7 +149,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
 def as_strided_scatter(
     input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Any:
-    """Return a copy with another tensor at places of its memory.
+    """Return a copy with another tensor written to a strided view of its memory.
 
     Parameters
     ----------

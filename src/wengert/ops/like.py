@@ -45,7 +45,7 @@ def zeros_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Return zeros of a tensor's shape and dtype.
+    """Return zeros with the shape and dtype of a tensor.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def ones_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Return ones of a tensor's shape and dtype; arguments as for `zeros_like`.
+    """Return ones with the shape and dtype of a tensor; arguments as for `zeros_like`.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def empty_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Return uninitialised memory of a tensor's shape and dtype; arguments as for `zeros_like`.
+    """Return uninitialised memory of the shape and dtype of a tensor; see `zeros_like`.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def full_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """One value everywhere, of a tensor's shape and dtype; other arguments as for `zeros_like`.
+    """Return a tensor of another's shape and dtype with one value; see `zeros_like`.
 
     Examples
     --------

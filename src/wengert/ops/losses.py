@@ -104,7 +104,7 @@ def mse_loss(
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """Return the squared distances of input and target.
+    """Return the squared differences of input and target.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def l1_loss(
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """Return the distances of input and target.
+    """Return the absolute differences of input and target.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Any:
-    """The distances of input and target, rounded off to a parabola where they are below `beta`.
+    """Return the absolute differences of input and target, as a parabola below `beta`.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def smooth_l1_loss(
 def huber_loss(
     input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
-    """Half the squared distances of input and target, continued by the tangent above `delta`.
+    """Return half the squared differences of input and target, linear above `delta`.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Return a distance itself where the target is 1, what it lacks of `margin` where it is -1.
+    """Return the input where the target is 1, and ``max(0, margin - input)`` where it is -1.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The binary cross entropy of several labels at once, from scores: its mean over the labels.
+    """Return the binary cross entropy of scores, averaged over several labels.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """By how much the scores of other classes come nearer to the right one than `margin`.
+    """Return how far the other classes' scores come within `margin` of the right one.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """By how much the scores of other classes come nearer to those of the right ones than 1.
+    """Return how far the other classes' scores come within 1 of the right ones.
 
     Parameters
     ----------

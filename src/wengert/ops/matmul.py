@@ -207,7 +207,7 @@ def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
-    """Return the products of two lists of matrices.
+    """Return the products of two batches of matrices.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def check_batches(x: Any, y: Any) -> None:
 
 @export("wengert", "Tensor")
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
-    """Return the product of vectors, matrices, or any lists of matrices; the operator ``@``.
+    """Return the product of vectors, matrices, or batches of matrices; the operator ``@``.
 
     Parameters
     ----------

@@ -189,7 +189,7 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Any, Any | None]:
-    """Attention of several heads: `scaled_dot_product_attention` between projections.
+    """Apply multi-head attention: `scaled_dot_product_attention` between projections.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def rms_norm(
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
-    """`layer_norm` over groups of channels of each sample, with a weight and a bias per channel.
+    """Normalise over groups of channels of each sample, with a weight and a bias per channel.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """`batch_norm` of each sample by itself.
+    """Normalise each channel of each sample: `batch_norm` per sample.
 
     Parameters
     ----------

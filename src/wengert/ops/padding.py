@@ -95,7 +95,7 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
 
 @export("nn.functional")
 def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
-    """Return the tensor with a frame around it.
+    """Pad a tensor on the sides of its last dimensions.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
 
 @export("wengert", "nn.functional")
 def channel_shuffle(input: Any, groups: int) -> Any:
-    """Channels in another order: the first of each group, then the second of each, and so on.
+    """Interleave groups of channels: the first of each group, then the second, and so on.
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ def native_channel_shuffle(input: Any, groups: int) -> Any:
 
 @export("nn.functional")
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """Return a vector of zeros with a one at each class.
+    """Return the one-hot encoding of classes.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from wengert.tape.record import T
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    """Return two dimensions exchanged.
+    """Return the tensor with two dimensions swapped.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def t(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def permute(input: Any, *sizes: Any, dims: Any = None) -> Any:
-    """Return the dimensions in another order.
+    """Return the tensor with its dimensions in another order.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def permute(input: Any, *sizes: Any, dims: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def movedim(input: Any, source: Any, destination: Any) -> Any:
-    """Return some dimensions at other places, the rest in their order.
+    """Return the tensor with some dimensions moved, and the rest in order.
 
     Parameters
     ----------

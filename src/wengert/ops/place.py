@@ -259,7 +259,7 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Form:
 
 @export("wengert", "Tensor", "Tensor_ written")
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """A copy with values written, or added, at positions of the tensor laid out as one dimension.
+    """Return a copy with values written or added at positions of the flattened tensor.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def addbmm(
 def addr(
     input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
-    """The outer product of vectors added to a matrix: ``beta * input + alpha * outer(vec1, vec2)``.
+    """Add an outer product to a matrix: ``beta * input + alpha * outer(vec1, vec2)``.
 
     Parameters
     ----------

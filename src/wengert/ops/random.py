@@ -34,7 +34,7 @@ def rand(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """Return random numbers, uniform in [0, 1).
+    """Draw random numbers, uniform in [0, 1).
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def randn_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Random numbers, standard normal, of a tensor's shape and dtype; arguments as `rand_like`.
+    """Return standard normal numbers of a tensor's shape and dtype; arguments as `rand_like`.
 
     Examples
     --------

@@ -37,7 +37,7 @@ def arange(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Return numbers from `start` up to but without `end`, in steps of `step`.
+    """Return the numbers from `start` to `end`, exclusive, in steps of `step`.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def triu_indices(
     device: Any = None,
     layout: Any = None,
 ) -> Any:
-    """The rows and columns of a matrix's elements on and above a diagonal; as `tril_indices`.
+    """Return the row and column indices on and above a diagonal; see `tril_indices`.
 
     Examples
     --------

@@ -94,7 +94,7 @@ def _no_dim(name: str) -> TypeError:
 
 @export("wengert", "Tensor")
 def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
-    """The logarithms of the running sums of exponentials along a dimension, without overflow.
+    """Return the logarithms of running sums of exponentials along a dimension, without overflow.
 
     Parameters
     ----------

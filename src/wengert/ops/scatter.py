@@ -44,7 +44,7 @@ def scatter_reduce(
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
-    """A copy into which values are combined at the positions of a dimension that `index` names.
+    """Return a copy with values combined in at the positions in `index` along a dimension.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def index_reduce(
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
-    """Return a copy into whose positions of a dimension those of another tensor are combined.
+    """Return a copy with slices of another tensor combined in along a dimension.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ def view(input: Any, *sizes: Any, dtype: Any = None, size: Any = None) -> Any:
 
 @export("Tensor")
 def view_as(input: Any, other: Any) -> Any:
-    """`view` in the shape of another tensor.
+    """Return a view in the shape of another tensor.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def view_as(input: Any, other: Any) -> Any:
 
 @export("Tensor")
 def reshape_as(input: Any, other: Any) -> Any:
-    """`reshape` to the shape of another tensor.
+    """Reshape to the shape of another tensor.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def reshape_as(input: Any, other: Any) -> Any:
 
 @export("wengert", "Tensor")
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """Return the dimensions from `start_dim` to `end_dim` as one.
+    """Merge the dimensions from `start_dim` to `end_dim`.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 @export("wengert", "Tensor")
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
-    """Return one dimension as several.
+    """Split one dimension into several.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
 def squeeze(input: Any, dim: Any = None, *dims: Any, axis: Any = None) -> Any:
-    """Without dimensions of size 1: all of them, or those that `dim` names.
+    """Remove dimensions of size 1: all of them, or those in `dim`.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def squeeze(input: Any, dim: Any = None, *dims: Any, axis: Any = None) -> Any:
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
 def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
-    """With a new dimension of size 1 at `dim`.
+    """Insert a dimension of size 1 at `dim`.
 
     Parameters
     ----------

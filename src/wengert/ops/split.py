@@ -221,7 +221,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
 
 @export("wengert", "Tensor")
 def chunk(input: Any, chunks: int, dim: int = 0, *, axis: Any = None) -> tuple[Any, ...]:
-    """At most `chunks` consecutive parts of a dimension, all but the last of one size.
+    """Split a dimension into at most `chunks` parts, all but the last of one size.
 
     Parameters
     ----------

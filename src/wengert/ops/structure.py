@@ -75,7 +75,7 @@ def atleast_2d(*tensors: Any) -> Any:
 
 @export("wengert")
 def atleast_3d(*tensors: Any) -> Any:
-    """Tensors with at least three dimensions; a vector of n elements has the shape (1, n, 1).
+    """Return tensors with at least three dimensions; n elements get the shape (1, n, 1).
 
     Parameters
     ----------
