@@ -125,7 +125,7 @@ class Grid:
     ----------
     shape: Of the array.
     kernel: The shape of a window.
-    results: How many results are computed of each column.
+    results: The number of results computed from each column.
     size: The numbers of windows.
     stride, padding, dilation
         How far apart the windows are, how far before the array the first begins, and how far apart

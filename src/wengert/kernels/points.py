@@ -70,9 +70,9 @@ class Layout:
     last: The last element's position.
     first, span: The first of the borders that positions are reflected at, and how far the other is.
     low, high: The least and the greatest whole parts; None if the padding keeps positions within.
-    period: What whole parts are repeated by; or None.
-    sources: Which element each one of an extended dimension is, -1 for a zero.
-    before: How many there are before the first element.
+    period: The period of whole parts; or None.
+    sources: The source of each element of an extended dimension, -1 for a zero.
+    before: The number of them before the first element.
     extended: The sizes of the extended dimensions.
     offsets: The elements around a point, from its whole part.
     base: The index in an extended plane of the first of these, for a point at 0.

@@ -300,7 +300,7 @@ def _runs(stream: Stream, count: int, mean: float, lengths: Callable[[Any], Any]
 
     Parameters
     ----------
-    mean: How many they take on average, about.
+    mean: The approximate average number.
     lengths
         For each of some uniform numbers how many a number takes that begins with it; more than
         there are if it is not known.

@@ -43,7 +43,7 @@ class Along:
     ----------
     axis: The axis, counted from the end.
     after: The number of axes behind it.
-    start: Where the first window begins; the others follow, `stride` apart.
+    start: The start of the first window; the others follow, `stride` apart.
     taps
         ``(j, out, part)``: the index of the windows that have a tap `j`, None if all do, and of the
         elements that it is in them.
@@ -52,7 +52,7 @@ class Along:
     later
         ``(window, j, part)`` for each window that lacks the first tap: its own first one. Windows
         without any element, which dilation may make, are not named.
-    begin: Where each window begins, in a shape that broadcasts with the windows.
+    begin: The start of each window, in a shape that broadcasts with the windows.
     only: The elements of the only window, if there is no other and it has several; else None.
     """
 

@@ -277,7 +277,7 @@ def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     ----------
     %(floating_input)s
     beta : float. The steepness.
-    threshold : float. Where ``beta * input`` is above it, the result is the input itself.
+    threshold : float. Where ``beta * input`` exceeds it, the result is the input itself.
 
     %(returns_result, raises_floating)s
 

@@ -50,7 +50,7 @@ def addmm(
 
     Parameters
     ----------
-    input : Tensor. What is added; broadcasts to (n, p).
+    input : Tensor. The summand; broadcasts to (n, p).
     mat1, mat2 : Tensor. Of shapes (n, m) and (m, p).
     %(factors)s
 
@@ -90,7 +90,7 @@ def addmv(
 
     Parameters
     ----------
-    input : Tensor. What is added; broadcasts to (n,).
+    input : Tensor. The summand; broadcasts to (n,).
     mat, vec : Tensor. Of shapes (n, m) and (m,).
     beta, alpha : number. Factors.
 
@@ -130,7 +130,7 @@ def baddbmm(
 
     Parameters
     ----------
-    input : Tensor. What is added; broadcasts to (b, n, p).
+    input : Tensor. The summand; broadcasts to (b, n, p).
     batch1, batch2 : Tensor. Of shapes (b, n, m) and (b, m, p).
     %(factors)s
 

@@ -131,7 +131,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = N
     ----------
     input : Tensor. Right-hand sides of shape (..., n, k).
     input2 : Tensor. Factors of shape (..., n, n), of which one triangle is read.
-    upper : bool. Which one.
+    upper : bool. Whether to read the upper triangle.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any
     Parameters
     ----------
     input : Tensor. Factors of shape (..., n, n), of which one triangle is read.
-    upper : bool. Which one.
+    upper : bool. Whether to read the upper triangle.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def triangular_solve(
     ----------
     input : Tensor. Right-hand sides of shape (..., n, k).
     A : Tensor. Square matrices of shape (..., n, n), of which one triangle is read.
-    upper : bool. Which one.
+    upper : bool. Whether to read the upper triangle.
     transpose : bool. Whether to solve with the transposed matrices.
     unitriangular : bool. Whether to take the diagonal to be ones.
     %(outs)s

@@ -95,7 +95,7 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     Parameters
     ----------
     %(input)s
-    shifts : int or tuple of int. How far, for each dimension; negative the other way.
+    shifts : int or tuple of int. The shift along each dimension; negative shifts go backwards.
     dims : int or tuple of int. The dimensions; without them the elements move as if they lay in
         one.
 
@@ -206,7 +206,7 @@ def repeat_interleave(
     Parameters
     ----------
     %(input)s
-    repeats : int or Tensor of int. How often; a tensor says it for each position.
+    repeats : int or Tensor of int. The number of copies, or one number per position.
     dim : int, optional. The dimension; without it all elements in one.
     %(axis)s
     output_size : int, optional. Accepted for PyTorch's sake.
@@ -375,7 +375,7 @@ def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
     Parameters
     ----------
     input : Tensor. Of one dimension or two.
-    diagonal : int. Which diagonal: 0 the main one, positive above it.
+    diagonal : int. The diagonal: 0 is the main one, positive ones lie above it.
 
     Returns
     -------

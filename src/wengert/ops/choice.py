@@ -134,7 +134,7 @@ def randperm(
 
     Parameters
     ----------
-    n : int. How many.
+    n : int. The number of integers.
     generator, out, layout, device, requires_grad, pin_memory: As for `rand`.
     dtype : dtype, optional. int64 unless given.
 
@@ -232,7 +232,7 @@ def multinomial(
     Parameters
     ----------
     input : Tensor. Non-negative weights of a floating dtype, which need not sum to one.
-    num_samples : int. How many indices to draw (from each row).
+    num_samples : int. The number of indices to draw (from each row).
     replacement : bool. Whether an index may be drawn more than once.
     %(where_to_draw)s
 

@@ -25,7 +25,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     Parameters
     ----------
     input : Tensor. Of one dimension.
-    r : int. How many elements each combination has.
+    r : int. The number of elements in each combination.
     with_replacement : bool. Whether an element may be chosen several times.
 
     Returns

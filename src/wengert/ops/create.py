@@ -162,7 +162,7 @@ def asarray(
 
     Parameters
     ----------
-    obj : number, (nested) sequence of numbers, array or Tensor. What to convert.
+    obj : number, (nested) sequence of numbers, array or Tensor. The data to convert.
     %(result_dtype, device)s
     copy : bool, optional. True always copies, False raises where a copy is needed, None copies only
         then.

@@ -182,7 +182,7 @@ def svd_lowrank(
     Parameters
     ----------
     A : Tensor. Of shape (..., m, n).
-    q : int, optional. How many singular values to look for: a few more than are wanted.
+    q : int, optional. The number of singular values to estimate: a few more than needed.
     niter : int, optional. How often to improve the projection; each time is another two products
         with `A`.
     M : Tensor, optional. What to subtract from `A`, without computing the difference; it broadcasts
@@ -222,9 +222,9 @@ def pca_lowrank(
     Parameters
     ----------
     A : Tensor. Of shape (..., m, n): m samples of n features.
-    q : int, optional. How many components to look for; min(6, m, n) by default.
+    q : int, optional. The number of components to estimate; min(6, m, n) by default.
     center : bool. Whether to subtract the mean of the samples first.
-    niter : int. How often to improve the projection.
+    niter : int. The number of power iterations.
 
     Returns
     -------

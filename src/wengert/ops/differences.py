@@ -51,7 +51,7 @@ def diff(
     Parameters
     ----------
     input : Tensor. Of any dtype; of bools it is told where neighbours differ.
-    n : int. How many times.
+    n : int. The order: how often to take differences.
     dim : int. The dimension.
     prepend, append : Tensor, optional. What to put before and behind the input first; of its shape
         but for `dim`.

@@ -93,7 +93,7 @@ def triplet_margin_loss(
     Parameters
     ----------
     anchor, positive, negative : Tensor. Vectors, of shape (n, d) or (d,).
-    margin : float. How much farther `negative` should be than `positive`.
+    margin : float. The margin by which `negative` should be farther away than `positive`.
     p : float. The power of the norm that measures distances.
     eps : float. Added to differences, so that the distance 0 has a derivative.
     swap : bool. Whether the distance of `negative` from `positive` counts if it is the smaller.
@@ -156,9 +156,9 @@ def triplet_margin_with_distance_loss(
     anchor, positive, negative : Tensor. Vectors, of shape (n, d), or whatever the function takes.
     distance_function : callable, optional. Takes two of them and returns distances; by default the
         Euclidean distance.
-    margin : float. How much farther `negative` should be than `positive`.
+    margin : float. The margin by which `negative` should be farther away than `positive`.
     swap : bool. Whether the distance of `negative` from `positive` counts if it is the smaller.
-    reduction : {"mean", "sum", "none"}. What to make of the single losses.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def lobpcg(
     Parameters
     ----------
     A : Tensor. Of shape (..., m, m) and of a floating dtype.
-    k : int, optional. How many; default: the number of columns of `X`, or else 1.
+    k : int, optional. The number of eigenvalues; default: the number of columns of `X`, or else 1.
     B : Tensor, optional. Symmetric and positive definite, of shape (..., m, m); default: the
         identity.
     X : Tensor, optional. Of shape (..., m, k).

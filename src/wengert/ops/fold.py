@@ -64,9 +64,9 @@ def unfold(
     ----------
     input : Tensor. Of shape (N, C, H, W) or (C, H, W).
     kernel_size : int or tuple of int. The height and width of a block.
-    dilation : int or tuple of int. How far apart the elements of a block are.
-    padding : int or tuple of int. How many zeros to add at both ends of each dimension.
-    stride : int or tuple of int. How far apart the blocks are.
+    dilation : int or tuple of int. The distance between the elements of a block.
+    padding : int or tuple of int. The number of zeros at both ends of each dimension.
+    stride : int or tuple of int. The distance between blocks.
 
     Returns
     -------

@@ -130,8 +130,8 @@ def frombuffer(
     ----------
     buffer : object. Bytes, a bytearray, an array, a memory map. What is written to one appears in
         the other; what is not to be written to raises when it is.
-    dtype : dtype. How its bytes are read, in this machine's order.
-    count : int. How many elements; a negative number means all.
+    dtype : dtype. The dtype of its bytes, in this machine's byte order.
+    count : int. The number of elements; a negative number means all.
     offset : int. Bytes to skip at the beginning.
     requires_grad : bool. Whether the tensor requires a gradient.
 

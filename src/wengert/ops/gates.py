@@ -78,7 +78,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     Parameters
     ----------
     %(floating_input)s
-    lambd : float. How far; not negative.
+    lambd : float. The distance; not negative.
 
     %(returns_smooth_result, raises_floating)s
     RuntimeError: If `lambd` is negative or not finite.

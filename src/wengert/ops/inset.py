@@ -154,7 +154,7 @@ def as_strided_scatter(
     Parameters
     ----------
     input : Tensor. Contiguous, of any shape.
-    src : Tensor. What is written: of the shape `size`; converted to the dtype of `input`.
+    src : Tensor. The values to write: of the shape `size`; converted to the dtype of `input`.
     size, stride : sequence of int. The places, as `as_strided` takes them; no place should be named
         twice.
     storage_offset : int, optional. The first place; default: that of the first element of `input`.

@@ -122,7 +122,7 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> A
     Parameters
     ----------
     tensors : sequence of Tensor. Of one shape; their dtypes are promoted.
-    dim : int. Where the new dimension is in the result.
+    dim : int. The position of the new dimension in the result.
     %(axis, returns_smooth)s
 
     Raises

@@ -49,7 +49,7 @@ def zeros_like(
 
     Parameters
     ----------
-    input : Tensor. What the result is to be like; not recorded.
+    input : Tensor. The tensor whose shape and dtype to use; not recorded.
     %(other_dtype, device, requires_grad, returns_leaf)s
 
     Examples

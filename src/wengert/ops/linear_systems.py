@@ -288,7 +288,7 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
     Parameters
     ----------
     input : Tensor. Of a shape of which the first `ind` sizes have the same product as the others.
-    ind : int. How many dimensions are rows; at least 1.
+    ind : int. The number of dimensions that are rows; at least 1.
 
     Returns
     -------

@@ -186,7 +186,7 @@ def smooth_l1_loss(
     input, target : Tensor. Of the same shape (others broadcast, with a warning) and of real
         floating dtype.
     %(reduction)s
-    beta : float. Where the parabola ends; with 0 it is `l1_loss`.
+    beta : float. The difference at which the parabola ends; 0 gives `l1_loss`.
 
     %(returns_loss, raises_reduction)s
     RuntimeError: If `beta` is negative, or the shapes do not broadcast.
@@ -215,8 +215,8 @@ def huber_loss(
     ----------
     input, target : Tensor. Of the same shape (others broadcast, with a warning) and of real
         floating dtype.
-    reduction : {"mean", "sum", "none"}. What to make of the single losses.
-    delta : float. Where the parabola ends; positive.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    delta : float. The difference at which the parabola ends; positive.
     weight : Tensor, optional. A factor of each single loss, of their shape.
 
     %(returns_loss)s
@@ -260,7 +260,7 @@ def kl_div(
     target : Tensor. Probabilities, or their logarithms if `log_target`; its shape broadcasts with
         the input's.
     size_average, reduce : bool, optional. Former names of `reduction`.
-    reduction : {"mean", "batchmean", "sum", "none"}. What to make of the single terms; "batchmean"
+    reduction : {"mean", "batchmean", "sum", "none"}. How to combine the single terms; "batchmean"
         divides their sum by the first size, as the definition does.
     log_target : bool. Whether the targets are logarithms.
 

@@ -42,7 +42,7 @@ def margin_ranking_loss(
     ----------
     input1, input2 : Tensor. Scores, of one shape.
     target : Tensor. 1 where `input1` is to be the larger, -1 where `input2` is.
-    margin : float. By how much, at least.
+    margin : float. The least difference.
     %(reduction)s
 
     Returns
@@ -84,7 +84,7 @@ def hinge_embedding_loss(
     ----------
     input : Tensor. Distances.
     target : Tensor. 1 for what is alike, -1 for what is not.
-    margin : float. How far apart the latter should be.
+    margin : float. The least distance of dissimilar pairs.
     %(reduction)s
 
     Returns
@@ -226,7 +226,7 @@ def multi_margin_loss(
     input : Tensor. Scores, of shape (n, classes) or (classes,).
     target : Tensor. The right classes, int64, of shape (n,) or ().
     p : {1, 2}. The power of each lack.
-    margin : float. How much higher the right score should be.
+    margin : float. The margin by which the right score should be higher.
     weight : Tensor, optional. A factor for each class, of the right ones.
     %(reduction, returns_score_loss)s
 

@@ -359,7 +359,7 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     Parameters
     ----------
     A : Tensor. Of two or more dimensions.
-    offset : int. How far above the main diagonal.
+    offset : int. The offset above the main diagonal.
     dim1, dim2 : int. The dimensions of rows and columns.
 
     Returns

@@ -196,7 +196,7 @@ def multi_head_attention_forward(
     query : Tensor. Of shape (l, batch, e), or (l, e) without a batch.
     key, value : Tensor. Of shapes (s, batch, e), or of other features with
         `use_separate_proj_weight`.
-    embed_dim_to_check : int. What e must be.
+    embed_dim_to_check : int. The required value of e.
     num_heads : int. The number of heads, each of e / num_heads features.
     in_proj_weight, in_proj_bias : Tensor or None. Of shapes (3 e, e) and (3 e,): the projections of
         query, key and value.

@@ -56,7 +56,7 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
     ----------
     %(any_input)s
     pad : sequence of int. Widths before and after, from the last dimension on; negative ones cut.
-    value : number. What the frame consists of.
+    value : number. The value of the padding.
 
     Returns
     -------
@@ -322,7 +322,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     Parameters
     ----------
     tensor : Tensor. Classes, int64, of any shape.
-    num_classes : int. How many there are; -1: one more than the largest class met.
+    num_classes : int. The number of classes; -1: one more than the largest class in the input.
 
     Returns
     -------

@@ -35,7 +35,7 @@ def addbmm(
 
     Parameters
     ----------
-    input : Tensor. What is added; broadcasts to (n, p).
+    input : Tensor. The summand; broadcasts to (n, p).
     batch1, batch2 : Tensor. Of shapes (b, n, m) and (b, m, p) and of one dtype.
     %(factors)s
 
@@ -91,7 +91,7 @@ def addr(
 
     Parameters
     ----------
-    input : Tensor. What is added; broadcasts to (n, m).
+    input : Tensor. The summand; broadcasts to (n, m).
     vec1, vec2 : Tensor. Of shapes (n,) and (m,).
     %(factors)s
 

@@ -125,7 +125,7 @@ def rand_like(
 
     Parameters
     ----------
-    input : Tensor. What the result is to be like; not recorded.
+    input : Tensor. The tensor whose shape and dtype to use; not recorded.
     %(where_to_draw, other_dtype, device, requires_grad, returns_leaf, raises_integers)s
 
     Examples

@@ -42,7 +42,7 @@ def arange(
     Parameters
     ----------
     start : number. The first; with one argument alone that is `end`, and the first is 0.
-    end : number. Where to stop.
+    end : number. The end, exclusive.
     step : number. The difference of neighbours, not 0, in the direction from `start` to `end`.
     dtype : dtype, optional. int64 if all three are integers, else the default floating dtype.
     %(ignored_layout, device, requires_grad)s
@@ -158,7 +158,7 @@ def linspace(
     Parameters
     ----------
     start, end : number. The first and the last.
-    steps : int. How many.
+    steps : int. The number of values.
     out, layout, device, pin_memory, requires_grad: As for `arange`.
     dtype : dtype, optional. The default floating dtype, or complex if a bound is.
 
@@ -198,8 +198,8 @@ def logspace(
     Parameters
     ----------
     start, end : number. The first and the last exponent.
-    steps : int. How many.
-    base : float. What is raised to them.
+    steps : int. The number of values.
+    base : float. The base of the powers.
     out, dtype, layout, device, pin_memory, requires_grad: As for `linspace`.
 
     Returns
@@ -426,7 +426,7 @@ def range(
     Parameters
     ----------
     start, end, step : number. The first one, the last one if the steps lead there, and the steps.
-    out : Tensor, optional. What to write to.
+    out : Tensor, optional. The tensor to write to.
     dtype : dtype, optional. Default: the default floating dtype.
     layout, device: Those that there are.
     requires_grad : bool. Whether operations on the result are recorded.

@@ -171,7 +171,7 @@ def prod(
     %(any_input)s
     dim : int, optional. The dimension to multiply along; all by default.
     %(keepdim)s
-    dtype : dtype, optional. What to convert the input to first. Without it bools and integers
+    dtype : dtype, optional. The dtype to convert the input to first. Without it bools and integers
         multiply as int64.
 
     Returns
@@ -386,7 +386,7 @@ def cumprod(
     Parameters
     ----------
     %(any_input, named_along)s
-    dtype : dtype, optional. What to convert the input to first. Without it bools and integers
+    dtype : dtype, optional. The dtype to convert the input to first. Without it bools and integers
         multiply as int64.
 
     %(returns_of_the_shape, raises_dim)s

@@ -49,7 +49,7 @@ def scatter_reduce(
     Parameters
     ----------
     %(input, dim, places, source)s
-    reduce : {"sum", "prod", "mean", "amax", "amin"}. How the values for one place are combined.
+    reduce : {"sum", "prod", "mean", "amax", "amin"}. How to combine the values for one position.
     include_self : bool. Whether what `input` has at a place is one of the values there.
 
     Returns
@@ -100,7 +100,7 @@ def index_reduce(
     ----------
     %(input, dim, positions)s
     source : Tensor. Of the shape of `input`, but with as many positions as `index` names.
-    reduce : {"prod", "mean", "amax", "amin"}. How the values for one place are combined.
+    reduce : {"prod", "mean", "amax", "amin"}. How to combine the values for one position.
     include_self : bool. Whether what `input` has at a place is one of the values there.
 
     Returns

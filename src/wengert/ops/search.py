@@ -250,8 +250,8 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = No
     Parameters
     ----------
     %(input)s
-    size : int. How many positions to return.
-    fill_value : int. What stands in the rows that are left over.
+    size : int. The number of positions to return.
+    fill_value : int. The value in the rows that are left over.
 
     Returns
     -------

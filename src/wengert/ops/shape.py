@@ -186,7 +186,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     ----------
     %(vectors)s
     dim : int. The dimension that is divided.
-    sizes : sequence of int. What it becomes; one may be -1.
+    sizes : sequence of int. The new sizes; one may be -1.
 
     %(returns_view)s
 
@@ -306,7 +306,7 @@ def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     Parameters
     ----------
     %(input)s
-    dim : int. Where the new dimension is in the result; -1 is after the last.
+    dim : int. The position of the new dimension in the result; -1 is after the last.
     %(axis, returns_view)s
 
     Raises

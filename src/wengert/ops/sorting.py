@@ -144,7 +144,7 @@ def topk(
     Parameters
     ----------
     input : Tensor. Of any real dtype but bool. A NaN counts as larger than every number.
-    k : int. How many.
+    k : int. The number of elements.
     %(selected_dim)s
     largest : bool. Whether to choose the largest.
     sorted : bool. Whether they must come in order, the first choice first.

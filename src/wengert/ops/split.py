@@ -152,7 +152,7 @@ def split(
     split_size_or_sections : int or sequence of int. The size of each part (the last one may be
         smaller), or the sizes of all parts.
     %(dim)s
-    split_size : int or sequence of int. What the method calls `split_size_or_sections`.
+    split_size : int or sequence of int. Called `split_size_or_sections` by the method.
 
     %(returns_views)s
 

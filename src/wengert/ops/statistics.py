@@ -133,8 +133,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         observations, or the observations of a single variable.
     correction : int. What is subtracted from the number of observations, or from the sum of the
         weights, to divide by: 1 for an unbiased estimate, 0 for the mean.
-    fweights : Tensor, optional. How often each observation was made: integers.
-    aweights : Tensor, optional. How much each observation counts.
+    fweights : Tensor, optional. The frequency of each observation: integers.
+    aweights : Tensor, optional. The weight of each observation.
 
     Returns
     -------

@@ -150,7 +150,7 @@ class Primitive:
         their cotangents as a tuple `g`.
     node: The name of the graph node, as PyTorch has it.
     outputs: Number of outputs (None: a tuple whose length depends on the input).
-    differentiable: How many of the outputs, from the first, carry a gradient.
+    differentiable: The number of leading outputs that carry a gradient.
     broadcasts
         Whether the array arguments broadcast against each other; cotangents are then summed down
         to their arguments' shapes by the engine.

@@ -39,7 +39,7 @@ class Subject:
     ----------
     show: The words of `draw`'s argument `show`.
     limit: The most boxes.
-    names: What values are called.
+    names: The names of values.
     formulas: For vertices whose operation has one: what it computes. Their boxes show values, the
         others' operations.
     lines: Source lines, by node, where they are not noted on it.

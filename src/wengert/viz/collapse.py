@@ -38,7 +38,7 @@ class Group:
 
     Attributes
     ----------
-    count: How often a pattern repeats itself in the group.
+    count: The number of repetitions of a pattern in the group.
     block: The number of nodes of the pattern's first round.
     kind: ``"node"``, ``"repetition"``, ``"call"`` or ``"stretch"``.
     """

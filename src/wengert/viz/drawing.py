@@ -24,7 +24,7 @@ class Drawing:
 
     Parameters
     ----------
-    picture: What is drawn.
+    picture: The picture to draw.
 
     Examples
     --------

@@ -66,7 +66,7 @@ def expression(
 
     Parameters
     ----------
-    names: For each edge what its argument is called.
+    names: For each edge the name of its argument.
     params: The operation's parameters, where they are known beside those that the node keeps.
     short: Whether to leave out parameters.
     """
@@ -119,7 +119,7 @@ def partial(
     Parameters
     ----------
     names, params: As for `expression`.
-    result: What the result is called.
+    result: The name of the result.
     """
     prim = getattr(type(node), "prim", None)
     if prim is None or not (works_by_element(prim) or prim.family == "bilinear"):

@@ -40,7 +40,7 @@ class Layout:
         from a box to itself has none.
     labels: The middle of each arrow's label, or None.
     rows: The row of each box.
-    crossings: How many crossings of arrows are left between rows.
+    crossings: The number of crossings of arrows left between rows.
     """
 
     width: float = 0.0

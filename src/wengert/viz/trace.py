@@ -33,7 +33,7 @@ class Call:
     ----------
     prim, tensors, params: The operation and its arguments.
     payloads: The values of the arguments when it was computed.
-    site: Where the program was.
+    site: The position in the program.
     last: Whether no further operation was computed by the same call of a function of the library.
     """
 
