@@ -1,9 +1,9 @@
-"""Compile what every operation goes through: ``python native/build.py [--cache FOLDER]``.
+"""Compile the code that every operation runs: ``python native/build.py [--cache FOLDER]``.
 
-The modules of the tape are made by Cython from the package's own files, whose types the ``.pxd``
-beside them adds. The functions of large arrays are C. All are put into ``src/wengert/native``,
-where their packages find them first. A cache keeps what was made from the same text by the same
-compiler, since compiling takes as long as a third of the tests.
+Cython compiles the modules of the tape from the package's own files, with types from the ``.pxd``
+beside them. The functions of large arrays are C. All results go to ``src/wengert/native``, where
+their packages look first. A cache keeps builds of the same source by the same compiler, since
+compiling takes a third as long as the tests.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ WORK = ROOT / "build" / "native"
 MODULES = (
     *("accumulate", "anomaly", "backward", "base", "engine", "masked", "record", "sites", "views"),
 )
-"""Compiled as they are; what else is hot is written by generate.py."""
+"""Modules that are compiled as they are; generate.py writes the other hot code."""
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-g0"]
 # nothing asks the C library for errors, and loops have no branches that could trap
 EXACT = [*FLAGS, *(["-fno-math-errno", "-fno-trapping-math"] if FLAGS else [])]
 PARALLEL = os.cpu_count() or 1
 KEPT = 8
-"""How many builds a cache holds."""
+"""The number of builds that a cache keeps."""
 DIRECTIVES = {"annotation_typing": False, "auto_pickle": False, "binding": True}
 
 
 def _prepare() -> Path:
-    """A tree of what is compiled: Cython finds the types of other modules by their place in it."""
+    """Make a tree of the sources to compile, in which Cython finds the types of other modules."""
     shutil.rmtree(WORK, ignore_errors=True)
     package = WORK / "wengert" / "tape"
     package.mkdir(parents=True)
@@ -61,7 +61,7 @@ def _prepare() -> Path:
 
 
 def _digest(package: Path) -> str:
-    """What the modules depend on: their text, and who compiles it how."""
+    """Return a hash of everything the modules depend on: sources, compilers and flags."""
     compiler = [os.environ.get(name) for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")]
     command = sysconfig.get_config_vars("CC", "CFLAGS", "EXT_SUFFIX")
     asked = shutil.which(str(compiler[0] or command[0] or "cc").split()[0])
@@ -81,7 +81,7 @@ def _install(made: Path) -> list[Path]:
 
 
 def build(cache: Path | None = None) -> list[Path]:
-    """Compile everything, or take it from `cache`; returns the files made."""
+    """Compile everything, or take it from `cache`; return the files made."""
     package = _prepare()
     if cache is None:
         return _install(_compile(package))
@@ -101,7 +101,7 @@ def build(cache: Path | None = None) -> list[Path]:
 
 
 def _compile(package: Path) -> Path:
-    """Compile everything; returns the folder of what was made."""
+    """Compile everything; return the folder of the results."""
     before = Path.cwd()
     os.chdir(WORK)
     try:

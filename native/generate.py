@@ -1,7 +1,7 @@
 """Write the Cython source of nodes, rule applications and recorders of the primitives most used.
 
 The steps are those of `wengert.tape.steps`, which are written out in Python when a primitive is
-first used. Here some are put in other words: the attributes of tensors and nodes are fields of C
+first used. Here some are written differently: the attributes of tensors and nodes are fields of C
 structures, and arithmetic goes through ``arrays.h``. The same tests run on both.
 
     python native/generate.py OUTPUT [primitive ...]
@@ -34,14 +34,14 @@ _QUICK = {"+": "wg_add", "-": "wg_sub", "*": "wg_mul", "/": "wg_div", "neg": "wg
 
 
 def _quick(formula: Symbol) -> str:
-    """Arithmetic as calls of the functions in arrays.h."""
+    """Return arithmetic as calls of the functions in arrays.h."""
     if formula.head in ("name", "number"):
         return str(formula.parts[0])
     return f"{_QUICK[formula.head]}({', '.join(map(_quick, formula.parts))})"
 
 
 def _inlined(function: Callable[..., Any], *values: Any) -> str | None:
-    """What a function makes of values, as an expression, if it is nothing but arithmetic."""
+    """Return the result of a function as an expression of its arguments, if it is arithmetic."""
     try:
         return _quick(function(*values))
     except (AttributeError, KeyError, TypeError):
@@ -65,7 +65,7 @@ class _Typed(Steps):
         self.offset = "_at"
         self.of_numbers = "type({0}) is float or type({0}) is int"
         self.called: dict[str, int] = {}
-        """The rules that are called, and not written in line, by the names that hold them."""
+        """The rules that are called rather than inlined, by the names that hold them."""
 
     def loaded(self, name: str, i: int) -> list[str]:
         return [

@@ -18,7 +18,7 @@ class NativeBuildHook(BuildHookInterface):
         return wheel and os.environ.get("WENGERT_BUILD_NATIVE") == "1"
 
     def dependencies(self) -> list[str]:
-        """What building needs beside hatchling."""
+        """Return the build requirements beside hatchling."""
         return ["cython>=3.1", "numpy>=2.0", "setuptools>=75"] if self._wanted() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

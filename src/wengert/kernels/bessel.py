@@ -33,7 +33,7 @@ from wengert.kernels.single import horner
 _BLOCK = 16384
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _FAR = {_SINGLE: 8.0, _DOUBLE: 12.0}
-"""Where the series ends and the polynomial begins."""
+"""The argument at which the polynomial replaces the series."""
 _TAILS = {
     _SINGLE: (
         (

@@ -26,7 +26,7 @@ except ImportError:
 VECTOR = {getattr(np, name): made for name, made in vars(_compiled).items() if name[0] != "_"}
 """NumPy's functions, with those that take their place for large arrays of float64."""
 LEAST = 100_000
-"""From so many elements on threads share the work."""
+"""The number of elements from which threads share the work."""
 _DOUBLE = np.dtype(np.float64)
 # from so many elements on it is worth to look for another function
 _LARGE = 2048
@@ -66,7 +66,7 @@ def _flat(arrays: tuple[Any, ...]) -> tuple[list[Any], Any] | None:
 
 
 def least_of(function: Callable[..., Any]) -> int:
-    """From how many elements on `split` is worth its call."""
+    """Return the number of elements from which `split` pays off."""
     return _LARGE if function in VECTOR else LEAST
 
 

@@ -37,11 +37,11 @@ class Part(NamedTuple):
     """Some of the windows of an array: a range of the first dimension, or of the second, ..."""
 
     at: Shape
-    """Where they begin."""
+    """The first window in each dimension."""
     size: Shape
-    """How many there are."""
+    """The number of windows in each dimension."""
     places: slice
-    """Which they are among all windows."""
+    """Their slice of all windows."""
 
 
 @lru_cache(maxsize=512)
@@ -65,7 +65,7 @@ def parts_of(size: Shape, stride: Shape, unit: int) -> tuple[Part, ...]:
 
 
 def blocks(count: int, groups: int, each: int) -> tuple[int, int]:
-    """How many of `count` arrays, and of their groups of `each` bytes, make a block."""
+    """Return how many of `count` arrays, and of their groups of `each` bytes, make a block."""
     images = max(1, min(count, _BLOCK // max(each * groups, 1)))
     return images, groups if images > 1 else max(1, min(groups, _BLOCK // max(each, 1)))
 
@@ -103,7 +103,7 @@ def result_size(
 def overlap(
     sizes: Shape, padding: Shape, reached: Shape
 ) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """What the windows reach of an array, as slices of it and of what they reach."""
+    """Return the part of an array that windows reach, as slices of the array and of the part."""
     outer, inner = [], []
     for n, before, m in zip(sizes, padding, reached, strict=True):
         start = max(0, -before)
@@ -119,13 +119,13 @@ def _strides(shape: Shape) -> Shape:
 
 
 class Grid:
-    """Where the windows of an array are, and how they are copied to columns.
+    """The positions of the windows of an array, and how they are copied to columns.
 
     Parameters
     ----------
     shape: Of the array.
     kernel: The shape of a window.
-    results: How many results are computed of each column.
+    results: The number of results computed from each column.
     size: The numbers of windows.
     stride, padding, dilation
         How far apart the windows are, how far before the array the first begins, and how far apart
@@ -247,7 +247,7 @@ class Grid:
         return (*part.size[:-2], part.size[-2] * self.pitch)
 
     def view(self, count: Shape, part: Part, together: bool) -> _View:
-        """How the windows of `count` arrays and planes lie in memory, and are to lie."""
+        """Return the layout of the windows of `count` arrays and planes, and of the columns."""
         key = (count, part.places.start, together)
         view = self.views.get(key)
         if view is None:
@@ -270,7 +270,7 @@ class Grid:
 
 
 class _View(NamedTuple):
-    """How windows lie in memory: with `steps` from `offset`, in elements; and how the columns."""
+    """The memory layout of windows, with `steps` from `offset` in elements, and of columns."""
 
     shape: Shape
     offset: int

@@ -22,7 +22,7 @@ Labels = tuple[int, ...]
 
 
 class _Plan:
-    """How to contract two arrays with given labels."""
+    """The plan for contracting two arrays with given labels."""
 
     __slots__ = ("batch", "first", "left", "plain", "product", "restore", "right", "second", "sum")
 

@@ -45,7 +45,7 @@ def grid_turn(self: Any, sizes: Shape, mode: str, padding_mode: str, align_corne
 
 
 def grid_corners(self: Any, sizes: Shape, mode: str, padding_mode: str, align_corners: bool) -> Any:
-    """Where the elements around each point are: (N, elements, points); -1 for a zero."""
+    """Return the indices of the elements around each point, (N, elements, points); -1 for 0."""
     layout = _layout(sizes, mode, padding_mode, align_corners)
     points = Points(_numbers(self), layout, False)
     found = [points.places(offset) for offset in layout.offsets]

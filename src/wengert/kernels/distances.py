@@ -20,7 +20,7 @@ from wengert.kernels.protocols import beside, zeros
 _BLOCK = 2**15
 """Elements of a block."""
 _MANY = 2**11
-"""From so many pairs of points on, one coordinate is taken after the other."""
+"""The number of pairs of points from which coordinates are processed one at a time."""
 
 
 def _flat(*arrays: Any) -> list[Any]:
@@ -164,10 +164,10 @@ def _root(sums: Any, p: float) -> Any:
 
 
 def cdist_backward(self: Any, x1: Any, x2: Any, result: Any, p: float) -> Any:
-    """What arrives at x1 if self arrives at the distances `result` of the points of x1 and x2.
+    """Return the cotangent of x1, given the cotangent `self` of the distances `result`.
 
-    Where points coincide, and for p < 1 where one of their coordinates does, 0 stands for the
-    derivative.
+    Where points coincide, and for p < 1 where one of their coordinates does, the derivative counts
+    as 0.
     """
     g, a, b, distances = map(np.ascontiguousarray, _flat(self, x1, x2, result))
     total = np.zeros(a.shape, x1.dtype)
@@ -256,7 +256,7 @@ def pdist(self: Any, p: float) -> Any:
 
 
 def pairs_of_square(self: Any) -> Any:
-    """What is above the diagonal of a square matrix, row by row."""
+    """Return the elements above the diagonal of a square matrix, row by row."""
     size = self.shape[0]
     if size <= _SMALL:
         return self.reshape(-1)[_above(size)]

@@ -14,7 +14,7 @@ from wengert.kernels.protocols import empty
 from wengert.kernels.sorting import order
 
 Found = tuple[Any, Any, Any]
-"""Where each group has its first element, the number of its group for each element, and how many
+"""The first element of each group, the number of its group for each element, and how many
 elements each group has."""
 
 # by how many columns to compare rows before they are compared as a whole, unless there are few
@@ -64,7 +64,7 @@ def _slices(self: Any, dim: int) -> Any:
 
 
 def _changes(ordered: Any) -> Any:
-    """Where an element, or a row, differs from the one before."""
+    """Return a mask of the elements, or rows, that differ from the one before."""
     new = empty(ordered, len(ordered), np.bool_)
     new[:1] = True
     if ordered.ndim == 1:
@@ -82,7 +82,7 @@ def _grouped(items: Any, positions: Any, shape: tuple[int, ...]) -> Found:
 
 
 def _sizes(starts: Any, end: int) -> Any:
-    """How far it is from each start to the next, or to the end."""
+    """Return the distance from each start to the next, or to the end."""
     sizes = np.empty_like(starts)
     np.subtract(starts[1:], starts[:-1], out=sizes[:-1])
     sizes[-1:] = end - starts[-1:]

@@ -19,7 +19,7 @@ def embedding(weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: b
 
 
 def embedding_factors(indices: Any, dtype: Any, padding_idx: int, scale_grad_by_freq: bool) -> Any:
-    """What the gradient of each row is multiplied by, with a dimension of size 1 at the end."""
+    """Return the factor of the gradient of each row, with a trailing dimension of size 1."""
     factors = np.ones(indices.shape)
     if scale_grad_by_freq and indices.size:
         factors = 1 / np.bincount(indices.reshape(-1))[indices]

@@ -167,7 +167,7 @@ def lu_factor_ex(self: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def permutation(pivots: Any, size: int) -> Any:
-    """Which row each row of ``L @ U`` was before the exchanges that the pivots say."""
+    """Return the original row of each row of ``L @ U``, undoing the exchanges of the pivots."""
     *batch, k = pivots.shape
     targets = pivots.real.astype(np.intp) - 1
     if not batch:

@@ -101,7 +101,7 @@ def _windows(
 def _places(
     shape: Shape, kernel: Shape, count: Shape, at: Shape, stride: Shape, dilation: Shape
 ) -> Any:
-    """Where the elements of windows lie in an array of `shape`."""
+    """Return the positions of the elements of windows in an array of `shape`."""
     places = np.arange(math.prod(shape)).reshape(shape)
     return _windows(places, kernel, count, at, stride, dilation).reshape(-1)
 

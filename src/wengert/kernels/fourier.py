@@ -109,7 +109,7 @@ def fft_c2r(
 
 
 def _twofold(ndim: int, axis: int, size: int) -> tuple[slice, ...]:
-    """Where the frequencies are that stand for two."""
+    """Return the slice of the frequencies that stand for two."""
     where = [slice(None)] * ndim
     where[axis] = slice(1, (size - 1) // 2 + 1)
     return tuple(where)

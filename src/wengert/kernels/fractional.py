@@ -16,7 +16,7 @@ Shape = tuple[int, ...]
 
 
 def _starts(samples: Any, n: int, count: int, kernel: int) -> Any:
-    """Where the windows of each plane begin: of shape (planes, count)."""
+    """Return the starts of the windows of each plane, of shape (planes, count)."""
     starts = np.full((len(samples), count), n - kernel, np.int64)
     if count > 1:
         step = samples.dtype.type((n - kernel) / (count - 1))
@@ -29,7 +29,7 @@ def _starts(samples: Any, n: int, count: int, kernel: int) -> Any:
 def fractional_max_pool_indices(
     self: Any, samples: Any, kernel_size: Shape, output_size: Shape
 ) -> Any:
-    """Where the largest element of each window is, counted through the pooled dimensions.
+    """Return the index of the largest element of each window in the flattened pooled dimensions.
 
     `samples` holds a number for each plane and dimension, the last dimension first.
     """

@@ -93,7 +93,7 @@ def _rows(points: Points, size: int, channels: int, room: _Room) -> Any:
 
 
 def _first(count: int, channels: int, size: int) -> Any:
-    """Where each plane begins."""
+    """Return the offset of each plane."""
     return np.arange(0, count * channels * size, size).reshape(count, channels, 1)
 
 

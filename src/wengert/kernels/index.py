@@ -55,9 +55,9 @@ def index(self: Any, indices: Indices) -> Any:
 
 
 def _walked(self: Any, indices: Indices, shape: Shape) -> list[Any]:
-    """What PyTorch walks through to fill the result, in the result's shape.
+    """Return the arrays that PyTorch iterates over to fill the result, in the result's shape.
 
-    That is self, which does not move along what the indices name, and the indices.
+    These are self, with a stride of 0 along indexed dimensions, and the indices.
     """
     steps: list[int] = []
     places = []
@@ -202,7 +202,7 @@ def _add_rows(target: Any, positions: Any, rows: Any) -> None:
 
 
 def _rounds(positions: Any) -> list[Any]:
-    """What names each position for the first time, for the second, ...; nothing if too often."""
+    """Group indices by occurrence of their position: first, second, ...; [] if too many."""
     order = np.argsort(positions, kind="stable")
     starts = np.flatnonzero(np.diff(positions[order], prepend=-1))
     counts = np.diff(starts, append=positions.size)
@@ -213,7 +213,7 @@ def _rounds(positions: Any) -> list[Any]:
 
 
 def take(self: Any, index: Any) -> Any:
-    """The elements at positions of self laid out in C order."""
+    """Return the elements at flat positions of self in C order."""
     return self.reshape(-1)[index]
 
 

@@ -28,7 +28,7 @@ _DIAGONAL = (
 
 
 def _zeros(A: Any) -> Any:
-    """Where elimination met a 0, for matrices one of which NumPy found to be singular."""
+    """Return the step at which elimination met a 0; NumPy found one of the matrices singular."""
     info = lu(A)[2]
     if info.any():
         return info

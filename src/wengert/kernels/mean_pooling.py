@@ -65,7 +65,7 @@ def _spread_along(g: Any, along: Along) -> Any:
 
 @lru_cache(maxsize=256)
 def _divisor(plan: Windows, padded: bool, override: int | None) -> Any:
-    """What each sum is divided by: a number, or an array where windows differ."""
+    """Return the divisor of the sums: a number, or an array if windows differ."""
     if override is not None:
         return override
     each = [

@@ -235,7 +235,7 @@ def _total(weights: Any, count: int) -> Any:
 
 
 def _named(ndim: int, index: Any, axis: int) -> Any:
-    """What selects the named classes; a single sample may come with a target of shape (1,)."""
+    """Return the index of the target classes; a single sample may have a target of shape (1,)."""
     return index if ndim == 1 else along(index, axis)
 
 

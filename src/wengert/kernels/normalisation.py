@@ -89,7 +89,7 @@ def dots_of(self: Any, other: Any) -> Any:
 
 
 def parts_of(axes: Dims, limit: int = PART) -> Iterator[tuple[Any, slice]]:
-    """What selects parts of an array of three axes that fit into the cache, and of its means."""
+    """Iterate over cache-sized parts of an array of three axes, as indices of it and its means."""
     a, k, b = axes
     if a * k * b <= limit:
         yield slice(None), slice(None)
@@ -104,7 +104,7 @@ def parts_of(axes: Dims, limit: int = PART) -> Iterator[tuple[Any, slice]]:
 
 
 def degenerate(eps: float) -> Any:
-    """Where elements are all equal and there is no `eps`, the result is 0 / 0 by definition."""
+    """Return a context that allows 0 / 0, the result for equal elements without `eps`."""
     return nullcontext() if eps else np.errstate(invalid="ignore")
 
 
@@ -317,7 +317,7 @@ class Few:
         return mean, apart, self.summed(apart * apart, 1 / count)
 
     def moments(self, values: Any, eps: float) -> Any:
-        """What `moments_of` gives."""
+        """Return the moments, as `moments_of` does."""
         mean, _, var = self.apart(values)
         known = np.array((mean, var, mean))
         known = known[:, :, 0] if self.axis else known[:, 0]
@@ -352,7 +352,7 @@ def _is(value: Any, number: int) -> bool:
 
 
 def _stepwise(self: Any, steps: Sequence[tuple[Any, Any]]) -> Any:
-    """What functions make of three axes and their second arguments, part by part."""
+    """Apply functions, with their second arguments, to an array of three axes, part by part."""
     if self.size <= FEW:
         (first, other), *more = steps
         result = first(self, other)

@@ -68,7 +68,7 @@ def _slope_of_few(self: Any, values: Any, known: Any, eps: float, factor: Any) -
 def _slopes(
     mean: Any, scale: Any, factor: Any, sums: Any, dots: Any, count: int
 ) -> tuple[Any, Any, Any]:
-    """What the slope of `standardise` has of the values, of the cotangent, and beside them.
+    """Return the coefficients of the slope of `standardise`: of values, of cotangent, constant.
 
     The slope is ``(g - mean(g) - y * mean(g * y)) * scale * factor`` for standardised values y.
     `sums` and `dots` are those of g, and of its products with the values.

@@ -20,7 +20,7 @@ _FEW = 1024
 
 
 def frac(self: Any) -> Any:
-    """What is after the point, with the sign of self."""
+    """Return the fractional part, with the sign of self."""
     return self - np.trunc(self)
 
 

@@ -22,7 +22,7 @@ def constant_pad(self: Any, pads: Pads, value: Any) -> Any:
 
 
 def _span(n: int, before: int, after: int) -> tuple[slice, slice]:
-    """Where what is kept of n positions is among them, and in the frame."""
+    """Return the slices of the kept positions, in the input and in the padded result."""
     length = max(n + min(before, 0) + min(after, 0), 0)
     first, start = max(-before, 0), max(before, 0)
     return slice(first, first + length), slice(start, start + length)

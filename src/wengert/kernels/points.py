@@ -61,7 +61,7 @@ def valued(polynomial: tuple[float, ...], t: Any) -> Any:
 
 
 class Layout:
-    """How positions in dimensions of `sizes` become indices. Arrays have the shape (d, 1, 1).
+    """The map from positions in dimensions of `sizes` to indices. Arrays have shape (d, 1, 1).
 
     Attributes
     ----------
@@ -70,9 +70,9 @@ class Layout:
     last: The last element's position.
     first, span: The first of the borders that positions are reflected at, and how far the other is.
     low, high: The least and the greatest whole parts; None if the padding keeps positions within.
-    period: What whole parts are repeated by; or None.
-    sources: Which element each one of an extended dimension is, -1 for a zero.
-    before: How many there are before the first element.
+    period: The period of whole parts; or None.
+    sources: The source of each element of an extended dimension, -1 for a zero.
+    before: The number of them before the first element.
     extended: The sizes of the extended dimensions.
     offsets: The elements around a point, from its whole part.
     base: The index in an extended plane of the first of these, for a point at 0.
@@ -167,7 +167,7 @@ class Layout:
         return np.minimum(back, self.last, out=back)
 
     def raw(self, numbers: Any) -> Any:
-        """Where a grid's numbers are, in all of space."""
+        """Return the positions of a grid's numbers, before padding is applied."""
         position = numbers * self.scale
         position += self.shift
         if not np.isfinite(np.add.reduce(position, axis=None)):
@@ -180,7 +180,7 @@ class Layout:
         return position
 
     def position(self, numbers: Any) -> Any:
-        """Where a grid's numbers are, the padding considered."""
+        """Return the positions of a grid's numbers, after padding is applied."""
         position = self.raw(numbers)
         if self.is_open:
             return position

@@ -85,7 +85,7 @@ def max_pool(
 def max_pool_indices(
     self: Any, kernel_size: Shape, stride: Shape, padding: Shape, dilation: Shape, ceil_mode: bool
 ) -> Any:
-    """Where the largest element of each window is, counted through the pooled dimensions."""
+    """Return the index of the largest element of each window in the flattened pooled dimensions."""
     dims = len(kernel_size)
     plan = windows(self.shape[-dims:], kernel_size, stride, padding, dilation, ceil_mode)
     if _few(self, dims, plan.shape, kernel_size) and not plan.gaps:
@@ -113,7 +113,7 @@ def _largest_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
 
 
 def _found_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
-    """As `_found`; None if there are NaNs, of which the last would be wanted."""
+    """Like `_found`, but None if there are NaNs, of which the last would be needed."""
     if x.dtype.kind == "f" and np.isnan(x).any():
         return None
     code = _each(x, dims, table).argmax(2)
@@ -157,7 +157,7 @@ def _offsets(sizes: Shape, kernel: Shape, dilation: Shape) -> Any:
 
 
 def _codes(x: Any, plan: Windows, dtype: Any, missing: bool) -> Any:
-    """Which element of each window is the largest; None if a NaN asks for another search.
+    """Return the number of the largest element of each window; None if there is a NaN.
 
     A tap that is larger than what came before has a higher number than it too: so the numbers of
     small type are combined by their maximum, which costs next to nothing.
@@ -261,7 +261,7 @@ def adaptive_max_pool(self: Any, output_size: Shape) -> Any:
 
 
 def adaptive_max_pool_indices(self: Any, output_size: Shape) -> Any:
-    """Where the largest element of each bin is, counted through the pooled dimensions."""
+    """Return the index of the largest element of each bin in the flattened pooled dimensions."""
     dims = len(output_size)
     sizes = self.shape[-dims:]
     kernel = _even(sizes, output_size)
@@ -278,7 +278,7 @@ def adaptive_max_pool_indices(self: Any, output_size: Shape) -> Any:
 
 
 def _found_bin_by_bin(self: Any, plan: tuple[Bins, ...]) -> Any:
-    """As `_found_in_bins`, of few large bins, where there is no NaN."""
+    """Like `_found_in_bins`, but for few large bins without NaNs."""
     lead = self.shape[: self.ndim - len(plan)]
     sizes = self.shape[len(lead) :]
     result = empty(self, (*lead, *[parts.start.size for parts in plan]), np.int64)

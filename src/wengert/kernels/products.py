@@ -55,7 +55,7 @@ _BOUNDS = np.array(
 
 
 def _coefficients(m: int) -> list[float]:
-    """Those of the numerator, scaled to integers, which floats hold exactly."""
+    """Return the coefficients of the numerator, scaled to integers, which floats hold exactly."""
     f = math.factorial
     return [float(f(2 * m - j) // (f(j) * f(m - j))) for j in range(m + 1)]
 

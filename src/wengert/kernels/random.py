@@ -37,7 +37,7 @@ _CONSTANTS = {
     for kind in (_SINGLE, _DOUBLE)
 }
 _WIDE_RANGE = 1 << 28
-"""From this range on PyTorch draws 64 bits for an integer, so that the remainder is not skewed."""
+"""The range from which PyTorch draws 64 bits for an integer, to avoid a skewed remainder."""
 _MANY = 4096
 """So many numbers are worth asking for native code."""
 _CHUNK = 1 << 15
@@ -56,7 +56,7 @@ drawn ahead, valid if `has`; `f`, `has_f` the same in single precision."""
 
 
 class _Zeros:
-    """What NumPy asks for a first state, which takes it longer to hash than to seed again."""
+    """A constant seed sequence: hashing a real one takes longer than seeding again."""
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
         # NumPy takes them one by one, which is quickest off such a sequence
@@ -397,9 +397,9 @@ def permutation(stream: Stream, n: int) -> Any:
 
 
 _LONG_ORDER, _SHORT_ORDER = 65536, 256
-"""From so many elements on native code exchanges them, if it can; and if it has been loaded."""
+"""The number of elements from which native code, if available, exchanges them."""
 _FEW = 2048
-"""From so many elements on they are exchanged in blocks."""
+"""The number of elements from which they are exchanged in blocks."""
 
 
 def _meet(places: Any, stop: int, seen: Any) -> bool:

@@ -90,7 +90,7 @@ def _final(after: Any, sizes: Sizes, reverse: bool) -> Any:
 
 
 def _lstm_parts(known: Any, count: int, hidden: int) -> tuple[Any, Any, Any, Any]:
-    """What `known` holds: the gates i, f, g and o side by side, and c, tanh(c) and h."""
+    """Return the parts of `known`: the gates i, f, g and o side by side, and c, tanh(c) and h."""
     gates = 4 * count * hidden
     cells, bent, after = known[gates:].reshape(3, count, hidden)
     return known[:gates].reshape(count, 4 * hidden), cells, bent, after
@@ -99,7 +99,7 @@ def _lstm_parts(known: Any, count: int, hidden: int) -> tuple[Any, Any, Any, Any
 def lstm_states(
     x: Any, weight: Any, h0: Any, c0: Any, *, sizes: Sizes, reverse: bool, keep: bool = True
 ) -> tuple[Any, Any, Any, Any]:
-    """What `lstm_layer` returns, and what its derivative needs of each step.
+    """Return the result of `lstm_layer`, and the values of each step that its derivative needs.
 
     The rows of `x` are what the gates get from outside: i, f, g and o, one after the other. If what
     the derivative needs is not to be kept, all steps are taken in the memory of one.
@@ -196,7 +196,7 @@ def lstm_backward(*tensors: Any, sizes: Sizes, reverse: bool) -> tuple[Any, Any,
 def gru_states(
     x: Any, weight: Any, bias: Any, h0: Any, *, sizes: Sizes, reverse: bool, keep: bool = True
 ) -> tuple[Any, Any, Any]:
-    """What `gru_layer` returns, and planes of r, z, n, what r multiplies, and h.
+    """Return the result of `gru_layer`, and planes of r, z, n, the factor of r, and h.
 
     The rows of `x` are what the gates get from outside: r, z and n, one after the other. If the
     planes are not to be kept, there are none.
@@ -292,7 +292,7 @@ def rnn_states(
     nonlinearity: str,
     keep: bool = True,
 ) -> tuple[Any, Any, Any]:
-    """What `rnn_layer` returns, and again the states, if they are to be kept."""
+    """Return the result of `rnn_layer`, and the states again if they are kept."""
     after = np.empty((x.shape[0], h0.shape[1]), x.dtype)
     turned = np.ascontiguousarray(weight.T)
     state = h0

@@ -124,7 +124,7 @@ def argmin(self: Any, dim: int | None, keepdim: bool) -> Any:
 
 
 def along(indices: Any, dim: int) -> tuple[Any, ...]:
-    """What indexes an array with `indices` along `dim`, for each position of the others."""
+    """Return the full index of an array for `indices` along `dim`."""
     if indices.ndim == 0:
         return (indices,)
     places = places_of(indices, indices.shape)

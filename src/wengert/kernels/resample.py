@@ -316,7 +316,7 @@ def _tables(
 
 @lru_cache(maxsize=256)
 def _lengths(sizes: Shape, output_size: Shape, dtype: Any) -> Any:
-    """How many elements each bin has."""
+    """Return the number of elements in each bin."""
     total = np.ones((), dtype)
     for n, m in zip(sizes, output_size, strict=True):
         place = np.arange(m)
@@ -403,7 +403,7 @@ def resample(self: Any, kind: str, output_size: Shape, align_corners: bool, scal
 
 
 def _resample_bytes(self: Any, tables: dict[int, Table]) -> Any:
-    """As `resample`, for uint8: rounded after each dimension, the last first, as PyTorch does."""
+    """Resample uint8, rounding after each dimension, the last one first, as PyTorch does."""
     for axis in sorted(tables, reverse=True):
         exact = _product(self.astype(np.float32), tables[axis], axis, False)
         self = np.clip(np.floor(exact + np.float32(0.5)), 0, 255).astype(np.uint8)

@@ -41,7 +41,7 @@ from wengert.kernels.random import Stream, polar, units
 _DOUBLE = np.dtype(np.float64)
 _MOST_TERMS = 100_000
 _LARGE = 1e4
-"""From this shape on the expansion around a normal quantile is exact to ten digits."""
+"""The shape from which the expansion around a normal quantile is exact to ten digits."""
 
 
 class _Draws:
@@ -111,7 +111,7 @@ def _is_one(*arrays: Any) -> bool:
 
 
 _NATIVE = 4096
-"""From so many numbers on native code draws them, if it can (NOTE [native draws] in
+"""The count from which native code, if available, draws numbers (NOTE [native draws] in
 `wengert.compiler.runtime.drawing`)."""
 _MANY = 32
 """So many numbers are quicker together."""
@@ -262,7 +262,7 @@ def _poisson(draw: Any, rate: float) -> float:
 
 
 def _few(draw: Any, rate: float) -> int:
-    """How many uniform numbers have a product above exp(-rate)."""
+    """Return the number of uniform draws whose product stays above exp(-rate)."""
     if rate == 0.0:
         return 0
     least, product, count = math.exp(-rate), draw(), 0
@@ -296,11 +296,11 @@ def _many(draw: Any, rate: float) -> int:
 
 
 def _runs(stream: Stream, count: int, mean: float, lengths: Callable[[Any], Any]) -> Any:
-    """How many uniform numbers, one after the other, each of `count` numbers takes.
+    """Return the number of consecutive uniform draws that each of `count` numbers takes.
 
     Parameters
     ----------
-    mean: How many they take on average, about.
+    mean: The approximate average number.
     lengths
         For each of some uniform numbers how many a number takes that begins with it; more than
         there are if it is not known.
@@ -488,7 +488,7 @@ def _binomial(
 
 
 def _by_gaps(draw: Any, most: float, log_miss: float) -> float:
-    """How many geometric gaps fit into so many trials."""
+    """Return the number of geometric gaps that fit into `most` trials."""
     trials, found = 0.0, 0.0
     while True:
         u = draw()
@@ -503,7 +503,7 @@ _TAILS = (
     *(0.0166446911898211, 0.0138761288230707, 0.0118967099458917, 0.0104112652619720),
     *(0.00925546218271273, 0.00833056343336287),
 )
-"""What Stirling's approximation of ln k! lacks, for k up to 9."""
+"""The error of Stirling's approximation of ln k!, for k up to 9."""
 
 
 def _tail(k: float) -> float:
@@ -566,9 +566,9 @@ def _transformed(count: Any, prob: Any) -> Callable[[Any, Any, Any], Any]:
 
 
 def _btrs(count: Any, prob: Any) -> tuple[Any, ...]:
-    """What proposals are made of and accepted by: b, a, c, bound, odds, alpha, m.
+    """Return the constants of proposal and acceptance: b, a, c, bound, odds, alpha, m.
 
-    What is computed of the parameters alone is so in their precision.
+    Values that depend only on the parameters are computed in the parameters' precision.
     """
     kind = prob.dtype.type
 

@@ -64,7 +64,7 @@ def cummax(self: Any, dim: int) -> Any:
 
 
 def cummin(self: Any, dim: int) -> Any:
-    """As `cummax`, of the smallest; a NaN is smaller than every number."""
+    """Like `cummax`, but for the smallest; a NaN is smaller than every number."""
     return _extremes(np.minimum, self, dim)
 
 

@@ -39,7 +39,7 @@ def _values(src: Any, index: Any) -> Any:
 
 
 def _combining(reduce: str) -> np.ufunc:
-    """What combines two values."""
+    """Return the ufunc that combines two values."""
     match reduce:
         case "sum" | "mean":
             return np.add
@@ -53,7 +53,7 @@ def _combining(reduce: str) -> np.ufunc:
 
 
 def _nothing(dtype: Any, reduce: str) -> Any:
-    """What changes no value that it is combined with."""
+    """Return the identity element of the combination."""
     if reduce[0] != "a":
         return 1 if reduce == "prod" else 0
     if dtype.kind == "b":

@@ -18,7 +18,7 @@ def ufunc(name: str, operation: str, output: int | None = None) -> Callable[...,
     ----------
     name: SciPy's name of the function, which is fetched at the first call.
     operation: The public name, for the message where SciPy is missing.
-    output: Which of several results to take.
+    output: The index of the result to return.
     """
 
     def kernel(self: Any, *others: Any) -> Any:

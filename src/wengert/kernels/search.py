@@ -16,7 +16,7 @@ _SMALL = 4096
 
 
 def searchsorted(sorted_sequence: Any, self: Any, right: bool) -> Any:
-    """Where to insert values into a sorted sequence; with several sequences, each in its own."""
+    """Return the positions at which to insert values into sorted sequences."""
     side: Any = "right" if right else "left"
     size = sorted_sequence.shape[-1]
     missing = False
@@ -47,7 +47,7 @@ def _after(met: Any, sought: Any, right: bool) -> Any:
 
 
 def _counted(rows: Any, values: Any, right: bool) -> Any:
-    """How many elements of its row come before each value."""
+    """Return the number of elements of its row that come before each value."""
     after = _after(rows[:, None, :], values[:, :, None], right)
     return rows.shape[1] - np.add.reduce(after, -1, np.int64)
 
@@ -83,12 +83,12 @@ def nonzero_static(self: Any, size: int, fill_value: int) -> Any:
 
 
 def bincount(self: Any, size: int) -> Any:
-    """How often each number from 0 occurs, up to the largest one or to `size` of them."""
+    """Count the occurrences of each number from 0 to the largest, or of `size` numbers."""
     return np.bincount(self, minlength=size)
 
 
 def histc(self: Any, bins: int, low: float, high: float) -> Any:
-    """How many elements are in each of some bins of one width between two bounds."""
+    """Count the elements in each of several bins of one width between two bounds."""
     wide = self if self.dtype.itemsize > 2 else self.astype(np.float32)
     flat, number = wide.reshape(-1), wide.dtype.type
     first, last = number(low), number(high)
@@ -99,7 +99,7 @@ def histc(self: Any, bins: int, low: float, high: float) -> Any:
 
 
 def histogram(self: Any, edges: tuple[Any, ...], even: bool) -> Any:
-    """How many rows of coordinates are in each bin; see `bin_numbers`."""
+    """Count the rows of coordinates in each bin; see `bin_numbers`."""
     columns = self.reshape(-1, len(edges)).T
     sizes = tuple([len(limits) - 1 for limits in edges])
     numbers = _numbers(columns[:, _inside(columns, edges)], edges, even)
@@ -128,7 +128,7 @@ def bin_numbers(self: Any, edges: tuple[Any, ...], even: bool) -> Any:
 
 
 def _inside(columns: Any, edges: tuple[Any, ...]) -> Any:
-    """Which points are in some bin."""
+    """Return a mask of the points that are in some bin."""
     inside: Any = True
     for column, limits in zip(columns, edges, strict=True):
         inside &= (column >= limits[0]) & (column <= limits[-1])

@@ -157,7 +157,7 @@ _FEW = 256
 
 @lru_cache(16)
 def _below(rows: int, columns: int, diagonal: int) -> Any:
-    """Which elements of a matrix of few are on a diagonal or below; to be read only."""
+    """Return a read-only mask of the elements of a small matrix on or below a diagonal."""
     return np.tri(rows, columns, diagonal, bool)
 
 

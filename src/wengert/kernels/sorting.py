@@ -164,7 +164,7 @@ def _one_by_one(self: Any, k: int, dim: int, largest: bool) -> Any:
 
 
 def _places(indices: Any, shape: Shape, dim: int) -> Any:
-    """Where elements of an array of `shape` are in C order, given by their positions along `dim`.
+    """Return the flat C-order positions of elements given by their positions along `dim`.
 
     The result has three dimensions: what is before `dim`, `dim`, and what is behind it.
     """
@@ -268,7 +268,7 @@ def median_dim(self: Any, dim: int, keepdim: bool) -> Any:
 
 
 def _broken(rows: Any) -> Any:
-    """Which rows have a NaN; None if there is none."""
+    """Return a mask of the rows with a NaN; None if there is none."""
     if rows.dtype.kind != "f" or not rows.size:
         return None
     largest = rows.max(-1)

@@ -106,7 +106,7 @@ def stored_as(array: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> Any:
 
 
 def copied_as(array: np.ndarray[Any, Any], like: np.ndarray[Any, Any]) -> Any:
-    """As `stored_as`, and a copy in any case."""
+    """Like `stored_as`, but always a copy."""
     own = tuple([step // like.itemsize for step in like.strides])
     if min(own, default=1) < 0 or _overlaps(like.shape, own):
         return None

@@ -10,7 +10,7 @@ Shape = tuple[int, ...]
 
 
 def _corners(shapes: tuple[Shape, ...]) -> list[tuple[slice, slice]]:
-    """Where each of the blocks of a diagonal is."""
+    """Return the position of each block on the diagonal."""
     corners, top, left = [], 0, 0
     for high, wide in shapes:
         corners.append((slice(top, top + high), slice(left, left + wide)))

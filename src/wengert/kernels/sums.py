@@ -34,7 +34,7 @@ _FEW = 16
 _NEAR = 1 << 15
 """The number of elements of which running sums are made at a time."""
 _LEAST = 16
-"""As many rows are taken at least, for they may share lines of the cache."""
+"""The minimum number of rows to process together, since they may share cache lines."""
 _PART = 1 << 21
 """The number of elements that are folded at a time, so that what is made of them stays close by."""
 _ROW = 4096

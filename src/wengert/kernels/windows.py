@@ -43,7 +43,7 @@ class Along:
     ----------
     axis: The axis, counted from the end.
     after: The number of axes behind it.
-    start: Where the first window begins; the others follow, `stride` apart.
+    start: The start of the first window; the others follow, `stride` apart.
     taps
         ``(j, out, part)``: the index of the windows that have a tap `j`, None if all do, and of the
         elements that it is in them.
@@ -52,7 +52,7 @@ class Along:
     later
         ``(window, j, part)`` for each window that lacks the first tap: its own first one. Windows
         without any element, which dilation may make, are not named.
-    begin: Where each window begins, in a shape that broadcasts with the windows.
+    begin: The start of each window, in a shape that broadcasts with the windows.
     only: The elements of the only window, if there is no other and it has several; else None.
     """
 
@@ -117,7 +117,7 @@ class Along:
             self.only = (..., slice(low, high + 1, dilation), *rest)
 
     def sizes(self, kernel: int, padded: bool) -> Any:
-        """How many elements each window has, those of the padding included or not."""
+        """Return the number of elements of each window, with or without the padding."""
         begin = np.arange(self.count) * self.stride + self.start
         end = np.minimum(begin + kernel, self.n - self.start)
         return end - begin if padded else np.minimum(end, self.n) - np.maximum(begin, 0)
@@ -210,7 +210,7 @@ class Bins:
         self.longest = int(self.length.max(initial=0))
 
     def tap(self, j: int) -> Any:
-        """Where the j-th element of each bin is, or its last one."""
+        """Return the position of the j-th element of each bin, or of its last one."""
         return np.minimum(self.start + j, self.end - 1)
 
 

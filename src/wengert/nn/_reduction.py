@@ -1,4 +1,4 @@
-"""Layer 8 · nn: ``reduction=`` as the numbers, and the flags, that stood for it once."""
+"""Layer 8 · nn: the numbers and the deprecated flags that stand for ``reduction=``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
 
 
 def get_enum(reduction: str) -> int:
-    """The number of a reduction.
+    """Return the number that stands for a reduction.
 
     Raises
     ------
-    ValueError: If there is none of that name.
+    ValueError: If there is no reduction of that name.
     """
     return ("none", "mean", "sum").index(reduction_of(reduction))
 
@@ -20,7 +20,7 @@ def get_enum(reduction: str) -> int:
 def legacy_get_string(
     size_average: bool | None, reduce: bool | None, emit_warning: bool = True
 ) -> str:
-    """The reduction that the flags of old mean."""
+    """Return the reduction that the deprecated flags stand for."""
     if emit_warning:
         return reduction_of(None, size_average is not False, reduce)
     return "none" if reduce is False else "sum" if size_average is False else "mean"
@@ -29,5 +29,5 @@ def legacy_get_string(
 def legacy_get_enum(
     size_average: bool | None, reduce: bool | None, emit_warning: bool = True
 ) -> int:
-    """The number of the reduction that the flags of old mean."""
+    """Return the number of the reduction that the deprecated flags stand for."""
     return get_enum(legacy_get_string(size_average, reduce, emit_warning))

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: which kernel attention is computed by: there is one, so choices have no effect."""
+"""Layer 8 · nn: the choice of an attention kernel: there is one, so choices have no effect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WARN_FOR_UNFUSED_KERNELS = False
 
 
 class SDPBackend(enum.IntEnum):
-    """The kernels of PyTorch; all mean the one here."""
+    """PyTorch's attention kernels; each name stands for the only one here."""
 
     ERROR = -1
     MATH = 0
@@ -34,7 +34,7 @@ class SDPBackend(enum.IntEnum):
 def sdpa_kernel(
     backends: SDPBackend | Iterable[SDPBackend], set_priority: bool = False
 ) -> Iterator[None]:
-    """A context in which `scaled_dot_product_attention` is computed as ever.
+    """Return a context that accepts PyTorch's choice of attention kernels and changes nothing.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def sdpa_kernel(
 
 
 class CausalVariant(enum.IntEnum):
-    """In which corner the diagonal of a mask begins."""
+    """The corner in which the diagonal of a causal mask begins."""
 
     UPPER_LEFT = 1
     LOWER_RIGHT = 2
@@ -69,7 +69,7 @@ CausalBias = refusal(
 
 
 def causal_upper_left(*size: int) -> Any:
-    """A mask by which queries see keys up to their own number.
+    """Return a causal mask aligned at the upper left: query i sees keys 0 to i.
 
     Examples
     --------
@@ -82,7 +82,9 @@ def causal_upper_left(*size: int) -> Any:
 
 
 def causal_lower_right(*size: int) -> Any:
-    """A mask by which the last query sees all keys, and each one before it one key less.
+    """Return a causal mask aligned at the lower right: the last query sees all keys.
+
+    Each query before it sees one key less.
 
     Examples
     --------

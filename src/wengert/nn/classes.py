@@ -1,4 +1,4 @@
-"""Layer 8 · nn: the classes of networks, and the files that they are in."""
+"""Layer 8 · nn: the module classes, and the files that define them."""
 
 from __future__ import annotations
 
@@ -148,5 +148,5 @@ OF_FILES: dict[str, tuple[str, ...]] = {
 
 
 def classes_in(module: str) -> list[str]:
-    """The classes that the module of this name is there for."""
+    """Return the classes that the module of this name defines."""
     return sorted(OF_FILES[module.rpartition(".")[2]])

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: types of what stands for one number, or one in each dimension."""
+"""Layer 8 · nn: types of arguments that are one number, or one number per dimension."""
 
 from __future__ import annotations
 

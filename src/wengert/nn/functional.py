@@ -1,4 +1,4 @@
-"""Layer 8 · nn: the functions of neural networks, as PyTorch's ``nn.functional`` has them."""
+"""Layer 8 · nn: the functions of neural networks, under the names of ``torch.nn.functional``."""
 
 # the functions and arguments have PyTorch's names
 
@@ -27,7 +27,7 @@ tanh: Any = pointwise.tanh
 
 
 def __getattr__(name: str) -> Any:
-    """The functions whose modules are imported when they are first named."""
+    """Import the module of a function when the function is first named."""
     if name in _LAZY:
         module = importlib.import_module(f"wengert.ops.{_LAZY[name]}")
         return globals().setdefault(name, published(getattr(module, name), __name__, name))
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
 
 
 def relu(input: Any, inplace: bool = False) -> Any:
-    """``max(input, 0)``, element by element; the derivative at 0 is 0.
+    """Return ``max(input, 0)``, element by element; the derivative at 0 is 0.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
 
     Raises
     ------
-    RuntimeError: If `inplace` is asked for where the input may not be written to.
+    RuntimeError: If `inplace` is true and the input must not be written to.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def relu(input: Any, inplace: bool = False) -> Any:
 
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """Exponentials of the elements, scaled so that they add up to 1 along a dimension.
+    """Return the exponentials of the elements, scaled to add up to 1 along a dimension.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """The logarithm of `softmax`, whose arguments it takes, without over- or underflow.
+    """Return the logarithm of `softmax`, without overflow or underflow; same arguments.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """`softmax` of minus the input, with the same arguments.
+    """Return `softmax` of ``-input``; same arguments.
 
     Examples
     --------

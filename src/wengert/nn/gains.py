@@ -1,4 +1,4 @@
-"""Layer 8 · nn: how large the values of weights are to be, by layers and nonlinearities."""
+"""Layer 8 · nn: the scale of initial weights for each layer and nonlinearity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FANS = ["fan_in", "fan_out"]
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much a nonlinearity asks for larger weights, so that variances stay as they are.
+    """Return the factor by which to scale weights so that a nonlinearity preserves variances.
 
     Parameters
     ----------
@@ -54,18 +54,18 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def xavier_std(tensor: Any, gain: float) -> float:
-    """The standard deviation after Glorot and Bengio."""
+    """Return the standard deviation of Glorot and Bengio."""
     fan_in, fan_out = fans_of(tensor)
     return gain * math.sqrt(2.0 / float(fan_in + fan_out))
 
 
 def kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float:
-    """The standard deviation after He et al."""
+    """Return the standard deviation of He et al."""
     return calculate_gain(nonlinearity, a) / math.sqrt(fan_of(tensor, mode))
 
 
 def fan_of(tensor: Any, mode: str) -> int:
-    """How many inputs, or outputs, the `mode` counts."""
+    """Return the number of inputs or outputs, by `mode`."""
     mode = mode.lower()
     if mode not in _FANS:
         raise ValueError(f"Mode {mode} not supported, please use one of {_FANS}")
@@ -73,7 +73,7 @@ def fan_of(tensor: Any, mode: str) -> int:
 
 
 def fans_of(tensor: Any) -> tuple[int, int]:
-    """How many inputs an output of a layer has, and how many outputs an input."""
+    """Return the fan-in and the fan-out of a layer's weight."""
     if tensor.ndim < 2:
         raise ValueError(
             "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions, but "

@@ -29,7 +29,7 @@ def _gradient(
     grad_output: Tensor,
     parameters: tuple[Any, ...],
 ) -> Any:
-    # a convolution is linear in either argument, so where its gradient is taken does not matter
+    # a convolution is linear in each argument, so the point of the gradient does not matter
     at = empty(tuple(size), dtype=other.dtype).zero_().requires_grad_()
     arguments = (at, other) if of == "input" else (other, at)
     with enable_grad():

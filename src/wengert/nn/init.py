@@ -1,7 +1,7 @@
-"""Layer 8 · nn: values that parameters begin with (`wengert.nn.init`).
+"""Layer 8 · nn: initial values of parameters (`wengert.nn.init`).
 
-Each function fills a tensor in place, unrecorded, and returns it. From the same seed come the
-numbers that PyTorch's functions of these names draw.
+Each function fills a tensor in place, without recording, and returns it. With the same seed it
+draws the same numbers as PyTorch's function of that name.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ __dir__ = shows(__all__)
 # these need linear algebra, which layers do not
 _STRUCTURED = ("dirac_", "eye_", "orthogonal_", "sparse_")
 __all__ += _STRUCTURED
-# those that had names without the underscore
+# functions that also have a deprecated name without the underscore
 _RENAMED = frozenset(__all__) - {"calculate_gain", "ones_", "trunc_normal_", "zeros_"}
 
 
 @no_grad()
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
-    """Fill `tensor` with numbers that are spread evenly from `a` to `b`.
+    """Fill `tensor` with numbers from the uniform distribution on ``[a, b]``.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None)
 
 @no_grad()
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
-    """Fill `tensor` with normally distributed numbers.
+    """Fill `tensor` with numbers from a normal distribution.
 
     Parameters
     ----------
@@ -91,13 +91,13 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Any = None,
 ) -> Any:
-    """Fill `tensor` with normally distributed numbers, those outside ``[a, b]`` drawn again.
+    """Fill `tensor` with numbers from a normal distribution truncated to ``[a, b]``.
 
     Parameters
     ----------
     tensor : Tensor. Of a floating point dtype.
-    mean, std : float. Mean and standard deviation of the distribution that is cut off.
-    a, b : float. Where it is cut off.
+    mean, std : float. Mean and standard deviation of the distribution before truncation.
+    a, b : float. The bounds.
     %(generator, returns_filled)s
 
     Examples
@@ -112,7 +112,7 @@ def trunc_normal_(
         )
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     if inside > 0.3:
-        # few fall outside, and are drawn again
+        # few numbers fall outside; draw those again
         low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
         made = tensor.normal_(mean, std, generator=generator)
         while (outside := (made < low) | (made > high)).any():
@@ -126,7 +126,7 @@ def trunc_normal_(
 def _accepted_uniform(
     tensor: Any, mean: float, std: float, a: float, b: float, generator: Any
 ) -> Any:
-    """Evenly spread numbers, accepted as often as the density is high where they lie."""
+    """Draw uniform numbers and accept each with a probability proportional to the density."""
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     made = tensor.uniform_(a, b, generator=generator)
     drawn = made.clone()
@@ -182,13 +182,13 @@ def zeros_(tensor: Any) -> Any:
 
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Fill a weight evenly so that variances are about the same forwards and backwards.
+    """Fill a weight uniformly so that variances are about the same forwards and backwards.
 
-    The bounds are ±gain·√(6 / (fan_in + fan_out)), after Glorot and Bengio (2010).
+    The bounds are ±gain·√(6 / (fan_in + fan_out)) (Glorot and Bengio, 2010).
 
     Parameters
     ----------
-    tensor : Tensor. Of at least two dimensions: outputs, inputs, and sizes of a kernel.
+    tensor : Tensor. At least two dimensions: outputs, inputs, and kernel sizes.
     gain : float. See `calculate_gain`.
     %(generator, returns_filled)s
 
@@ -207,7 +207,7 @@ def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> An
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Fill a weight normally so that variances are about the same forwards and backwards.
+    """Fill a weight from a normal distribution that keeps variances both ways.
 
     The standard deviation is gain·√(2 / (fan_in + fan_out)); see `xavier_uniform_`.
 
@@ -227,22 +227,22 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     generator: Any = None,
 ) -> Any:
-    """Fill a weight evenly so that variances stay as they are through rectifiers.
+    """Fill a weight uniformly so that rectifiers preserve variances.
 
-    The bounds are ±gain·√(3 / fan), after He et al. (2015).
+    The bounds are ±gain·√(3 / fan) (He et al., 2015).
 
     Parameters
     ----------
-    tensor : Tensor. Of at least two dimensions: outputs, inputs, and sizes of a kernel.
+    tensor : Tensor. At least two dimensions: outputs, inputs, and kernel sizes.
     a : float. The slope below zero of the rectifier that follows.
-    mode : str. ``"fan_in"`` keeps variances of the forward pass, ``"fan_out"`` of the backward
-        pass.
-    nonlinearity : str. What follows (see `calculate_gain`).
+    mode : str. ``"fan_in"`` preserves variances in the forward pass, ``"fan_out"`` in the
+        backward pass.
+    nonlinearity : str. The nonlinearity that follows (see `calculate_gain`).
     %(generator, returns_filled)s
 
     Raises
     ------
-    ValueError: If `tensor` has fewer than two dimensions, or for an unknown mode.
+    ValueError: If `tensor` has fewer than two dimensions, or `mode` is unknown.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Any = None,
 ) -> Any:
-    """Fill a weight normally so that variances stay as they are through rectifiers.
+    """Fill a weight from a normal distribution so that rectifiers preserve variances.
 
     The standard deviation is gain / √fan; see `kaiming_uniform_`.
 
@@ -295,7 +295,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _renamed(name: str, function: Any) -> Any:
-    """A function under its name of old, which warns."""
+    """Return a function under its deprecated name, which warns."""
 
     def old(*args: Any, **kwargs: Any) -> Any:
         warn(

@@ -1,8 +1,8 @@
 """Layer 8 · nn: parameters and buffers whose shape is not known yet.
 
 NOTE [tensors without a shape]
-The payload of such a tensor is an array that has a dtype but answers no question about its shape,
-so whatever computes with it raises there, and no other operation has to know.
+The payload of such a tensor is an array that has a dtype but raises when asked for its shape. So
+any computation with it raises, and no operation needs to know about this case.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _error() -> ValueError:
 
 
 class UninitializedTensorMixin:
-    """What parameters and buffers without a shape have in common."""
+    """The common base of parameters and buffers whose shape is not known yet."""
 
     _is_uninitialised = True
     cls_to_become: ClassVar[type]
@@ -55,19 +55,19 @@ class UninitializedTensorMixin:
     requires_grad: bool
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """Give the tensor a shape, and memory without values: it is an ordinary one then.
+        """Give the tensor a shape and uninitialised memory, which makes it an ordinary tensor.
 
         Parameters
         ----------
         shape : tuple of int. The shape.
-        device, dtype: Where it is to be, and of what dtype; default: as it is.
+        device, dtype : optional. The new device and dtype; default: unchanged.
         """
         self.data = empty(shape, device=device, dtype=self.dtype if dtype is None else dtype)
         self.__class__ = self.cls_to_become
 
     @property
     def shape(self) -> Any:
-        """Raise an error, since there is none yet."""
+        """Raise an error: the shape is not known yet."""
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually "
             "happens in `load_state_dict` when trying to load an uninitialized parameter into an "
@@ -76,7 +76,7 @@ class UninitializedTensorMixin:
         )
 
     def copy_(self, source: Any, non_blocking: bool = False) -> Any:
-        """Nothing, if `source` has no shape either; otherwise an error is raised."""
+        """Do nothing if `source` has no shape either; otherwise raise an error."""
         if not isinstance(source, UninitializedTensorMixin):
             raise _error()
         return self
@@ -113,7 +113,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     Parameters
     ----------
     requires_grad : bool. Whether the gradient is recorded.
-    device, dtype: Where it is to be, and of what dtype.
+    device, dtype : optional. The device and dtype.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
-        """A parameter without a shape."""
+        """Make a parameter without a shape."""
         return _made(cls, requires_grad, device, dtype)
 
 
@@ -138,7 +138,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
     Parameters
     ----------
     requires_grad : bool. Whether the gradient is recorded.
-    device, dtype: Where it is to be, and of what dtype.
+    device, dtype : optional. The device and dtype.
     persistent : bool. Whether it is part of the module's `state_dict`.
 
     Examples
@@ -160,7 +160,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         dtype: Any = None,
         persistent: bool = True,
     ) -> Any:
-        """A buffer without a shape."""
+        """Make a buffer without a shape."""
         made = _made(cls, requires_grad, device, dtype)
         made.persistent = persistent
         made._is_buffer = True

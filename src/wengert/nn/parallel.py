@@ -1,4 +1,4 @@
-"""Layer 8 · nn: modules over many devices or processes: there is one, so they wrap a module."""
+"""Layer 8 · nn: data parallelism over the one device and process, which wraps a module."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ __getattr__ = elsewhere(__name__)
 
 
 class DistributedDataParallel(Module):
-    """A module that calls another one: the mean of the gradients of one process is its own.
+    """A wrapper that calls a module; with one process, gradients need no averaging.
 
-    Its parameters are named ``module.*``, so checkpoints of programs that use it load. Its process
-    must be in a group: see `distributed.init_process_group`.
+    Its parameters are named ``module.*``, so that checkpoints made with PyTorch's class load. The
+    process must be in a group: see `distributed.init_process_group`.
 
     Parameters
     ----------
-    module : Module. What is called.
+    module : Module. The module to call.
     device_ids, output_device, dim, broadcast_buffers, process_group, ... : Have no effect.
 
     Raises
     ------
-    ValueError: If there is no group.
+    ValueError: If there is no process group.
     RuntimeError: If no parameter requires a gradient.
     """
 
@@ -73,7 +73,7 @@ class DistributedDataParallel(Module):
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """A context in which gradients would not be shared; they are those of one process."""
+        """Return a context without gradient synchronisation; with one process, there is none."""
         before = self.require_backward_grad_sync
         self.require_backward_grad_sync = False
         try:
@@ -83,11 +83,11 @@ class DistributedDataParallel(Module):
 
     @contextmanager
     def join(self, *args: Any, **kwargs: Any) -> Iterator[None]:
-        """A context for shares of different lengths: there is one share."""
+        """Return a context for uneven inputs across processes; it does nothing for one process."""
         yield
 
     def register_comm_hook(self, state: Any, hook: Any) -> None:
-        """Refused, by a NotImplementedError: nothing is sent that a hook could see."""
+        """Raise a NotImplementedError: there is no communication to hook."""
         raise NotImplementedError(
             "register_comm_hook is not offered: gradients of one process are not sent. Register a "
             "hook on the parameters instead"
@@ -95,26 +95,26 @@ class DistributedDataParallel(Module):
 
 
 def replicate(network: Any, devices: Any, detach: bool = False) -> list[Any]:
-    """The module for each device: for the one, itself."""
+    """Return a list of one replica, the module itself."""
     if len(devices) > 1:
         raise NotImplementedError(f"{len(devices)} devices were named, but there is one")
     return [network]
 
 
 def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> list[Any]:
-    """The part of the inputs for each device: for the one, all."""
+    """Return a list of one part, the inputs themselves."""
     if len(target_gpus) > 1:
         raise NotImplementedError(f"{len(target_gpus)} devices were named, but there is one")
     return [inputs]
 
 
 def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Any, dim: int = 0) -> tuple[Any, Any]:
-    """The parts of arguments for each device, as tuples."""
+    """Return the parts of positional and keyword arguments per device, as tuples."""
     return tuple(scatter(inputs, target_gpus, dim)), tuple(scatter(kwargs or {}, target_gpus, dim))
 
 
 def gather(outputs: Sequence[Any], target_device: Any, dim: int = 0) -> Any:
-    """The outputs of all devices together: of one, its own."""
+    """Return the outputs of the one device."""
     if len(outputs) > 1:
         raise NotImplementedError(f"there are outputs of {len(outputs)} devices, but there is one")
     return outputs[0]
@@ -126,7 +126,7 @@ def parallel_apply(
     kwargs_tup: Sequence[dict[str, Any]] | None = None,
     devices: Any = None,
 ) -> list[Any]:
-    """What each module makes of its inputs, one after another.
+    """Return the result of each module for its inputs, computed in turn.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def data_parallel(
     dim: int = 0,
     module_kwargs: dict[str, Any] | None = None,
 ) -> Any:
-    """What a module makes of its inputs, on the one device."""
+    """Return the result of a module for its inputs, on the one device."""
     args = inputs if isinstance(inputs, tuple) else (inputs,)
     return module(*args, **(module_kwargs or {}))
 

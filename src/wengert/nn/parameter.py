@@ -32,12 +32,12 @@ else:
 
 
 def is_lazy(param: Any) -> bool:
-    """Whether `param` is a parameter or buffer whose shape is not known yet."""
+    """Return whether `param` is a parameter or buffer whose shape is not known yet."""
     return getattr(param, "_is_uninitialised", False) is True
 
 
 class _ParameterClass(TensorClass):
-    """Makes ``isinstance(x, Parameter)`` true for parameters that are of another subclass too."""
+    """Makes ``isinstance(x, Parameter)`` true also for parameters of another subclass."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if super().__instancecheck__(instance):
@@ -49,9 +49,9 @@ class _ParameterClass(TensorClass):
 class Parameter(Tensor, metaclass=_ParameterClass):
     """A tensor that is a parameter of a model: a leaf that requires a gradient.
 
-    It lies over the memory of the tensor that it is made from, outside that tensor's graph.
-    Operations on it give plain tensors. An instance of a subclass of `Tensor` stays one: it becomes
-    a parameter besides.
+    It shares the memory of the tensor that it is made from, but not its graph. Operations on it
+    return plain tensors. An instance of a subclass of `Tensor` keeps its class and is marked as a
+    parameter.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
     Raises
     ------
     TypeError: If `data` is not a tensor.
-    RuntimeError: If a gradient is asked for a tensor of integers or booleans.
+    RuntimeError: If a gradient is requested for a tensor of integers or booleans.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
     __torch_function__ = staticmethod(disabled_torch_function)
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
-        """A parameter over the memory of `data`."""
+        """Make a parameter over the memory of `data`."""
         if data is None:
             data = Tensor()
         if not isinstance(data, Tensor):
@@ -96,7 +96,7 @@ class Parameter(Tensor, metaclass=_ParameterClass):
         return f"Parameter containing:\nParameter({tensor_repr(self)})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        """A parameter over memory of its own, without a gradient."""
+        """Return a parameter over memory of its own, without a gradient."""
         return copying.deep_copy(self, memo, keep_grad=False)
 
 
@@ -111,10 +111,10 @@ class _BufferClass(TensorClass):
 
 @shown
 class Buffer(Tensor, metaclass=_BufferClass):
-    """A tensor that a module which it is assigned to holds as a buffer.
+    """A tensor that a module registers as a buffer when it is assigned to an attribute.
 
-    A buffer belongs to the state of a model, but is not a parameter. It lies over the memory of the
-    tensor that it is made from, outside that tensor's graph, and is of the same class.
+    A buffer is part of the state of a model, but is not a parameter. It shares the memory of the
+    tensor that it is made from, but not its graph, and has the same class.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Buffer(Tensor, metaclass=_BufferClass):
     __torch_function__ = staticmethod(disabled_torch_function)
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
-        """A buffer over the memory of `data`."""
+        """Make a buffer over the memory of `data`."""
         if data is None:
             data = Tensor()
         if not isinstance(data, Tensor):

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: matrices and kernels that parameters begin with: identities, orthogonal, sparse."""
+"""Layer 8 · nn: structured initial values: identities, orthogonal and sparse matrices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def eye_(tensor: Any) -> Any:
 
     Raises
     ------
-    ValueError: If `tensor` has not two dimensions.
+    ValueError: If `tensor` does not have two dimensions.
 
     Examples
     --------
@@ -33,19 +33,19 @@ def eye_(tensor: Any) -> Any:
 
 @no_grad()
 def dirac_(tensor: Any, groups: int = 1) -> Any:
-    """Make the weight of a convolution one that hands on as many channels as it can, unchanged.
+    """Fill a convolution weight so that it passes on as many channels as possible unchanged.
 
     Parameters
     ----------
     tensor : Tensor. The weight, of 3, 4 or 5 dimensions.
-    groups : int. The groups of the convolution, each of which hands on its own channels.
+    groups : int. The groups of the convolution, each of which passes on its own channels.
 
     %(returns_filled)s
 
     Raises
     ------
-    ValueError: For another number of dimensions, or where `groups` does not divide the output
-        channels.
+    ValueError: If `tensor` does not have 3, 4 or 5 dimensions, or `groups` does not divide the
+        output channels.
 
     Examples
     --------
@@ -76,8 +76,8 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
 
     Parameters
     ----------
-    tensor : Tensor. Of at least two dimensions; those from the second on count as one.
-    gain : float. What the matrix is multiplied by.
+    tensor : Tensor. At least two dimensions; those after the first are merged.
+    gain : float. The factor of the matrix.
     %(generator, returns_filled)s
 
     Raises
@@ -102,7 +102,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
         flat.normal_(0, 1, generator=generator)
         wide = rows < flat.shape[1]
         q, r = linalg.qr(flat.mT if wide else flat)
-        # so that every orthogonal matrix is as likely as any other
+        # makes all orthogonal matrices equally likely
         q = q * diag(r, 0).sign()
         tensor.copy_((q.mT if wide else q).reshape(tensor.shape))
         return tensor.mul_(gain)
@@ -110,21 +110,21 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
 
 @no_grad()
 def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
-    """Fill a matrix normally, but with zeros in the given part of each column.
+    """Fill a matrix from a normal distribution, with zeros in a fraction of each column.
 
     Parameters
     ----------
     tensor : Tensor. Of two dimensions.
-    sparsity : float. The part of each column that is zero.
+    sparsity : float. The fraction of zeros in each column.
     std : float. The standard deviation of the other elements.
-    generator : Generator, optional. Where the values come from; which are zero, the default
-        generator says.
+    generator : Generator, optional. The source of the values; the positions of the zeros come from
+        the default generator.
 
     %(returns_filled)s
 
     Raises
     ------
-    ValueError: If `tensor` has not two dimensions.
+    ValueError: If `tensor` does not have two dimensions.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from typing import Any as _Any
 
 
 def __getattr__(name: str) -> _Any:
-    """What PyTorch has under this name is imported when it is first named."""
+    """Import PyTorch's ``torch.ops`` names when they are first used."""
     if name != "aten":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _importlib.import_module(f"{__name__}.{name}")

@@ -31,7 +31,7 @@ def _activation(name: str, kernel: str, input: Any, inplace: bool = False, **par
 
 @export("nn.functional")
 def relu6(input: Any, inplace: bool = False) -> Any:
-    """``min(max(input, 0), 6)``, element by element.
+    """Return ``min(max(input, 0), 6)``, element by element.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def relu6(input: Any, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """The input, kept between two bounds, element by element.
+    """Clamp the input between two bounds, element by element.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
 
 @export("nn.functional")
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
-    """``relu6(input + 3) / 6``, element by element.
+    """Return ``relu6(input + 3) / 6``, element by element.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def hardsigmoid(input: Any, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
-    """The input where it is positive, and a small multiple of it elsewhere, element by element.
+    """Return the input where it is positive, and a small multiple of it elsewhere.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) 
 
 @export("nn.functional")
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """The input where it is positive, ``alpha * (exp(input) - 1)`` elsewhere, element by element.
+    """Return the input where it is positive, ``alpha * (exp(input) - 1)`` elsewhere.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def selu(input: Any, inplace: bool = False) -> Any:
-    """The scaled `elu` that keeps mean 0 and variance 1 from layer to layer, element by element.
+    """Return the scaled `elu` that preserves mean 0 and variance 1 from layer to layer.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def selu(input: Any, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """The input where it is positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere.
+    """Return the input where it is positive, ``alpha * (exp(input / alpha) - 1)`` elsewhere.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def silu(input: Any, inplace: bool = False) -> Any:
-    """``input * sigmoid(input)``, element by element; also known as swish.
+    """Return ``input * sigmoid(input)``, element by element; also known as swish.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def silu(input: Any, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def mish(input: Any, inplace: bool = False) -> Any:
-    """``input * tanh(softplus(input))``, element by element.
+    """Return ``input * tanh(softplus(input))``, element by element.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def mish(input: Any, inplace: bool = False) -> Any:
 
 @export("nn.functional")
 def gelu(input: Any, *, approximate: str = "none") -> Any:
-    """The input times the standard normal distribution function of it, element by element.
+    """Return the input times the standard normal distribution function of it, element by element.
 
     Parameters
     ----------
@@ -271,13 +271,13 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
 
 @export("nn.functional")
 def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
-    """``log(1 + exp(beta * input)) / beta``, a smooth `relu`, element by element.
+    """Return ``log(1 + exp(beta * input)) / beta``, a smooth `relu`, element by element.
 
     Parameters
     ----------
     %(floating_input)s
     beta : float. The steepness.
-    threshold : float. Where ``beta * input`` is above it, the result is the input itself.
+    threshold : float. Where ``beta * input`` exceeds it, the result is the input itself.
 
     %(returns_result, raises_floating)s
 
@@ -293,7 +293,7 @@ def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
 
 @export("nn.functional")
 def logsigmoid(input: Any) -> Any:
-    """``log(sigmoid(input))``, without underflow, element by element.
+    """Return ``log(sigmoid(input))``, without underflow, element by element.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def logsigmoid(input: Any) -> Any:
 
 @export("nn.functional")
 def softsign(input: Any) -> Any:
-    """``input / (1 + abs(input))``, element by element; differentiable.
+    """Return ``input / (1 + abs(input))``, element by element; differentiable.
 
     Examples
     --------
@@ -322,7 +322,7 @@ def softsign(input: Any) -> Any:
 
 @export("nn.functional")
 def tanhshrink(input: Any) -> Any:
-    """``input - tanh(input)``, element by element; differentiable.
+    """Return ``input - tanh(input)``, element by element; differentiable.
 
     Examples
     --------

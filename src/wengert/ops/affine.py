@@ -46,11 +46,11 @@ def _factors(op: str, x: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
 def addmm(
     input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
-    """A matrix product added to a matrix: ``beta * input + alpha * (mat1 @ mat2)``.
+    """Add a matrix product to a matrix: ``beta * input + alpha * (mat1 @ mat2)``.
 
     Parameters
     ----------
-    input : Tensor. What is added; broadcasts to (n, p).
+    input : Tensor. The summand; broadcasts to (n, p).
     mat1, mat2 : Tensor. Of shapes (n, m) and (m, p).
     %(factors)s
 
@@ -86,11 +86,11 @@ def addmm(
 def addmv(
     input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
-    """A product of matrix and vector added to a vector: ``beta * input + alpha * (mat @ vec)``.
+    """Add a matrix-vector product to a vector: ``beta * input + alpha * (mat @ vec)``.
 
     Parameters
     ----------
-    input : Tensor. What is added; broadcasts to (n,).
+    input : Tensor. The summand; broadcasts to (n,).
     mat, vec : Tensor. Of shapes (n, m) and (m,).
     beta, alpha : number. Factors.
 
@@ -126,11 +126,11 @@ def addmv(
 def baddbmm(
     input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
-    """Products of two lists of matrices added to a third: ``beta * input + alpha * bmm(...)``.
+    """Add products of two batches of matrices to a third: ``beta * input + alpha * bmm(...)``.
 
     Parameters
     ----------
-    input : Tensor. What is added; broadcasts to (b, n, p).
+    input : Tensor. The summand; broadcasts to (b, n, p).
     batch1, batch2 : Tensor. Of shapes (b, n, m) and (b, m, p).
     %(factors)s
 
@@ -158,7 +158,7 @@ def baddbmm(
 
 @export("wengert", "Tensor")
 def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
-    """All products of an element of one vector and an element of another.
+    """Return the outer product of two vectors.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def outer(input: Any, vec2: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def inner(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The sums of products over the last dimension of both; for vectors their `dot`.
+    """Return the sums of products over the last dimension of both; for vectors their `dot`.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def inner(input: Any, other: Any, *, out: Any = None) -> Any:
 
 @export("nn.functional")
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """A linear layer: ``input @ weight.T + bias``.
+    """Apply a linear layer: ``input @ weight.T + bias``.
 
     Parameters
     ----------

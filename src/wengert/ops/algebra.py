@@ -54,7 +54,7 @@ REQUIRES = (_factors, _records)
 
 @export("wengert", "Tensor")
 def inverse(input: Any, *, out: Any = None) -> Any:
-    """The inverses of square matrices: see `linalg.inv`.
+    """Return the inverses of square matrices: see `linalg.inv`.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def inverse(input: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def logdet(input: Any) -> Any:
-    """The logarithms of determinants.
+    """Return the logarithms of determinants.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def logdet(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
-    """The Cholesky factors of positive definite matrices: see `linalg.cholesky`.
+    """Return the Cholesky factors of positive definite matrices: see `linalg.cholesky`.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ def cholesky(input: Any, upper: bool = False, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def cholesky_solve(input: Any, input2: Any, upper: bool = False, *, out: Any = None) -> Any:
-    """The solutions of systems of linear equations with Cholesky factors.
+    """Return the solutions of systems of linear equations with Cholesky factors.
 
     Parameters
     ----------
     input : Tensor. Right-hand sides of shape (..., n, k).
     input2 : Tensor. Factors of shape (..., n, n), of which one triangle is read.
-    upper : bool. Which one.
+    upper : bool. Whether to read the upper triangle.
 
     Returns
     -------
@@ -187,12 +187,12 @@ def _right_side(b: Any, A: Any, op: str, arg: str, name: str, prefix: str) -> tu
 
 @export("wengert", "Tensor")
 def cholesky_inverse(input: Any, upper: bool = False, *, out: Any = None) -> Any:
-    """The inverses of matrices of which there are Cholesky factors.
+    """Return the inverses of matrices of which there are Cholesky factors.
 
     Parameters
     ----------
     input : Tensor. Factors of shape (..., n, n), of which one triangle is read.
-    upper : bool. Which one.
+    upper : bool. Whether to read the upper triangle.
 
     Returns
     -------
@@ -224,13 +224,13 @@ def triangular_solve(
     *,
     out: Any = None,
 ) -> Any:
-    """The solutions of triangular systems of equations: see `linalg.solve_triangular`.
+    """Return the solutions of triangular systems of equations: see `linalg.solve_triangular`.
 
     Parameters
     ----------
     input : Tensor. Right-hand sides of shape (..., n, k).
     A : Tensor. Square matrices of shape (..., n, n), of which one triangle is read.
-    upper : bool. Which one.
+    upper : bool. Whether to read the upper triangle.
     transpose : bool. Whether to solve with the transposed matrices.
     unitriangular : bool. Whether to take the diagonal to be ones.
     %(outs)s
@@ -266,7 +266,7 @@ def triangular_solve(
 
 @export("wengert", "Tensor")
 def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
-    """The triangular factors of matrices with exchanged rows: see `linalg.lu_factor`.
+    """Return the triangular factors of matrices with exchanged rows: see `linalg.lu_factor`.
 
     `linalg.lu` returns the factors each by itself.
 
@@ -295,7 +295,7 @@ def lu(A: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> 
 
 @export("wengert", "Tensor")
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Any:
-    """The solutions of systems of linear equations with LU factors: see `linalg.lu_solve`.
+    """Return the solutions of systems of linear equations with LU factors: see `linalg.lu_solve`.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def lu_unpack(
     *,
     out: Any = None,
 ) -> Any:
-    """The factors from `linalg.lu_factor`, each by itself.
+    """Return the factors from `linalg.lu_factor`, each by itself.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def lu_unpack(
 
 @export("wengert", "Tensor")
 def orgqr(input: Any, input2: Any) -> Any:
-    """The first columns of a product of reflections: see `linalg.householder_product`.
+    """Return the first columns of a product of reflections: see `linalg.householder_product`.
 
     Parameters
     ----------

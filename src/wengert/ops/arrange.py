@@ -21,7 +21,7 @@ from wengert.tape.record import T
 
 @export("wengert", "Tensor")
 def flip(input: Any, *sizes: Any, dims: Any = None) -> Any:
-    """The elements of some dimensions in reverse order, as a copy.
+    """Return the elements of some dimensions in reverse order, as a copy.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def flip(input: Any, *sizes: Any, dims: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def fliplr(input: Any) -> Any:
-    """The columns in reverse order.
+    """Return the columns in reverse order.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def fliplr(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def flipud(input: Any) -> Any:
-    """The rows in reverse order.
+    """Return the rows in reverse order.
 
     Parameters
     ----------
@@ -90,12 +90,12 @@ def flipud(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
-    """The elements moved along dimensions; what leaves at the end enters at the start.
+    """Roll the elements along dimensions; those that leave at the end enter at the start.
 
     Parameters
     ----------
     %(input)s
-    shifts : int or tuple of int. How far, for each dimension; negative the other way.
+    shifts : int or tuple of int. The shift along each dimension; negative shifts go backwards.
     dims : int or tuple of int. The dimensions; without them the elements move as if they lay in
         one.
 
@@ -130,7 +130,7 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
 
 @export("Tensor")
 def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
-    """Copies side by side, so many for each dimension.
+    """Repeat a tensor along each dimension a given number of times.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def repeat(input: Any, *sizes: Any, repeats: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def tile(input: Any, *sizes: Any, dims: Any = None) -> Any:
-    """As `repeat`; with fewer numbers than dimensions, the first dimensions are not repeated.
+    """Repeat a tensor along its dimensions; with fewer numbers, only along the last ones.
 
     Parameters
     ----------
@@ -201,12 +201,12 @@ def repeat_interleave(
     output_size: int | None = None,
     axis: Any = None,
 ) -> Any:
-    """Each position of a dimension several times, copies next to each other.
+    """Repeat each position of a dimension, with copies next to each other.
 
     Parameters
     ----------
     %(input)s
-    repeats : int or Tensor of int. How often; a tensor says it for each position.
+    repeats : int or Tensor of int. The number of copies, or one number per position.
     dim : int, optional. The dimension; without it all elements in one.
     %(axis)s
     output_size : int, optional. Accepted for PyTorch's sake.
@@ -274,7 +274,7 @@ def _triangle(input: Any, diagonal: int, op: str) -> Any:
 
 @export("wengert", "Tensor", "Tensor_")
 def tril(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
-    """The lower triangle of matrices, zeros above it.
+    """Return the lower triangle of matrices, zeros above it.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def tril(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor", "Tensor_")
 def triu(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
-    """The upper triangle of matrices, zeros below it.
+    """Return the upper triangle of matrices, zeros below it.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def triu(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """A diagonal of two dimensions, as the last dimension of the result.
+    """Return a diagonal of two dimensions, as the last dimension of the result.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 
 @export("wengert", "Tensor")
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Matrices of zeros with the last dimension of `input` on a diagonal.
+    """Return matrices of zeros with the last dimension of `input` on a diagonal.
 
     Parameters
     ----------
@@ -370,12 +370,12 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
 
 @export("wengert", "Tensor")
 def diag(input: Any, diagonal: int = 0, *, out: Any = None) -> Any:
-    """A vector as a diagonal matrix, or a matrix's diagonal as a vector.
+    """Return a vector as a diagonal matrix, or a matrix's diagonal as a vector.
 
     Parameters
     ----------
     input : Tensor. Of one dimension or two.
-    diagonal : int. Which diagonal: 0 the main one, positive above it.
+    diagonal : int. The diagonal: 0 is the main one, positive ones lie above it.
 
     Returns
     -------

@@ -17,7 +17,7 @@ class OpOverload(str):
 
 
 class OpOverloadPacket:
-    """What stands for all overloads of an operation: ``wg.ops.aten.mm``; each is the same here."""
+    """All overloads of an operation, such as ``wg.ops.aten.mm``; each is the same here."""
 
     __slots__ = ("_name",)
 

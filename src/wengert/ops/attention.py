@@ -38,7 +38,7 @@ _FEW = 64
 
 
 def _later(rows: int, columns: int) -> Any:
-    """Which keys come after each query; to be read only."""
+    """Return a read-only mask of the keys that come after each query."""
     later = np.arange(rows)[:, None] < np.arange(columns)
     later.flags.writeable = False
     return later
@@ -58,7 +58,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Any:
-    """Means of values, weighted by how well their keys answer queries.
+    """Return means of values, weighted by how well their keys answer queries.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def scaled_dot_product_attention(
 
 @export("wengert", "nn.functional")
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors.
+    """Return the cosine of the angle between vectors.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 def pairwise_distance(
     x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Any:
-    """The norm of the difference of vectors, along the last dimension.
+    """Return the norm of the difference of vectors, along the last dimension.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def pairwise_distance(
 
 @export("wengert", "nn.functional")
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
-    """``input1 @ weight[k] @ input2`` for each k.
+    """Return ``input1 @ weight[k] @ input2`` for each k.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def addcmul(
     value: float = 1,
     out: Any = None,
 ) -> Any:
-    """``input + value * tensor1 * tensor2``.
+    """Return ``input + value * tensor1 * tensor2``.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def addcdiv(
     value: float = 1,
     out: Any = None,
 ) -> Any:
-    """``input + value * tensor1 / tensor2``.
+    """Return ``input + value * tensor1 / tensor2``.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _same_dtype(x: Any, other: Any, name: str) -> None:
 
 @export("wengert", "Tensor", "Tensor_ written")
 def lerp(input: Any, end: Any, weight: Any, *, out: Any = None) -> Any:
-    """The point between two tensors that a weight says: ``input + weight * (end - input)``.
+    """Return the point between two tensors that a weight says: ``input + weight * (end - input)``.
 
     Parameters
     ----------

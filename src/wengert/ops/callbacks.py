@@ -58,7 +58,7 @@ def map_(input: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
 
 @export("Tensor")
 def map2_(input: Any, x: Any, y: Any, callable: Callable[[Any, Any, Any], Any]) -> Any:
-    """As `map_`, with the elements of two other tensors.
+    """Set each element to a function of it and of the elements of two other tensors.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def share_memory_(input: Any) -> Any:
 
 @export("Tensor")
 def is_shared(input: Any) -> bool:
-    """Whether the memory is shared with other processes; see `share_memory_`."""
+    """Return whether the memory is shared with other processes; see `share_memory_`."""
     return shared_memory_of(input._array()) is not None
 
 

@@ -35,7 +35,7 @@ def to(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """The tensor in another dtype or on another device; itself where nothing changes.
+    """Return the tensor in another dtype or on another device; itself where nothing changes.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _converted(input: Any, wanted: Any, format: Any, name: str, copy: bool = Fal
 
 @export("Tensor")
 def cpu(input: Any, memory_format: Any = None) -> Any:
-    """The tensor on the CPU: itself if it is there, in the order `memory_format`."""
+    """Return the tensor on the CPU: itself if it is there, in the order `memory_format`."""
     return to(input, device="cpu", memory_format=memory_format)
 
 
@@ -110,7 +110,7 @@ def cpu(input: Any, memory_format: Any = None) -> Any:
 def cuda(
     input: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None
 ) -> Any:
-    """A copy on a GPU, recorded; the tensor itself if it is there.
+    """Return a copy on a GPU, recorded; the tensor itself if it is there.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 @export("Tensor")
 def type_as(input: Any, other: Any) -> Any:
-    """The tensor in the dtype of `other`."""
+    """Return the tensor in the dtype of `other`."""
     return to(input, other)
 
 
@@ -181,7 +181,7 @@ def to_chalf(input: Any, memory_format: Any = None) -> Any:
 
 @export("Tensor")
 def to_dense(input: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
-    """The tensor itself, since all are dense; with `dtype` the tensor converted.
+    """Return the tensor itself, since all are dense; with `dtype` the tensor converted.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def to_dense(input: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
 
 @export("Tensor")
 def to_sparse(input: Any, sparse_dim: Any = None, *, layout: Any = None) -> Any:
-    """The tensor with only those elements stored that are not zero.
+    """Return the tensor with only those elements stored that are not zero.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def to_sparse_coo(input: Any) -> Any:
 
 @export("Tensor")
 def to_sparse_csr(input: Any, dense_dim: int | None = None) -> Any:
-    """The matrix stored by rows, without its zeros.
+    """Return the matrix stored by rows, without its zeros.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def to_sparse_csr(input: Any, dense_dim: int | None = None) -> Any:
 
 @export("Tensor")
 def sparse_mask(input: Any, mask: Any) -> Any:
-    """The elements of a tensor where a sparse tensor has some, as a sparse tensor.
+    """Return the elements of a tensor where a sparse tensor has some, as a sparse tensor.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def randint(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """Random integers in [low, high): ``randint(high, size)`` or ``randint(low, high, size)``.
+    """Draw integers from [low, high): ``randint(high, size)`` or ``randint(low, high, size)``.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def randint_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Random integers in [low, high) of a tensor's shape and dtype; also ``randint_like(t, high)``.
+    """Draw integers from [low, high) with a tensor's shape and dtype; or ``randint_like(t, high)``.
 
     Examples
     --------
@@ -130,11 +130,11 @@ def randperm(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """The integers from 0 to ``n - 1`` in a random order.
+    """Return the integers from 0 to ``n - 1`` in a random order.
 
     Parameters
     ----------
-    n : int. How many.
+    n : int. The number of integers.
     generator, out, layout, device, requires_grad, pin_memory: As for `rand`.
     dtype : dtype, optional. int64 unless given.
 
@@ -165,7 +165,7 @@ def randperm(
 
 @export("wengert", "Tensor")
 def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
-    """Ones with the probabilities in a tensor, zeros otherwise.
+    """Return ones with the probabilities in a tensor, zeros otherwise.
 
     Parameters
     ----------
@@ -227,12 +227,12 @@ def multinomial(
     generator: Any = None,
     out: Any = None,
 ) -> Any:
-    """Indices drawn with the weights in a vector, or in each row of a matrix.
+    """Return indices drawn with the weights in a vector, or in each row of a matrix.
 
     Parameters
     ----------
     input : Tensor. Non-negative weights of a floating dtype, which need not sum to one.
-    num_samples : int. How many indices to draw (from each row).
+    num_samples : int. The number of indices to draw (from each row).
     replacement : bool. Whether an index may be drawn more than once.
     %(where_to_draw)s
 

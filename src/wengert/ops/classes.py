@@ -93,7 +93,7 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """Minus the logarithms of the probabilities of the target classes.
+    """Return minus the logarithms of the probabilities of the target classes.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def nll_loss(
     weight : Tensor, optional. A weight for each class, of shape (C,) and the input's dtype.
     size_average, reduce : bool, optional. Former names of `reduction`.
     ignore_index : int. A target that does not count.
-    reduction : {"mean", "sum", "none"}. What to make of the single losses; the mean is by the sum
+    reduction : {"mean", "sum", "none"}. How to combine the single losses; the mean is by the sum
         of the targets' weights.
 
     Returns
@@ -136,7 +136,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
-    """The cross entropies of ``softmax(input)`` and target classes or target probabilities.
+    """Return the cross entropies of ``softmax(input)`` and target classes or target probabilities.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def cross_entropy(
     weight : Tensor, optional. A weight for each class, of shape (C,) and the input's dtype.
     size_average, reduce : bool, optional. Former names of `reduction`.
     ignore_index : int. A target class that does not count.
-    reduction : {"mean", "sum", "none"}. What to make of the single losses; the mean is by the sum
+    reduction : {"mean", "sum", "none"}. How to combine the single losses; the mean is by the sum
         of the target classes' weights, or over all targets if they are probabilities.
     label_smoothing : float. How much of each target, between 0 and 1, to spread evenly over all
         classes.

@@ -19,7 +19,7 @@ from wengert.tape.record import T
 
 @export("wengert", "Tensor")
 def clone(input: Any, *, memory_format: Any = None) -> Any:
-    """A copy of a tensor, recorded: gradients flow back to the original.
+    """Return a copy of a tensor, recorded: gradients flow back to the original.
 
     Parameters
     ----------

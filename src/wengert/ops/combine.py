@@ -20,12 +20,12 @@ from wengert.tape.record import T
 
 @export("wengert")
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
-    """All combinations of some of the elements, one to a row, in the order of `itertools`.
+    """Return all combinations of some of the elements, one to a row, in the order of `itertools`.
 
     Parameters
     ----------
     input : Tensor. Of one dimension.
-    r : int. How many elements each combination has.
+    r : int. The number of elements in each combination.
     with_replacement : bool. Whether an element may be chosen several times.
 
     Returns
@@ -73,7 +73,7 @@ def _check_vector(payload: Any) -> None:
 
 @export("wengert")
 def cartesian_prod(*tensors: Any) -> Any:
-    """All ways to choose one element of each tensor, one to a row, in the order of `itertools`.
+    """Return all choices of one element per tensor, one to a row, in the order of `itertools`.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 
 @export("Tensor")
 def sum_to_size(input: Any, *size: Any) -> Any:
-    """The sum over what broadcasting a shape to the tensor's would repeat.
+    """Return the sum over what broadcasting a shape to the tensor's would repeat.
 
     Parameters
     ----------

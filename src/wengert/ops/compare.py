@@ -19,7 +19,7 @@ from wengert.tape.inference import made_in_inference
 
 @export("wengert", "Tensor")
 def equal(input: Any, other: Any) -> bool:
-    """Whether two tensors have the same shape and elements.
+    """Return whether two tensors have the same shape and elements.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def equal(input: Any, other: Any) -> bool:
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
-    """For each element whether ``abs(input - other) <= atol + rtol * abs(other)``.
+    """Return whether ``abs(input - other) <= atol + rtol * abs(other)``, element by element.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def isclose(
 
 
 def _are_close(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
-    """What NumPy computes for arrays, for values of transforms."""
+    """Compute NumPy's ``isclose`` for the values of transforms."""
     F: Any = namespace_of(a, b)
     if a.dtype.kind in "biu":
         a, b = (F.to_copy(value, dtype=np.dtype(float)) for value in (a, b))
@@ -84,7 +84,7 @@ def _held(payload: Any) -> Any:
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Whether all elements are close (see `isclose`).
+    """Return whether all elements are close (see `isclose`).
 
     Raises
     ------

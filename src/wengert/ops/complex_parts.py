@@ -20,7 +20,7 @@ REQUIRES = (_records,)
 
 @export("wengert", "Tensor")
 def angle(input: Any, *, out: Any = None) -> Any:
-    """The angle of complex numbers, from -pi to pi; of real ones 0, or pi for negative ones.
+    """Return the angle of complex numbers, from -pi to pi; of real ones 0, or pi for negative ones.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def angle(input: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor", "Tensor_")
 def conj_physical(input: Any, *, out: Any = None) -> Any:
-    """The complex conjugate, in memory of its own; a real tensor itself.
+    """Return the complex conjugate, in memory of its own; a real tensor itself.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def conj_physical(input: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def resolve_conj(input: Any) -> Any:
-    """The tensor itself: no conjugation is ever put off here.
+    """Return the tensor itself: no conjugation is ever put off here.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def resolve_conj(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def resolve_neg(input: Any) -> Any:
-    """The tensor itself: no negation is ever put off here.
+    """Return the tensor itself: no negation is ever put off here.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def resolve_neg(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def is_conj(input: Any) -> bool:
-    """Whether conjugation was put off: False, always.
+    """Return whether conjugation was put off: False, always.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def is_conj(input: Any) -> bool:
 
 @export("wengert", "Tensor")
 def is_neg(input: Any) -> bool:
-    """Whether negation was put off: False, always.
+    """Return whether negation was put off: False, always.
 
     Examples
     --------

@@ -85,13 +85,13 @@ def cond(
     false_fn: Callable[..., Any],
     operands: Sequence[Any] = (),
 ) -> Any:
-    """What one of two functions makes of the operands. Differentiable as that function is.
+    """Return the result of one of two functions. Differentiable if that function is.
 
     Parameters
     ----------
-    pred : bool or Tensor. Which of them; of one element.
-    true_fn, false_fn : callable. The functions; only one is called.
-    operands : tuple. Their arguments.
+    pred : bool or Tensor. The condition; a tensor of one element.
+    true_fn, false_fn : callable. The functions, of which only one is called.
+    operands : tuple. The arguments of the function.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def cond(
 
 @export("wengert")
 def sym_int(a: float) -> int:
-    """`a` as an integer, towards 0.
+    """Return `a` as an integer, rounded towards 0.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def sym_int(a: float) -> int:
 
 @export("wengert")
 def sym_float(a: float) -> float:
-    """`a` as a floating point number; see `sym_int` for an example.
+    """Return `a` as a floating point number; see `sym_int` for an example.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def sym_float(a: float) -> float:
 
 @export("wengert")
 def sym_max(a: float, b: float) -> float:
-    """The larger one of two numbers, floating point if one of them is.
+    """Return the larger one of two numbers, floating point if one of them is.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def sym_max(a: float, b: float) -> float:
 
 @export("wengert")
 def sym_min(a: float, b: float) -> float:
-    """The smaller one of two numbers, floating point if one of them is.
+    """Return the smaller one of two numbers, floating point if one of them is.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def _of_both(choose: Callable[..., Any], a: float, b: float) -> float:
 
 @export("wengert")
 def sym_not(a: object) -> bool:
-    """Whether `a` is false.
+    """Return whether `a` is false.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def sym_not(a: object) -> bool:
 
 @export("wengert")
 def sym_ite(b: bool, t: object, f: object) -> object:
-    """`t` if `b`, else `f`.
+    """Return `t` if `b`, else `f`.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def sym_ite(b: bool, t: object, f: object) -> object:
 
 @export("wengert")
 def sym_sum(args: Sequence[float]) -> float:
-    """The sum of numbers.
+    """Return the sum of numbers.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def sym_sum(args: Sequence[float]) -> float:
 
 @export("wengert")
 def sym_sqrt(a: float) -> float:
-    """The square root of a number.
+    """Return the square root of a number.
 
     Examples
     --------

@@ -204,10 +204,10 @@ def _check_lengths(data: Any, lengths: list[int], dim: int) -> None:
 
 
 def _general(data: Any, dtype: np.dtype[Any] | None) -> Any:
-    """As `to_array`, for data in which there are arrays, tensors, NumPy scalars or sequences."""
+    """Convert data that contains arrays, tensors, NumPy scalars or sequences to an array."""
     if not isinstance(data, Sequence) and hasattr(data, "__array__"):
         if dtype is None and isinstance(data, float | int | complex):
-            # what passes for a number of Python has no dtype of its own
+            # a subclass of a Python number has no dtype of its own
             dtype = _implied({data.__class__})
         return to_array(np.asarray(data), dtype)
     arrays: set[np.dtype[Any]] = set()

@@ -265,7 +265,7 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     input : Tensor. Of shape (T, N, C).
     weight : Tensor. Of shape (K, C, O) and the input's dtype.
     bias : Tensor. Of shape (O,).
-    pad : int. How many zeros to add at both ends of time.
+    pad : int. The number of zeros at both ends of time.
 
     Returns
     -------

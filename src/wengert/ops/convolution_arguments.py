@@ -172,7 +172,7 @@ def _check_rank(op: str, shape: Shape, weight: Shape, **params: Any) -> None:
 
 
 def _by_name(name: str, stride: Shape, dilation: Shape, kernel: Shape) -> tuple[Shape, Shape]:
-    """What ``padding="same"`` and ``"valid"`` are: zeros on both sides, and more at the ends."""
+    """Return a named padding as the zeros on both sides, and those added only at the end."""
     dims = len(stride)
     if name == "valid":
         return (0,) * dims, (0,) * dims

@@ -50,7 +50,7 @@ def tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Any:
-    """A new leaf tensor with a copy of `data`.
+    """Return a new leaf tensor with a copy of `data`.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def copied(source: Any, dtype: Any) -> Any:
 
 @export("wengert")
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
-    """`data` as a tensor, without a copy where none is needed.
+    """Return `data` as a tensor, copying only where necessary.
 
     Parameters
     ----------
@@ -158,11 +158,11 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Any:
-    """`obj` as a tensor; `copy` says whether it must or must not be copied.
+    """Return `obj` as a tensor; `copy` says whether it must or must not be copied.
 
     Parameters
     ----------
-    obj : number, (nested) sequence of numbers, array or Tensor. What to convert.
+    obj : number, (nested) sequence of numbers, array or Tensor. The data to convert.
     %(result_dtype, device)s
     copy : bool, optional. True always copies, False raises where a copy is needed, None copies only
         then.
@@ -211,7 +211,7 @@ def asarray(
 
 @export("wengert")
 def from_numpy(ndarray: Any) -> Any:
-    """A tensor over the memory of a NumPy array: what is written to one appears in the other.
+    """Return a tensor that shares the memory of a NumPy array.
 
     Writes through NumPy are not seen by the check for saved values that were changed in place.
 
@@ -255,7 +255,7 @@ def scalar_tensor(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A number as a tensor without dimensions, of the default floating dtype unless told.
+    """Return a number as a tensor without dimensions, of the default floating dtype unless told.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def zeros(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A tensor of zeros.
+    """Return a tensor of zeros.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def ones(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A tensor of ones; arguments as for `zeros`.
+    """Return a tensor of ones; arguments as for `zeros`.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def empty(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """A tensor whose elements are whatever the memory holds; arguments as for `zeros`.
+    """Return a tensor with uninitialised elements; arguments as for `zeros`.
 
     Examples
     --------
@@ -360,7 +360,7 @@ def full(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A tensor with one value everywhere.
+    """Return a tensor filled with one value.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from wengert.tape.sites import warn
 
 @export("wengert", "Tensor")
 def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
-    """Singular values and singular vectors: ``input = U @ diag(S) @ V.mH``.
+    """Return singular values and singular vectors: ``input = U @ diag(S) @ V.mH``.
 
     `linalg.svd` is the newer form, which returns the adjoint of V.
 
@@ -71,7 +71,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True, *, out: Any = No
 
 @export("wengert", "Tensor")
 def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
-    """An orthogonal and a triangular factor; an old form of `linalg.qr`.
+    """Return an orthogonal and a triangular factor; an old form of `linalg.qr`.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def qr(input: Any, some: bool = True, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def pinverse(input: Any, rcond: float = 1e-15) -> Any:
-    """The pseudoinverse of matrices; `linalg.pinv` is the newer form.
+    """Return the pseudoinverse of matrices; `linalg.pinv` is the newer form.
 
     Parameters
     ----------
@@ -177,12 +177,12 @@ def _samples(A: Any, op: str) -> Any:
 def svd_lowrank(
     A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None
 ) -> tuple[Any, Any, Any]:
-    """The largest singular values and their vectors, nearly, by random projections.
+    """Return the largest singular values and their vectors, nearly, by random projections.
 
     Parameters
     ----------
     A : Tensor. Of shape (..., m, n).
-    q : int, optional. How many singular values to look for: a few more than are wanted.
+    q : int, optional. The number of singular values to estimate: a few more than needed.
     niter : int, optional. How often to improve the projection; each time is another two products
         with `A`.
     M : Tensor, optional. What to subtract from `A`, without computing the difference; it broadcasts
@@ -217,14 +217,14 @@ def svd_lowrank(
 def pca_lowrank(
     A: Any, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Any, Any, Any]:
-    """Principal components, nearly, by random projections.
+    """Return principal components, nearly, by random projections.
 
     Parameters
     ----------
     A : Tensor. Of shape (..., m, n): m samples of n features.
-    q : int, optional. How many components to look for; min(6, m, n) by default.
+    q : int, optional. The number of components to estimate; min(6, m, n) by default.
     center : bool. Whether to subtract the mean of the samples first.
-    niter : int. How often to improve the projection.
+    niter : int. The number of power iterations.
 
     Returns
     -------

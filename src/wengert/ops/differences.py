@@ -46,12 +46,12 @@ def diff(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The differences of neighbours along a dimension, taken once or several times.
+    """Return the differences of neighbours along a dimension, taken once or several times.
 
     Parameters
     ----------
     input : Tensor. Of any dtype; of bools it is told where neighbours differ.
-    n : int. How many times.
+    n : int. The order: how often to take differences.
     dim : int. The dimension.
     prepend, append : Tensor, optional. What to put before and behind the input first; of its shape
         but for `dim`.
@@ -119,7 +119,7 @@ def _beside(value: Any, shape: tuple[int, ...], axis: int, name: str) -> Any:
 
 @export("wengert")
 def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> Any:
-    """Estimates of the derivatives of a function from its values at the points of a grid.
+    """Return estimates of the derivatives of a function from its values at the points of a grid.
 
     They are central differences: exact, with even spacing, for polynomials of the second degree.
 
@@ -273,7 +273,7 @@ def _on_grid(x: Any, axis: int, points: Any, order: int) -> Any:
 
 @export("wengert")
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1, **names: Any) -> Any:
-    """The integral of a function along a dimension, by the trapezoidal rule.
+    """Return the integral of a function along a dimension, by the trapezoidal rule.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1, **names: Any)
 def cumulative_trapezoid(
     y: Any, x: Any = None, *, dx: Any = None, dim: int = -1, **names: Any
 ) -> Any:
-    """The running integral of a function along a dimension, by the trapezoidal rule.
+    """Return the running integral of a function along a dimension, by the trapezoidal rule.
 
     Parameters
     ----------

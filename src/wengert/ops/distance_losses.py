@@ -27,13 +27,13 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """From the cosine of two vectors: what it lacks of 1, or has above `margin`.
+    """Return ``1 - cos`` for pairs that should be alike, and ``max(0, cos - margin)`` for others.
 
     Parameters
     ----------
     input1, input2 : Tensor. Vectors, of shape (n, d) or (d,).
     target : Tensor. 1 for vectors that should be alike, -1 for others; of shape (n,) or ().
-    margin : float. The largest cosine that costs nothing, of the latter.
+    margin : float. The largest cosine without cost for vectors that should differ.
     %(reduction)s
 
     Returns
@@ -88,12 +88,12 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """By how much a vector is nearer to one that it should be far from than to one like it.
+    """Return how much the distance to the positive, plus a margin, exceeds that to the negative.
 
     Parameters
     ----------
     anchor, positive, negative : Tensor. Vectors, of shape (n, d) or (d,).
-    margin : float. How much farther `negative` should be than `positive`.
+    margin : float. The margin by which `negative` should be farther away than `positive`.
     p : float. The power of the norm that measures distances.
     eps : float. Added to differences, so that the distance 0 has a derivative.
     swap : bool. Whether the distance of `negative` from `positive` counts if it is the smaller.
@@ -156,9 +156,9 @@ def triplet_margin_with_distance_loss(
     anchor, positive, negative : Tensor. Vectors, of shape (n, d), or whatever the function takes.
     distance_function : callable, optional. Takes two of them and returns distances; by default the
         Euclidean distance.
-    margin : float. How much farther `negative` should be than `positive`.
+    margin : float. The margin by which `negative` should be farther away than `positive`.
     swap : bool. Whether the distance of `negative` from `positive` counts if it is the smaller.
-    reduction : {"mean", "sum", "none"}. What to make of the single losses.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def _check_dtype(x: Any, op: str) -> None:
 def cdist(
     x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary"
 ) -> Any:
-    """The distance of each point of one list from each of another.
+    """Return the distance of each point of one list from each point of another.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def cdist(
 
 @export("wengert", "nn.functional")
 def pdist(input: Any, p: float = 2.0) -> Any:
-    """The distance of each of a list of points from those after it.
+    """Return the distances between all pairs of points in a list.
 
     Parameters
     ----------

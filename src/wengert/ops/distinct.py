@@ -31,7 +31,7 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The different elements in ascending order, or the different slices along a dimension.
+    """Return the different elements in ascending order, or the different slices along a dimension.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def unique(
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The first elements, or slices along a dimension, of all groups of equal neighbours.
+    """Return the first elements, or slices along a dimension, of all groups of equal neighbours.
 
     Parameters
     ----------

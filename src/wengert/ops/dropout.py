@@ -24,7 +24,7 @@ from wengert.tape.record import T
 
 @export("nn.functional")
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Elements set to 0 at random, and the others scaled so that the mean stays as it is.
+    """Set random elements to 0, and scale the others so that the expected mean is unchanged.
 
     Parameters
     ----------

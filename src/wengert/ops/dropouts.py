@@ -129,7 +129,7 @@ export("nn.functional")(dropout1d, dropout2d, dropout3d)
 
 @export("nn.functional")
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
-    """Dropout for networks of SELU: dropped elements take its least value; mean and variance stay.
+    """Set random elements to the lower limit of SELU, preserving mean and variance.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: b
 def feature_alpha_dropout(
     input: Any, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Any:
-    """`alpha_dropout` of whole channels, with the same arguments.
+    """Apply `alpha_dropout` to whole channels; same arguments.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def lobpcg(
     largest: bool | None = None,
     method: str | None = None,
 ) -> tuple[Any, Any]:
-    """The largest or smallest eigenvalues of ``A x = λ B x``, and their eigenvectors.
+    """Return the largest or smallest eigenvalues of ``A x = λ B x``, and their eigenvectors.
 
     The symmetric part of `A` counts. Matrices are decomposed as a whole, so results are as exact as
     those of `wengert.linalg.eigh`: what steers PyTorch's iteration (`n`, `iK`, `niter`, `tol`,
@@ -33,7 +33,7 @@ def lobpcg(
     Parameters
     ----------
     A : Tensor. Of shape (..., m, m) and of a floating dtype.
-    k : int, optional. How many; default: the number of columns of `X`, or else 1.
+    k : int, optional. The number of eigenvalues; default: the number of columns of `X`, or else 1.
     B : Tensor, optional. Symmetric and positive definite, of shape (..., m, m); default: the
         identity.
     X : Tensor, optional. Of shape (..., m, k).

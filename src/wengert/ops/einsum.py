@@ -35,7 +35,7 @@ _ELLIPSIS = len(_LETTERS)
 
 @export("wengert")
 def einsum(*args: Any) -> Any:
-    """The sums of products that an equation of subscripts says.
+    """Return the sums of products given by an equation of subscripts.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def _sizes(operands: list[Labels], shapes: Shapes) -> dict[int, int]:
 
 
 class _Plan:
-    """What to do with operands of given shapes (see NOTE [plans])."""
+    """The steps of an einsum for operands of given shapes (see NOTE [plans])."""
 
     __slots__ = ("contractions", "order", "preparations")
 
@@ -344,9 +344,9 @@ def _differing(
 
 
 def _path(labels: list[Labels], out: Labels, sizes: dict[int, int]) -> list[tuple[int, int]]:
-    """Which two operands to contract, one after the other; what they give comes last.
+    """Return the pairs of operands to contract in order; each result is appended to the operands.
 
-    The cheapest pair is taken at each step, or the first two where that is cheaper in all.
+    Each step takes the cheapest pair, or the first two operands if that is cheaper overall.
     """
     if len(labels) == 2:
         return [(0, 1)]

@@ -77,7 +77,7 @@ export("wengert", "Tensor")(signbit, isposinf, isneginf, fmax, fmin)
 
 @export("wengert", "Tensor", "Tensor_")
 def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
-    """The step function: 0 below 0, 1 above, `values` at 0, element by element.
+    """Return the step function: 0 below 0, 1 above, `values` at 0, element by element.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def positive(input: Any) -> Any:
-    """The tensor itself, as ``+input`` gives it.
+    """Return the tensor itself, as ``+input`` gives it.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def positive(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def isreal(input: Any) -> Any:
-    """Whether the imaginary part of each element is 0, which holds for all of a real tensor.
+    """Return whether the imaginary part of each element is 0, which holds for all of a real tensor.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def isreal(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
-    """``input ** exponent`` in double precision, element by element.
+    """Return ``input ** exponent`` in double precision, element by element.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def _widened(value: Any, wide: np.dtype[Any]) -> Any:
 
 @export("wengert", "Tensor")
 def frexp(input: Any, *, out: Any = None) -> Any:
-    """Mantissas in [1/2, 1) and exponents, with ``input = mantissa * 2 ** exponent``.
+    """Return mantissas in [1/2, 1) and exponents, with ``input = mantissa * 2 ** exponent``.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def nan_to_num(
     *,
     out: Any = None,
 ) -> Any:
-    """The tensor with numbers in place of NaN and of the infinities.
+    """Return the tensor with numbers in place of NaN and of the infinities.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def nan_to_num(
 
 @export("wengert", "Tensor", "Tensor_")
 def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
-    """The nearest number with so many decimal places, halves to even, element by element.
+    """Return the nearest number with so many decimal places, halves to even, element by element.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ def round(input: Any, *, decimals: int = 0, out: Any = None) -> Any:
 
 @export("wengert")
 def fill(input: Any, value: Any) -> Any:
-    """A tensor like `input` with one value everywhere.
+    """Return a tensor like `input` with one value everywhere.
 
     Parameters
     ----------

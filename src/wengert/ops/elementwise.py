@@ -32,8 +32,8 @@ def unary(
     ----------
     given, result: The values and the printed result of an example.
     record: The record's name, where it is not the function's.
-    namespace: Where users find the function.
-    texts: What `documented` takes.
+    namespace: The public namespace of the function.
+    texts: The arguments of `documented`.
     """
     record = record or name
 
@@ -135,13 +135,13 @@ def documented(
 
     Parameters
     ----------
-    doc: What it computes, in one line.
+    doc: The summary, in one line.
     parameters: The documentation of its arguments.
     example, result: An example and what it prints.
     slope: Whether it has a derivative.
-    note: What else there is to say about the result.
+    note: A further remark on the result.
     raises: Further errors.
-    references: Where its formulas are from.
+    references: The sources of its formulas.
     """
     returns = "differentiable, to any order" if slope else "it never requires a gradient"
     function.__name__ = function.__qualname__ = name

@@ -82,7 +82,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Any:
-    """Rows of a table.
+    """Return rows of a table by their indices.
 
     Parameters
     ----------
@@ -152,15 +152,15 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Any:
-    """Sums, means or maxima of bags of rows of a table.
+    """Return sums, means or maxima over bags of rows of a table.
 
     Parameters
     ----------
     input : Tensor. The numbers of the rows: of shape (bags, n), or one bag after the other.
     weight : Tensor. The table, of shape (rows, d).
-    offsets : Tensor, optional. Where each bag begins, for an `input` of one dimension.
+    offsets : Tensor, optional. The start of each bag, for an `input` of one dimension.
     max_norm, norm_type, scale_grad_by_freq, sparse: As for `embedding`.
-    mode : {"mean", "sum", "max"}. What to make of the rows of a bag; an empty one gives zeros.
+    mode : {"mean", "sum", "max"}. How to reduce the rows of a bag; an empty one gives zeros.
     per_sample_weights : Tensor, optional. A factor for each entry of `input`, for sums only.
     include_last_offset : bool. Whether `offsets` ends with the length of `input`.
     padding_idx : int, optional. A row that does not count, and gets no gradient.

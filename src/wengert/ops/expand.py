@@ -13,7 +13,7 @@ from wengert.tape.record import T
 
 @export("Tensor")
 def expand(input: Any, *sizes: Any, size: Any = None) -> Any:
-    """Repeated along dimensions of size 1 and new leading ones, without a copy.
+    """Broadcast along dimensions of size 1 and new leading ones, without a copy.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Any:
 
 @export("Tensor")
 def expand_as(input: Any, other: Any) -> Any:
-    """`expand` to the shape of another tensor.
+    """Expand to the shape of another tensor.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def expand_as(input: Any, other: Any) -> Any:
 
 @export("wengert", "Tensor")
 def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
-    """`expand` as a function.
+    """Expand to a shape: `expand` as a function.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def broadcast_to(input: Any, *sizes: Any, size: Any = None) -> Any:
 
 @export("wengert")
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
-    """All tensors in the one shape that they broadcast to.
+    """Expand all tensors to the shape that they broadcast to.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
 
 @export("wengert")
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
-    """The coordinates of all points of a grid, from those of its axes.
+    """Return the coordinates of all points of a grid, from those of its axes.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def max(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The largest element; the largest along a dimension; or the larger elements of two tensors.
+    """Return the largest element, overall or along a dimension, or the larger of two tensors.
 
     Three functions: ``max(input)``, ``max(input, dim, keepdim=False)``, ``max(input, other)``.
 
@@ -76,7 +76,7 @@ def min(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The smallest element; the smallest along a dimension; or the smaller elements of two tensors.
+    """Return the smallest element, overall or along a dimension, or the smaller of two tensors.
 
     Three functions: ``min(input)``, ``min(input, dim, keepdim=False)``, ``min(input, other)``.
 
@@ -155,7 +155,7 @@ def _check_along(name: str, payload: Any, dims: tuple[int, ...]) -> None:
 
 @export("wengert", "Tensor")
 def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
-    """The largest elements along dimensions.
+    """Return the largest elements along dimensions.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None, *
 
 @export("wengert", "Tensor")
 def amin(input: Any, dim: Any = (), keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
-    """The smallest elements along dimensions.
+    """Return the smallest elements along dimensions.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def _along(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
 def aminmax(
     input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None, axis: Any = None
 ) -> Any:
-    """The smallest and the largest elements, of all or along a dimension.
+    """Return the smallest and the largest elements, of all or along a dimension.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def aminmax(
 
 @export("wengert", "Tensor")
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False, **names: Any) -> Any:
-    """The position of the largest element, among all (counted flat) or along a dimension.
+    """Return the position of the largest element, among all (counted flat) or along a dimension.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False, **names: A
 
 @export("wengert", "Tensor")
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False, **names: Any) -> Any:
-    """The position of the smallest element, among all (counted flat) or along a dimension.
+    """Return the position of the smallest element, among all (counted flat) or along a dimension.
 
     Parameters
     ----------

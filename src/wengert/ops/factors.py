@@ -76,7 +76,7 @@ def cholesky(input: Any, *, upper: bool = False, out: Any = None) -> Any:
 def cholesky_ex(
     input: Any, *, upper: bool = False, check_errors: bool = False, out: Any = None
 ) -> Any:
-    """As `cholesky`, but with a number for each matrix that says whether it has a factor.
+    """Return the Cholesky factors, with an error code per matrix instead of an exception.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _factored(A: Any, pivot: bool, op: str, name: str) -> tuple[Any, Any, Any]:
 
 
 def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False, out: Any = None) -> Any:
-    """As `lu_factor`, but with a number for each matrix that says whether it is singular.
+    """Return the compact LU decomposition, with an error code per matrix if it is singular.
 
     Parameters
     ----------

@@ -58,15 +58,15 @@ def _check_window(kernel: Shape, dilation: Shape, padding: Shape, stride: Shape)
 def unfold(
     input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
-    """Each block of images, sliding over them, as a column.
+    """Return each block of images, sliding over them, as a column.
 
     Parameters
     ----------
     input : Tensor. Of shape (N, C, H, W) or (C, H, W).
     kernel_size : int or tuple of int. The height and width of a block.
-    dilation : int or tuple of int. How far apart the elements of a block are.
-    padding : int or tuple of int. How many zeros to add at both ends of each dimension.
-    stride : int or tuple of int. How far apart the blocks are.
+    dilation : int or tuple of int. The distance between the elements of a block.
+    padding : int or tuple of int. The number of zeros at both ends of each dimension.
+    stride : int or tuple of int. The distance between blocks.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def fold(
     padding: Any = 0,
     stride: Any = 1,
 ) -> Any:
-    """Images that add up columns, each at its block: the transpose of `unfold`.
+    """Return images that add up columns, each at its block: the transpose of `unfold`.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def _handed(value: Any) -> Any:
 
 @export("wengert")
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Any:
-    """A tensor over the memory of another library's, by the DLPack protocol.
+    """Return a tensor over the memory of another library's, by the DLPack protocol.
 
     What is written to one appears in the other; writes of the other library are not seen by the
     check for saved values that were changed in place. Memory that the other library says is not to
@@ -124,14 +124,14 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 def frombuffer(
     buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Any:
-    """A tensor with one dimension over the memory of an object with the buffer protocol.
+    """Return a tensor with one dimension over the memory of an object with the buffer protocol.
 
     Parameters
     ----------
     buffer : object. Bytes, a bytearray, an array, a memory map. What is written to one appears in
         the other; what is not to be written to raises when it is.
-    dtype : dtype. How its bytes are read, in this machine's order.
-    count : int. How many elements; a negative number means all.
+    dtype : dtype. The dtype of its bytes, in this machine's byte order.
+    count : int. The number of elements; a negative number means all.
     offset : int. Bytes to skip at the beginning.
     requires_grad : bool. Whether the tensor requires a gradient.
 

@@ -11,7 +11,7 @@ from wengert.ops import transcendental
 
 @export("Tensor", "Tensor_")
 def polygamma(input: Any, n: int) -> Any:
-    """The derivative of order `n` of `digamma`: ``wengert.polygamma(n, input)``.
+    """Return the derivative of order `n` of `digamma`: ``wengert.polygamma(n, input)``.
 
     Examples
     --------

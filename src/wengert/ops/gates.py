@@ -36,7 +36,7 @@ def _made(name: str, x: Any, inplace: bool, **params: Any) -> Any:
 
 @export("nn.functional")
 def hardswish(input: Any, inplace: bool = False) -> Any:
-    """``input * relu6(input + 3) / 6``, element by element.
+    """Return ``input * relu6(input + 3) / 6``, element by element.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
 
 @export("wengert", "nn.functional", "Tensor")
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
-    """The elements beyond `lambd` on either side of 0, and 0 for the others.
+    """Return the elements beyond `lambd` on either side of 0, and 0 for the others.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Any:
 
 @export("nn.functional")
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
-    """The elements moved towards 0 by `lambd`, at most to 0.
+    """Return the elements moved towards 0 by `lambd`, at most to 0.
 
     Parameters
     ----------
     %(floating_input)s
-    lambd : float. How far; not negative.
+    lambd : float. The distance; not negative.
 
     %(returns_smooth_result, raises_floating)s
     RuntimeError: If `lambd` is negative or not finite.
@@ -101,7 +101,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
 
 @export("wengert", "nn.functional")
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
-    """The elements above a threshold, and a value for the others.
+    """Return the elements above a threshold, and a value for the others.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def threshold_(input: Any, threshold: float, value: float) -> Any:
 
 @export("wengert", "nn.functional", "Tensor")
 def prelu(input: Any, weight: Any) -> Any:
-    """The elements that are positive, and multiples of the others.
+    """Return the elements that are positive, and multiples of the others.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Any:
-    """The elements that are positive, and random multiples of the others.
+    """Return the elements that are positive, and random multiples of the others.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def rrelu_(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: boo
 
 @export("nn.functional")
 def glu(input: Any, dim: int = -1) -> Any:
-    """One half of the tensor times the sigmoid of the other.
+    """Return one half of the tensor times the sigmoid of the other.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def glu(input: Any, dim: int = -1) -> Any:
 def gumbel_softmax(
     logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Any:
-    """A random choice that can be differentiated: `softmax` of logits with noise.
+    """Return a random choice that can be differentiated: `softmax` of logits with noise.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def _index_array(index: Any, op: str, kinds: str = "int32/int64") -> Any:
 
 @export("wengert", "Tensor")
 def index_select(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
-    """Positions of a dimension, in any order.
+    """Return positions of a dimension, in any order.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def along(input: Any, dim: Any, index: Any, op: str) -> tuple[Any, Any, int]:
 
 @export("wengert", "Tensor")
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
-    """For each place of `index` the element of `input` at that position of a dimension.
+    """Return the elements of `input` at the positions in `index` along a dimension.
 
     Parameters
     ----------
@@ -150,8 +150,8 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
 
 
 def _places(node: Any, axis: int, ndim: int) -> tuple[Any, tuple[int, ...], None]:
-    """Where in its input a node of `gather` has read, one place for each element."""
-    # numbers count as of one dimension, in the index and in what it is an index of
+    """Return the positions in its input that a node of `gather` has read, one per element."""
+    # tensors without dimensions count as one-dimensional, both the index and the input
     array = np.atleast_1d(unpack(node, "index", True))
     places = np.indices(array.shape).reshape(array.ndim, array.size)
     places[axis] = array.reshape(-1)
@@ -160,13 +160,13 @@ def _places(node: Any, axis: int, ndim: int) -> tuple[Any, tuple[int, ...], None
 
 @export("wengert", "Tensor")
 def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any = None) -> Any:
-    """As `gather`, with `input` and `indices` broadcast apart from the dimension.
+    """Gather elements along a dimension; the other dimensions of both tensors broadcast.
 
     Parameters
     ----------
     %(input)s
     indices : Tensor. The positions, int64 or int32, negative ones from the end.
-    dim : int, optional. The dimension; without it both count as one dimension.
+    dim : int, optional. The dimension; without it, both tensors are flattened.
 
     %(returns_smooth)s
 
@@ -208,7 +208,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
 
 @export("wengert", "Tensor")
 def take(input: Any, index: Any, *, out: Any = None) -> Any:
-    """Elements by their position among all of them, row after row.
+    """Return elements by their position among all of them, row after row.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def scatter(
     reduce: Any = None,
     out: Any = None,
 ) -> Any:
-    """A copy with other values at the positions of a dimension that `index` names.
+    """Return a copy with other values at the positions in `index` along a dimension.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def scatter(
 
 @export("wengert", "Tensor", "Tensor_ apart")
 def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
-    """A copy to which values are added at the positions of a dimension that `index` names.
+    """Return a copy with values added at the positions in `index` along a dimension.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
 def index_add(
     input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1, out: Any = None
 ) -> Any:
-    """A copy to whose positions of a dimension those of another tensor are added.
+    """Return a copy with slices of another tensor added along a dimension.
 
     Parameters
     ----------

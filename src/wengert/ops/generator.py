@@ -172,7 +172,7 @@ class Generator:
 
 
 _OWN: ContextVar[Stream | None] = ContextVar("own_stream", default=None)
-"""What the default generator draws from in this context, if not from the process's stream."""
+"""The stream of the default generator in this context, or None for the process's stream."""
 
 
 class _DefaultGenerator(Generator):
@@ -202,12 +202,12 @@ def _restored(device: str, packed: Any) -> Generator:
 
 
 default_generator: Generator = _DefaultGenerator()
-"""The generator that functions draw from where they are given none."""
+"""The generator that functions draw from if they are given none."""
 
 
 @contextlib.contextmanager
 def drawing_from(stream: Stream) -> Iterator[None]:
-    """Let the default generator be over `stream` in this context, whatever other threads draw."""
+    """Make the default generator draw from `stream` in this context, apart from other threads."""
     token = _OWN.set(stream)
     try:
         yield
@@ -216,7 +216,7 @@ def drawing_from(stream: Stream) -> Iterator[None]:
 
 
 def stream_of(function: str, generator: Any) -> Stream:
-    """The stream of ``generator=``, which None leaves to `default_generator`."""
+    """Return the stream of the argument ``generator``; None stands for `default_generator`."""
     check_randomness()
     untraced("it draws random numbers", "draw")
     if generator is None:
@@ -255,7 +255,7 @@ def manual_seed(seed: int) -> Generator:
 
 @export("wengert")
 def seed() -> int:
-    """Start the default generator from a seed that nobody can foretell, and return it.
+    """Start the default generator from a random seed, and return the seed.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def seed() -> int:
 
 @export("wengert")
 def initial_seed() -> int:
-    """The seed that the default generator last started from.
+    """Return the seed that the default generator last started from.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def initial_seed() -> int:
 
 @export("wengert")
 def get_rng_state() -> Any:
-    """The state of the default generator, a uint8 tensor.
+    """Return the state of the default generator, a uint8 tensor.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def get_rng_state() -> Any:
 
 @export("wengert")
 def set_rng_state(new_state: Any) -> None:
-    """Set the state of the default generator to what `get_rng_state` gave.
+    """Restore a state of the default generator that `get_rng_state` returned.
 
     Raises
     ------
@@ -311,7 +311,7 @@ def set_rng_state(new_state: Any) -> None:
 @export("wengert")
 @contextlib.contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
-    """Draw from the default generator and leave it afterwards as it was before.
+    """Return a context after which the default generator has its state from before.
 
     Parameters
     ----------

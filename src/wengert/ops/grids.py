@@ -29,7 +29,7 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Any:
-    """The planes or volumes of the input at the points of a grid.
+    """Return the planes or volumes of the input at the points of a grid.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def grid_sampler_3d(
 
 @export("nn.functional")
 def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
-    """The grid of points that affine maps take the points of planes or volumes to.
+    """Return the grid of points that affine maps take the points of planes or volumes to.
 
     Parameters
     ----------

@@ -38,23 +38,23 @@ _FLOATING = (np.dtype(np.float32), np.dtype(np.float64))
 
 @export("wengert", "Tensor")
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each number occurs, or the sum of the weights of its occurrences.
+    """Count the occurrences of each number, or sum the weights of its occurrences.
 
     Parameters
     ----------
     input : Tensor. Of integers that are not negative, with one dimension.
     weights : Tensor, optional. One for each element.
-    minlength : int. The least number of results.
+    minlength : int. The minimum number of results.
 
     Returns
     -------
-    Tensor: For each number from 0 to the largest its count, of int64; with weights their sums, of
-        float32 where these are, else of float64. Differentiable with respect to `weights`.
+    Tensor: The count of each number from 0 to the largest, as int64; or the sums of the weights, as
+        float32 if the weights are, else as float64. Differentiable with respect to `weights`.
 
     Raises
     ------
-    RuntimeError: If the input has not one dimension or a negative element, or the weights do not
-        fit.
+    RuntimeError: If the input does not have one dimension, has a negative element, or does not
+        fit the weights.
     NotImplementedError: If the input does not consist of integers.
 
     Examples
@@ -105,12 +105,12 @@ def _weighed(numbers: Any, weight: Any, size: int) -> Any:
 
 @export("wengert", "Tensor")
 def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any = None) -> Any:
-    """How many elements are in each of some bins of equal width.
+    """Count the elements in each of several bins of equal width.
 
     Parameters
     ----------
     input : Tensor. Of any floating dtype.
-    bins : int. How many bins.
+    bins : int. The number of bins.
     min, max : number. The bounds of the bins; elements outside are not counted. If both are equal,
         the smallest and the largest element.
     out : Tensor, optional. Where to write the result.
@@ -121,7 +121,7 @@ def histc(input: Any, bins: int = 100, min: Any = 0, max: Any = 0, *, out: Any =
 
     Raises
     ------
-    RuntimeError: If `bins` is not positive, or the bounds are not finite, or the wrong way round.
+    RuntimeError: If `bins` is not positive, or the bounds are not finite or not in order.
     NotImplementedError: If the input is not floating.
 
     Examples
@@ -171,13 +171,13 @@ def histogram(
     density: bool = False,
     out: Any = None,
 ) -> Any:
-    """How many elements, or what weight of them, is in each bin.
+    """Count the elements in each bin, or sum their weights.
 
     Parameters
     ----------
     input : Tensor. Of float32 or float64.
-    bins : int or Tensor. How many bins of equal width; or their edges, in ascending order and of
-        the input's dtype.
+    bins : int or Tensor. The number of bins of equal width; or their edges, in ascending order and
+        of the input's dtype.
     range : sequence of two floats, optional. The bounds of the bins; by default the smallest and
         the largest element.
     weight : Tensor, optional. A weight for each element, of its dtype.
@@ -191,7 +191,7 @@ def histogram(
 
     Raises
     ------
-    RuntimeError: If the bins make no sense, or the weights do not fit.
+    RuntimeError: If the bins are invalid, or the weights do not fit.
     NotImplementedError: If the input is not of float32 or float64.
 
     Examples
@@ -231,13 +231,13 @@ def histogramdd(
     weight: Any = None,
     density: bool = False,
 ) -> Any:
-    """How many points, or what weight of them, is in each bin of a space of several dimensions.
+    """Count the points in each bin of a space of several dimensions, or sum their weights.
 
     Parameters
     ----------
-    input : Tensor. Of float32 or float64: along the last dimension the coordinates of each point.
-    bins : int, sequence of int, or sequence of Tensor. How many bins of equal width each dimension
-        has; or their edges, as for `histogram`.
+    input : Tensor. Of float32 or float64; the last dimension holds the coordinates of each point.
+    bins : int, sequence of int, or sequence of Tensor. The number of bins of equal width in each
+        dimension; or their edges, as for `histogram`.
     range : sequence of float, optional. The lower and the upper bound for each dimension in turn;
         by default the smallest and the largest coordinates.
     weight : Tensor, optional. A weight for each point, of the input's dtype.
@@ -251,7 +251,7 @@ def histogramdd(
 
     Raises
     ------
-    RuntimeError: If the bins make no sense, or the weights do not fit.
+    RuntimeError: If the bins are invalid, or the weights do not fit.
     NotImplementedError: If the input is not of float32 or float64.
 
     Examples

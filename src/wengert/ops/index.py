@@ -85,7 +85,7 @@ def split_index(input: Any, index: Any) -> tuple[list[Step], tuple[Any, ...] | N
 
     Parameters
     ----------
-    input : Tensor. What is indexed.
+    input : Tensor. The tensor to index.
     index: As `getitem` takes it.
 
     Returns
@@ -280,14 +280,14 @@ def _check_mask(mask: Any, dim: int, shape: list[int]) -> None:
 
 @export("wengert", "Tensor")
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
-    """A copy in which the elements that `indices` name have other values.
+    """Return a copy with other values at the elements selected by `indices`.
 
     Parameters
     ----------
     input : Tensor. Of any shape.
     indices : tuple of Tensor. Integers or bools for the first dimensions; None for one that is
         taken whole.
-    values : Tensor. What is written there; broadcasts to the shape of ``input[indices]``.
+    values : Tensor. The values to write; broadcasts to the shape of ``input[indices]``.
     accumulate : bool. Whether to add to what is there; elements that are named twice get both.
 
     Returns
@@ -315,9 +315,9 @@ def check_bytes(value: Any, index: Any, arrays: tuple[Any, ...]) -> None:
 
     Parameters
     ----------
-    value : Tensor. What is written.
+    value : Tensor. The values to write.
     index : As it was given.
-    arrays : tuple. What `split_index` or `named_places` made of it.
+    arrays : tuple. The result of `split_index` or `named_places`.
     """
     if value._payload.size != 1 or sum(array is not None for array in arrays) != 1:
         return
@@ -334,7 +334,7 @@ def fitting_value(
 
     Parameters
     ----------
-    value, target : Tensor. What is written, and where.
+    value, target : Tensor. The values, and the tensor to write to.
     index, arrays: See `check_bytes`.
     accumulate : bool. Whether it is added.
 

@@ -34,7 +34,7 @@ def _replaced(view: str, x: Any, src: Any, params: dict[str, Any]) -> Any:
 
 @export("wengert", "Tensor")
 def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
-    """A copy with another tensor in one position of a dimension.
+    """Return a copy with another tensor in one position of a dimension.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def slice_scatter(
     *,
     out: Any = None,
 ) -> Any:
-    """A copy with another tensor in a range of a dimension.
+    """Return a copy with another tensor in a range of a dimension.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def slice_scatter(
 
 @export("wengert", "Tensor")
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """A copy with another tensor on a diagonal of two dimensions.
+    """Return a copy with another tensor on a diagonal of two dimensions.
 
     Parameters
     ----------
@@ -149,12 +149,12 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
 def as_strided_scatter(
     input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Any:
-    """A copy with another tensor at places of its memory.
+    """Return a copy with another tensor written to a strided view of its memory.
 
     Parameters
     ----------
     input : Tensor. Contiguous, of any shape.
-    src : Tensor. What is written: of the shape `size`; converted to the dtype of `input`.
+    src : Tensor. The values to write: of the shape `size`; converted to the dtype of `input`.
     size, stride : sequence of int. The places, as `as_strided` takes them; no place should be named
         twice.
     storage_offset : int, optional. The first place; default: that of the first element of `input`.

@@ -14,7 +14,7 @@ from wengert.tape.record import T
 
 @export("wengert")
 def cat(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
-    """Tensors one after the other along a dimension.
+    """Return tensors one after the other along a dimension.
 
     Parameters
     ----------
@@ -117,12 +117,12 @@ def concatenate(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None
 
 @export("wengert")
 def stack(tensors: Any, dim: int = 0, *, out: Any = None, axis: Any = None) -> Any:
-    """Tensors of one shape as the positions of a new dimension.
+    """Return tensors of one shape as the positions of a new dimension.
 
     Parameters
     ----------
     tensors : sequence of Tensor. Of one shape; their dtypes are promoted.
-    dim : int. Where the new dimension is in the result.
+    dim : int. The position of the new dimension in the result.
     %(axis, returns_smooth)s
 
     Raises

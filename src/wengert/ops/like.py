@@ -45,11 +45,11 @@ def zeros_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Zeros of a tensor's shape and dtype.
+    """Return zeros with the shape and dtype of a tensor.
 
     Parameters
     ----------
-    input : Tensor. What the result is to be like; not recorded.
+    input : Tensor. The tensor whose shape and dtype to use; not recorded.
     %(other_dtype, device, requires_grad, returns_leaf)s
 
     Examples
@@ -73,7 +73,7 @@ def ones_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Ones of a tensor's shape and dtype; arguments as for `zeros_like`.
+    """Return ones with the shape and dtype of a tensor; arguments as for `zeros_like`.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def empty_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Uninitialised memory of a tensor's shape and dtype; arguments as for `zeros_like`.
+    """Return uninitialised memory of the shape and dtype of a tensor; see `zeros_like`.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def full_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """One value everywhere, of a tensor's shape and dtype; other arguments as for `zeros_like`.
+    """Return a tensor of another's shape and dtype with one value; see `zeros_like`.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def new_zeros(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Zeros of any shape and of a tensor's dtype.
+    """Return zeros of any shape and of a tensor's dtype.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def new_ones(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Ones of any shape and of a tensor's dtype.
+    """Return ones of any shape and of a tensor's dtype.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def new_empty(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Uninitialised memory of any shape and of a tensor's dtype.
+    """Return uninitialised memory of any shape and of a tensor's dtype.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def new_empty_strided(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Uninitialised memory of a tensor's dtype, with these steps between its elements.
+    """Return uninitialised memory of a tensor's dtype, with these steps between its elements.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def new_full(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """One value everywhere, of any shape and of a tensor's dtype.
+    """Return one value everywhere, of any shape and of a tensor's dtype.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def new_tensor(
     layout: Any = None,
     pin_memory: bool = False,
 ) -> Any:
-    """A copy of `data` in a tensor's dtype: the method ``input.new_tensor(data)``.
+    """Return a copy of `data` in a tensor's dtype: the method ``input.new_tensor(data)``.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The negative logarithm of the likelihood of counts, by Poisson distributions.
+    """Return the negative logarithm of the likelihood of counts, by Poisson distributions.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def poisson_nll_loss(
         approximation.
     size_average, reduce : bool, optional. Former names of `reduction`.
     eps : float. Added to the expected counts before their logarithm is taken.
-    reduction : {"mean", "sum", "none"}. What to make of the single losses.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Any:
-    """The negative logarithm of the likelihood of values, by normal distributions.
+    """Return the negative logarithm of the likelihood of values, by normal distributions.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def gaussian_nll_loss(
         missing, or one dimension of size 1.
     full : bool. Whether to add the constant, half the logarithm of 2 pi.
     eps : float. The least variance; what is below it counts as `eps`, with the gradient of `var`.
-    reduction : {"mean", "sum", "none"}. What to make of the single losses.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
 
     Returns
     -------

@@ -26,7 +26,7 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Any:
-    """The `cross_entropy` of the logits that `linear` makes of the input.
+    """Return the `cross_entropy` of the logits that `linear` makes of the input.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def linear_cross_entropy(
         logits.
     linear_bias : Tensor, optional. Of the shape of `linear_weight` without its last dimension.
     weight : Tensor, optional. A weight for each class, of shape (C,).
-    reduction : {"mean", "sum", "none"}. What to make of the single losses.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
     ignore_index : int, optional. Targets of this class do not count; default: -100.
     label_smoothing : float. The share of the target that is spread over all classes.
     options : object, optional. PyTorch's options for working in pieces, which save memory there;

@@ -103,7 +103,7 @@ def solve(A: Any, B: Any, *, left: bool = True, out: Any = None) -> Any:
 def solve_ex(
     A: Any, B: Any, *, left: bool = True, check_errors: bool = False, out: Any = None
 ) -> Any:
-    """As `solve`, but with a number for each matrix that says whether it is singular.
+    """Solve systems of linear equations, with an error code per matrix instead of an exception.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def inv(A: Any, *, out: Any = None) -> Any:
 
 
 def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
-    """As `inv`, but with a number for each matrix that says whether it is singular.
+    """Return inverses of matrices, with an error code per matrix instead of an exception.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def inv_ex(A: Any, *, check_errors: bool = False, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def det(A: Any, *, out: Any = None) -> Any:
-    """The determinants of square matrices.
+    """Return the determinants of square matrices.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def det(A: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def slogdet(A: Any, *, out: Any = None) -> Any:
-    """The signs of determinants and the logarithms of their absolute values.
+    """Return the signs of determinants and the logarithms of their absolute values.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def tensorinv(input: Any, ind: int = 2, *, out: Any = None) -> Any:
     Parameters
     ----------
     input : Tensor. Of a shape of which the first `ind` sizes have the same product as the others.
-    ind : int. How many dimensions are rows; at least 1.
+    ind : int. The number of dimensions that are rows; at least 1.
 
     Returns
     -------

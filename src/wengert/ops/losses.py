@@ -104,7 +104,7 @@ def mse_loss(
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """The squared distances of input and target.
+    """Return the squared differences of input and target.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def l1_loss(
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """The distances of input and target.
+    """Return the absolute differences of input and target.
 
     Parameters
     ----------
@@ -179,14 +179,14 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Any:
-    """The distances of input and target, rounded off to a parabola where they are below `beta`.
+    """Return the absolute differences of input and target, as a parabola below `beta`.
 
     Parameters
     ----------
     input, target : Tensor. Of the same shape (others broadcast, with a warning) and of real
         floating dtype.
     %(reduction)s
-    beta : float. Where the parabola ends; with 0 it is `l1_loss`.
+    beta : float. The difference at which the parabola ends; 0 gives `l1_loss`.
 
     %(returns_loss, raises_reduction)s
     RuntimeError: If `beta` is negative, or the shapes do not broadcast.
@@ -209,14 +209,14 @@ def smooth_l1_loss(
 def huber_loss(
     input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
-    """Half the squared distances of input and target, continued by the tangent above `delta`.
+    """Return half the squared differences of input and target, linear above `delta`.
 
     Parameters
     ----------
     input, target : Tensor. Of the same shape (others broadcast, with a warning) and of real
         floating dtype.
-    reduction : {"mean", "sum", "none"}. What to make of the single losses.
-    delta : float. Where the parabola ends; positive.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    delta : float. The difference at which the parabola ends; positive.
     weight : Tensor, optional. A factor of each single loss, of their shape.
 
     %(returns_loss)s
@@ -252,7 +252,7 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Any:
-    """The Kullback-Leibler divergences of targets from inputs that are logarithms.
+    """Return the Kullback-Leibler divergences of targets from inputs that are logarithms.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def kl_div(
     target : Tensor. Probabilities, or their logarithms if `log_target`; its shape broadcasts with
         the input's.
     size_average, reduce : bool, optional. Former names of `reduction`.
-    reduction : {"mean", "batchmean", "sum", "none"}. What to make of the single terms; "batchmean"
+    reduction : {"mean", "batchmean", "sum", "none"}. How to combine the single terms; "batchmean"
         divides their sum by the first size, as the definition does.
     log_target : bool. Whether the targets are logarithms.
 
@@ -307,7 +307,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The cross entropies of probabilities and target probabilities.
+    """Return the cross entropies of probabilities and target probabilities.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Any = None,
 ) -> Any:
-    """The cross entropies of ``sigmoid(input)`` and target probabilities, without overflow.
+    """Return the cross entropies of ``sigmoid(input)`` and target probabilities, without overflow.
 
     Parameters
     ----------

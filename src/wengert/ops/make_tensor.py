@@ -34,13 +34,13 @@ def make_tensor(
     ----------
     shape : int or sequence of int. The shape.
     dtype : dtype. The dtype.
-    device : device, optional. Where the tensor is; may be left out here.
+    device : device, optional. The device of the tensor; optional here.
     low, high : number, optional. The bounds, cut to what `dtype` holds; by default -9 and 9, for
         integers -9 and 10, for uint8 0 and 10, for bool 0 and 2.
     requires_grad : bool. Whether the tensor is a leaf that requires a gradient.
     noncontiguous : bool. Whether the elements lie with gaps between them.
     exclude_zero : bool. Whether zeros are replaced: by the least positive number, 1 or True.
-    memory_format : memory_format, optional. How the elements lie.
+    memory_format : memory_format, optional. The order of the elements in memory.
 
     %(returns_leaf)s
 

@@ -36,13 +36,13 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """``max(0, -target * (input1 - input2) + margin)``: which of two is to rank higher.
+    """Return ``max(0, -target * (input1 - input2) + margin)``: which of two is to rank higher.
 
     Parameters
     ----------
     input1, input2 : Tensor. Scores, of one shape.
     target : Tensor. 1 where `input1` is to be the larger, -1 where `input2` is.
-    margin : float. By how much, at least.
+    margin : float. The least difference.
     %(reduction)s
 
     Returns
@@ -78,13 +78,13 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """A distance itself where the target is 1, what it lacks of `margin` where it is -1.
+    """Return the input where the target is 1, and ``max(0, margin - input)`` where it is -1.
 
     Parameters
     ----------
     input : Tensor. Distances.
     target : Tensor. 1 for what is alike, -1 for what is not.
-    margin : float. How far apart the latter should be.
+    margin : float. The least distance of dissimilar pairs.
     %(reduction)s
 
     Returns
@@ -113,7 +113,7 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """``ln(1 + exp(-target * input))``, without overflow.
+    """Return ``ln(1 + exp(-target * input))``, without overflow.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """The binary cross entropy of several labels at once, from scores: its mean over the labels.
+    """Return the binary cross entropy of scores, averaged over several labels.
 
     Parameters
     ----------
@@ -219,14 +219,14 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """By how much the scores of other classes come nearer to the right one than `margin`.
+    """Return how far the other classes' scores come within `margin` of the right one.
 
     Parameters
     ----------
     input : Tensor. Scores, of shape (n, classes) or (classes,).
     target : Tensor. The right classes, int64, of shape (n,) or ().
     p : {1, 2}. The power of each lack.
-    margin : float. How much higher the right score should be.
+    margin : float. The margin by which the right score should be higher.
     weight : Tensor, optional. A factor for each class, of the right ones.
     %(reduction, returns_score_loss)s
 
@@ -268,7 +268,7 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Any:
-    """By how much the scores of other classes come nearer to those of the right ones than 1.
+    """Return how far the other classes' scores come within 1 of the right ones.
 
     Parameters
     ----------

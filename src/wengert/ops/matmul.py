@@ -42,7 +42,7 @@ _BATCHES = "expected scalar type {0} but found {1}"
 
 @export("wengert", "Tensor")
 def mm(input: Any, mat2: Any, *, out: Any = None) -> Any:
-    """The product of two matrices.
+    """Return the product of two matrices.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def check_matrices(a: Any, b: Any) -> None:
 
 @export("wengert", "Tensor")
 def mv(input: Any, vec: Any, *, out: Any = None) -> Any:
-    """The product of a matrix and a vector.
+    """Return the product of a matrix and a vector.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def _vectors(input: Any, other: Any, op: str, arg: str) -> tuple[Any, Any]:
 
 @export("wengert", "Tensor")
 def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
-    """The sum of the products of two vectors' elements.
+    """Return the sum of the products of two vectors' elements.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def dot(input: Any, tensor: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
-    """As `dot`, with the elements of `input` conjugated.
+    """Return the dot product of two vectors, with the first one conjugated.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def vdot(input: Any, other: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def bmm(input: Any, mat2: Any, *, out: Any = None) -> Any:
-    """The products of two lists of matrices.
+    """Return the products of two batches of matrices.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def check_batches(x: Any, y: Any) -> None:
 
 @export("wengert", "Tensor")
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The product of vectors, matrices, or any lists of matrices; the operator ``@``.
+    """Return the product of vectors, matrices, or batches of matrices; the operator ``@``.
 
     Parameters
     ----------

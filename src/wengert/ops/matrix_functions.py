@@ -41,7 +41,7 @@ REQUIRES = (_contraction, _records, _running)
 
 @export("wengert", "Tensor")
 def matrix_power(input: Any, n: int, *, out: Any = None) -> Any:
-    """Integer powers of square matrices.
+    """Return integer powers of square matrices.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _power(x: Any, n: int) -> Any:
 
 @export("wengert", "Tensor")
 def matrix_exp(input: Any) -> Any:
-    """The exponentials of square matrices: the sums of ``matrix_power(input, k) / k!``.
+    """Return the exponentials of square matrices: the sums of ``matrix_power(input, k) / k!``.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     Parameters
     ----------
     A : Tensor. Of two or more dimensions.
-    offset : int. How far above the main diagonal.
+    offset : int. The offset above the main diagonal.
     dim1, dim2 : int. The dimensions of rows and columns.
 
     Returns

@@ -40,7 +40,7 @@ def var(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The variance of the elements, of all of them or along dimensions.
+    """Return the variance of the elements, of all of them or along dimensions.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def std(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The standard deviation of the elements, of all of them or along dimensions.
+    """Return the standard deviation of the elements, of all of them or along dimensions.
 
     Where it is 0, its derivative is 0. The arguments are those of `var`.
 
@@ -110,7 +110,7 @@ def var_mean(
     correction: float | None = None,
     **names: Any,
 ) -> tuple[Any, Any]:
-    """The variance and the mean, as a tuple; the arguments are those of `var`.
+    """Return the variance and the mean, as a tuple; the arguments are those of `var`.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def std_mean(
     correction: float | None = None,
     **names: Any,
 ) -> tuple[Any, Any]:
-    """The standard deviation and the mean, as a tuple; the arguments are those of `var`.
+    """Return the standard deviation and the mean, as a tuple; the arguments are those of `var`.
 
     Examples
     --------

@@ -189,14 +189,14 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Any, Any | None]:
-    """Attention of several heads: `scaled_dot_product_attention` between projections.
+    """Apply multi-head attention: `scaled_dot_product_attention` between projections.
 
     Parameters
     ----------
     query : Tensor. Of shape (l, batch, e), or (l, e) without a batch.
     key, value : Tensor. Of shapes (s, batch, e), or of other features with
         `use_separate_proj_weight`.
-    embed_dim_to_check : int. What e must be.
+    embed_dim_to_check : int. The required value of e.
     num_heads : int. The number of heads, each of e / num_heads features.
     in_proj_weight, in_proj_bias : Tensor or None. Of shapes (3 e, e) and (3 e,): the projections of
         query, key and value.

@@ -21,7 +21,7 @@ REQUIRES = (_records,)
 
 @export("wengert", "Tensor")
 def softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None) -> Any:
-    """Exponentials of the elements, scaled so that they add up to 1 along a dimension.
+    """Return exponentials of the elements, scaled so that they add up to 1 along a dimension.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None)
 
 @export("wengert", "Tensor")
 def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, axis: Any = None) -> Any:
-    """The logarithm of `softmax`, computed without a detour that could over- or underflow.
+    """Return the logarithm of `softmax`, computed without a detour that could over- or underflow.
 
     Parameters
     ----------

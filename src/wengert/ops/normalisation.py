@@ -45,7 +45,7 @@ def layer_norm(
     bias: Any = None,
     eps: float = 1e-5,
 ) -> Any:
-    """``(input - mean) / sqrt(var + eps) * weight + bias``, along the last dimensions.
+    """Return ``(input - mean) / sqrt(var + eps) * weight + bias``, along the last dimensions.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def layer_norm(
 def rms_norm(
     input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
 ) -> Any:
-    """``input / sqrt(mean(input ** 2) + eps) * weight``, along the last dimensions.
+    """Return ``input / sqrt(mean(input ** 2) + eps) * weight``, along the last dimensions.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def rms_norm(
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
-    """`layer_norm` over groups of channels of each sample, with a weight and a bias per channel.
+    """Normalise over groups of channels of each sample, with a weight and a bias per channel.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """`batch_norm` of each sample by itself.
+    """Normalise each channel of each sample: `batch_norm` per sample.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """``(input - mean) / sqrt(var + eps) * weight + bias``, with one mean for each channel.
+    """Return ``(input - mean) / sqrt(var + eps) * weight + bias``, with one mean for each channel.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def widened(x: Any) -> Any:
 
 
 def moments(x: Any, dim: tuple[int, ...], eps: float) -> Any:
-    """What records save computing again (see NOTE [known moments]): nothing of few numbers."""
+    """Return moments for records to reuse (see NOTE [known moments]); none for small inputs."""
     x = widened(x)
     payload = x._payload
     if are_few(payload, three_axes(payload.shape, dim)):

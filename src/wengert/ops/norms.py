@@ -30,7 +30,7 @@ def norm(
     out: Any = None,
     dtype: Any = None,
 ) -> Any:
-    """The norm of the elements as a vector, of all of them or along dimensions.
+    """Return the norm of the elements as a vector, of all of them or along dimensions.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def norm(
 
 @export("wengert", "Tensor")
 def dist(input: Any, other: Any, p: float = 2) -> Any:
-    """The norm of the difference of two tensors, as vectors.
+    """Return the norm of the difference of two tensors, as vectors.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 
 @export("wengert", "Tensor", "Tensor_")
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
-    """A copy in which parts that are too long are scaled down.
+    """Return a copy in which parts that are too long are scaled down.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
 
 @export("nn.functional")
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
-    """The input over its norm along a dimension, which becomes 1.
+    """Return the input over its norm along a dimension, which becomes 1.
 
     Parameters
     ----------

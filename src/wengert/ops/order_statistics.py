@@ -52,7 +52,7 @@ def _checked(input: Any, dim: Any, name: str, kernel: str) -> tuple[Any, int]:
 def kthvalue(
     input: Any, k: int, dim: int = -1, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
-    """The `k`-th smallest element along a dimension.
+    """Return the `k`-th smallest element along a dimension.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def kthvalue(
 def median(
     input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
-    """The median: of an even number of elements, the lower one of the two in the middle.
+    """Return the median: of an even number of elements, the lower one of the two in the middle.
 
     For the mean of both use ``quantile(input, 0.5)``.
 
@@ -124,7 +124,7 @@ def median(
 def nanmedian(
     input: Any, dim: int | None = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
-    """As `median`, of the elements that are not NaN; NaN only where all are.
+    """Return the median of the elements that are not NaN, or NaN if all are.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict
 
 @export("wengert", "Tensor")
 def mode(input: Any, dim: int = -1, keepdim: bool = False, *, out: Any = None, **names: Any) -> Any:
-    """The most frequent element along a dimension: of several, the smallest.
+    """Return the most frequent element along a dimension: of several, the smallest.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def quantile(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The quantiles of the elements, of all of them or along a dimension.
+    """Return the quantiles of the elements, of all of them or along a dimension.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def nanquantile(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """As `quantile`, of the elements that are not NaN; NaN only where all are.
+    """Return quantiles of the elements that are not NaN, or NaN if all are.
 
     Parameters
     ----------

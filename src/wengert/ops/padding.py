@@ -50,13 +50,13 @@ def _pairs(widths: tuple[int, ...], ndim: int) -> Pads:
 
 @export("wengert")
 def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
-    """The tensor with a number before and after it (see `nn.functional.pad`).
+    """Return the tensor with a number before and after it (see `nn.functional.pad`).
 
     Parameters
     ----------
     %(any_input)s
     pad : sequence of int. Widths before and after, from the last dimension on; negative ones cut.
-    value : number. What the frame consists of.
+    value : number. The value of the padding.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
 
 @export("nn.functional")
 def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
-    """The tensor with a frame around it.
+    """Pad a tensor on the sides of its last dimensions.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
 
 @export("wengert", "nn.functional")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """Channels spread over places: (..., c·r², h, w) becomes (..., c, h·r, w·r).
+    """Return channels spread over places: (..., c·r², h, w) becomes (..., c, h·r, w·r).
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
 
 @export("wengert", "nn.functional")
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """Places gathered into channels: (..., c, h·r, w·r) becomes (..., c·r², h, w).
+    """Return places gathered into channels: (..., c, h·r, w·r) becomes (..., c·r², h, w).
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
 
 @export("wengert", "nn.functional")
 def channel_shuffle(input: Any, groups: int) -> Any:
-    """Channels in another order: the first of each group, then the second of each, and so on.
+    """Interleave groups of channels: the first of each group, then the second, and so on.
 
     Parameters
     ----------
@@ -317,12 +317,12 @@ def native_channel_shuffle(input: Any, groups: int) -> Any:
 
 @export("nn.functional")
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-    """A vector of zeros with a one at each class.
+    """Return the one-hot encoding of classes.
 
     Parameters
     ----------
     tensor : Tensor. Classes, int64, of any shape.
-    num_classes : int. How many there are; -1: one more than the largest class met.
+    num_classes : int. The number of classes; -1: one more than the largest class in the input.
 
     Returns
     -------

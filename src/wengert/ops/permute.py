@@ -13,7 +13,7 @@ from wengert.tape.record import T
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    """Two dimensions exchanged.
+    """Return the tensor with two dimensions swapped.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def swapdims(input: Any, dim0: int, dim1: int) -> Any:
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
 def t(input: Any) -> Any:
-    """The transpose of a matrix; a vector or a scalar as it is.
+    """Return the transpose of a matrix; a vector or a scalar as it is.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def t(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def permute(input: Any, *sizes: Any, dims: Any = None) -> Any:
-    """The dimensions in another order.
+    """Return the tensor with its dimensions in another order.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def permute(input: Any, *sizes: Any, dims: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def movedim(input: Any, source: Any, destination: Any) -> Any:
-    """Some dimensions at other places, the rest in their order.
+    """Return the tensor with some dimensions moved, and the rest in order.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def mH(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def adjoint(input: Any) -> Any:
-    """The conjugate transposes of matrices.
+    """Return the conjugate transposes of matrices.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def _index_fill(x: Any, dim: int, index: Any, value: Any) -> Form:
 
 @export("wengert", "Tensor", "Tensor_ written")
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
-    """A copy in which positions of a dimension have one value.
+    """Return a copy in which positions of a dimension have one value.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _index_copy(x: Any, dim: int, index: Any, source: Any) -> Form:
 
 @export("wengert", "Tensor", "Tensor_ written")
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
-    """A copy in which positions of a dimension are those of another tensor.
+    """Return a copy in which positions of a dimension are those of another tensor.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Form:
 
 @export("wengert", "Tensor", "Tensor_ written")
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
-    """A copy in which the elements where a mask holds are those of another tensor, in order.
+    """Return a copy in which the elements where a mask holds are those of another tensor, in order.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Form:
 
 @export("wengert", "Tensor", "Tensor_ written")
 def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """A copy with values written, or added, at positions of the tensor laid out as one dimension.
+    """Return a copy with values written or added at positions of the flattened tensor.
 
     Parameters
     ----------

@@ -363,7 +363,7 @@ export("nn.functional")(
 def local_response_norm(
     input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Any:
-    """Elements divided by the mean square of their neighbours in other channels, to a power.
+    """Return elements divided by the mean square of their neighbours in other channels, to a power.
 
     The divisor is ``(k + alpha * mean) ** beta``, where `mean` is that of `size` channels around
     the element's own; channels that are not there count as 0.

@@ -29,13 +29,13 @@ REQUIRES = (_contraction, _records)
 def addbmm(
     input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
-    """The sum of products of matrices added to a matrix.
+    """Return the sum of products of matrices added to a matrix.
 
     That is ``beta * input + alpha * (batch1 @ batch2).sum(0)``.
 
     Parameters
     ----------
-    input : Tensor. What is added; broadcasts to (n, p).
+    input : Tensor. The summand; broadcasts to (n, p).
     batch1, batch2 : Tensor. Of shapes (b, n, m) and (b, m, p) and of one dtype.
     %(factors)s
 
@@ -87,11 +87,11 @@ def addbmm(
 def addr(
     input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1, out: Any = None
 ) -> Any:
-    """The outer product of vectors added to a matrix: ``beta * input + alpha * outer(vec1, vec2)``.
+    """Add an outer product to a matrix: ``beta * input + alpha * outer(vec1, vec2)``.
 
     Parameters
     ----------
-    input : Tensor. What is added; broadcasts to (n, m).
+    input : Tensor. The summand; broadcasts to (n, m).
     vec1, vec2 : Tensor. Of shapes (n,) and (m,).
     %(factors)s
 
@@ -137,7 +137,7 @@ def addr(
 
 @export("wengert", "Tensor")
 def ger(input: Any, vec2: Any, *, out: Any = None) -> Any:
-    """The products of each element of one vector with each of another: see `outer`.
+    """Return the products of each element of one vector with each of another: see `outer`.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def ger(input: Any, vec2: Any, *, out: Any = None) -> Any:
 
 @export("wengert")
 def chain_matmul(*matrices: Any, out: Any = None) -> Any:
-    """The product of matrices in the order that takes the fewest multiplications.
+    """Return the product of matrices in the order that takes the fewest multiplications.
 
     `linalg.multi_dot` is the newer form, which takes a list, and vectors at the ends.
 
@@ -200,7 +200,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) -> Any:
-    """The vector products of vectors with three elements.
+    """Return the vector products of vectors with three elements.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def cross(input: Any, other: Any, dim: int | None = None, *, out: Any = None) ->
 
 @export("wengert", "Tensor")
 def kron(input: Any, other: Any, *, out: Any = None) -> Any:
-    """The Kronecker product: each element of the first tensor times the whole second one.
+    """Return the Kronecker product: each element of the first tensor times the whole second one.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def kron(input: Any, other: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def trace(input: Any) -> Any:
-    """The sum of the elements on the diagonal of a matrix.
+    """Return the sum of the elements on the diagonal of a matrix.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def trace(input: Any) -> Any:
 
 @export("wengert")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """The Vandermonde matrix of a vector: the powers of its elements.
+    """Return the Vandermonde matrix of a vector: the powers of its elements.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def _dim_lists(dims: Any, a: Any, b: Any) -> tuple[tuple[int, ...], tuple[int, .
 
 @export("wengert")
 def tensordot(a: Any, b: Any, dims: Any = 2, out: Any = None) -> Any:
-    """The sums of products of two tensors over given dimensions.
+    """Return the sums of products of two tensors over given dimensions.
 
     Parameters
     ----------

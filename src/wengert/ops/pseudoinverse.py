@@ -22,7 +22,7 @@ __all__ = ["matrix_rank", "pinv"]
 def _tolerances(
     op: str, x: Any, rcond: Any, atol: Any, rtol: Any, absolute: bool
 ) -> tuple[Any, Any]:
-    """What counts as 0, as arrays: absolutely, and relative to the largest value.
+    """Return the absolute tolerance, and the one relative to the largest value, as arrays.
 
     Parameters
     ----------

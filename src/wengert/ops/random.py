@@ -34,7 +34,7 @@ def rand(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """Random numbers, uniform in [0, 1).
+    """Draw random numbers, uniform in [0, 1).
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def randn(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """Random numbers, normal with mean 0 and variance 1; arguments as for `rand`.
+    """Return random numbers, normal with mean 0 and variance 1; arguments as for `rand`.
 
     Examples
     --------
@@ -121,11 +121,11 @@ def rand_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Random numbers, uniform in [0, 1), of a tensor's shape and dtype.
+    """Return random numbers, uniform in [0, 1), of a tensor's shape and dtype.
 
     Parameters
     ----------
-    input : Tensor. What the result is to be like; not recorded.
+    input : Tensor. The tensor whose shape and dtype to use; not recorded.
     %(where_to_draw, other_dtype, device, requires_grad, returns_leaf, raises_integers)s
 
     Examples
@@ -154,7 +154,7 @@ def randn_like(
     requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Any:
-    """Random numbers, standard normal, of a tensor's shape and dtype; arguments as `rand_like`.
+    """Return standard normal numbers of a tensor's shape and dtype; arguments as `rand_like`.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def normal(
     requires_grad: bool = False,
     pin_memory: Any = None,
 ) -> Any:
-    """Random numbers, normal with these means and standard deviations.
+    """Return random numbers, normal with these means and standard deviations.
 
     The result does not depend on `mean` and `std` as far as gradients go; write
     ``mean + std * randn(...)`` if it should.

@@ -56,7 +56,7 @@ def drawn(draw: Callable[[], Any]) -> Any:
 
 
 def _rows(draw: Callable[[], Any], sizes: tuple[int, ...]) -> Any:
-    """As many draws as `sizes` say, in dimensions of their own in front."""
+    """Return draws stacked along leading dimensions of `sizes`."""
     count = math.prod(sizes)
     rows = [np.asarray(draw()) for _ in range(max(count, 1))]
     return np.stack(rows)[:count].reshape(*sizes, *rows[0].shape)

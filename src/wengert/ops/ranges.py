@@ -37,12 +37,12 @@ def arange(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Numbers from `start` up to but without `end`, in steps of `step`.
+    """Return the numbers from `start` to `end`, exclusive, in steps of `step`.
 
     Parameters
     ----------
     start : number. The first; with one argument alone that is `end`, and the first is 0.
-    end : number. Where to stop.
+    end : number. The end, exclusive.
     step : number. The difference of neighbours, not 0, in the direction from `start` to `end`.
     dtype : dtype, optional. int64 if all three are integers, else the default floating dtype.
     %(ignored_layout, device, requires_grad)s
@@ -153,12 +153,12 @@ def linspace(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Evenly spaced numbers from `start` to `end`, both included.
+    """Return evenly spaced numbers from `start` to `end`, both included.
 
     Parameters
     ----------
     start, end : number. The first and the last.
-    steps : int. How many.
+    steps : int. The number of values.
     out, layout, device, pin_memory, requires_grad: As for `arange`.
     dtype : dtype, optional. The default floating dtype, or complex if a bound is.
 
@@ -193,13 +193,13 @@ def logspace(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Powers of `base`, whose exponents are evenly spaced from `start` to `end`.
+    """Return powers of `base`, whose exponents are evenly spaced from `start` to `end`.
 
     Parameters
     ----------
     start, end : number. The first and the last exponent.
-    steps : int. How many.
-    base : float. What is raised to them.
+    steps : int. The number of values.
+    base : float. The base of the powers.
     out, dtype, layout, device, pin_memory, requires_grad: As for `linspace`.
 
     Returns
@@ -235,7 +235,7 @@ def eye(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Ones on the diagonal of a matrix, zeros elsewhere.
+    """Return ones on the diagonal of a matrix, zeros elsewhere.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def tril_indices(
     device: Any = None,
     layout: Any = None,
 ) -> Any:
-    """The rows and columns of a matrix's elements on and below a diagonal, in row order.
+    """Return the rows and columns of a matrix's elements on and below a diagonal, in row order.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def triu_indices(
     device: Any = None,
     layout: Any = None,
 ) -> Any:
-    """The rows and columns of a matrix's elements on and above a diagonal; as `tril_indices`.
+    """Return the row and column indices on and above a diagonal; see `tril_indices`.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def _of_parts(function: str, names: tuple[str, str], parts: tuple[Any, Any], out
 
 @export("wengert")
 def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
-    """The complex tensor with these real and imaginary parts.
+    """Return the complex tensor with these real and imaginary parts.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
 
 @export("wengert")
 def polar(abs: Any, angle: Any, *, out: Any = None) -> Any:
-    """The complex tensor with these lengths and angles (in radians).
+    """Return the complex tensor with these lengths and angles (in radians).
 
     Parameters
     ----------
@@ -421,12 +421,12 @@ def range(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """Numbers from `start` up to and with `end`, in steps of `step`; write `arange` instead.
+    """Return numbers from `start` up to and with `end`, in steps of `step`; write `arange` instead.
 
     Parameters
     ----------
     start, end, step : number. The first one, the last one if the steps lead there, and the steps.
-    out : Tensor, optional. What to write to.
+    out : Tensor, optional. The tensor to write to.
     dtype : dtype, optional. Default: the default floating dtype.
     layout, device: Those that there are.
     requires_grad : bool. Whether operations on the result are recorded.

@@ -30,7 +30,7 @@ def _check_state(x: Any, state: Any, at: int, hidden: int) -> None:
 def _sums(
     op: str, input: Any, states: tuple[Any, ...], weights: tuple[Any, ...], biases: tuple[Any, ...]
 ) -> tuple[Any, Any]:
-    """What the gates get from the input and from the hidden state."""
+    """Return the contributions of the input and of the hidden state to the gates."""
     x = operand(input, op)
     w_ih, w_hh = operand(weights[0], op, "w_ih", 3), operand(weights[1], op, "w_hh", 4)
     if x._payload.ndim != 2:
@@ -52,7 +52,7 @@ def _sums(
 def rnn_tanh_cell(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
-    """One step of a simple recurrent network: ``tanh(w_ih x + b_ih + w_hh h + b_hh)``.
+    """Return one step of a simple recurrent network: ``tanh(w_ih x + b_ih + w_hh h + b_hh)``.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def rnn_tanh_cell(
 def rnn_relu_cell(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
-    """One step of a simple recurrent network: ``relu(w_ih x + b_ih + w_hh h + b_hh)``.
+    """Return one step of a simple recurrent network: ``relu(w_ih x + b_ih + w_hh h + b_hh)``.
 
     Its arguments, result and errors are those of `rnn_tanh_cell`.
 
@@ -95,7 +95,7 @@ def rnn_relu_cell(
 
 @export("wengert")
 def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """One step of a gated recurrent unit.
+    """Return one step of a gated recurrent unit.
 
     With r, z and n as the gates, whose parts of the weights and biases stand in this order,
     ``r = sigmoid(w_ir x + b_ir + w_hr h + b_hr)``, z alike,
@@ -130,7 +130,7 @@ def gru_cell(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: 
 def lstm_cell(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None
 ) -> tuple[Any, Any]:
-    """One step of a network with long short-term memory.
+    """Return one step of a network with long short-term memory.
 
     With i, f, g and o as the gates, whose parts of the weights and biases stand in this order,
     ``i = sigmoid(w_ii x + b_ii + w_hi h + b_hi)``, f and o alike, g with tanh in place of sigmoid,

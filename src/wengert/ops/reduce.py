@@ -56,7 +56,7 @@ def sum(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The sum of the elements, of all of them or along dimensions.
+    """Return the sum of the elements, of all of them or along dimensions.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def mean(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The mean of the elements, of all of them or along dimensions.
+    """Return the mean of the elements, of all of them or along dimensions.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def prod(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The product of the elements, of all of them or along one dimension.
+    """Return the product of the elements, of all of them or along one dimension.
 
     The derivative is exact where elements are 0, too, to any order.
 
@@ -171,7 +171,7 @@ def prod(
     %(any_input)s
     dim : int, optional. The dimension to multiply along; all by default.
     %(keepdim)s
-    dtype : dtype, optional. What to convert the input to first. Without it bools and integers
+    dtype : dtype, optional. The dtype to convert the input to first. Without it bools and integers
         multiply as int64.
 
     Returns
@@ -215,7 +215,7 @@ def _of_scalar(dim: Any, name: str) -> tuple[int, ...]:
 def any(
     input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
-    """Whether any element is other than 0, of all or along dimensions.
+    """Return whether any element is other than 0, of all or along dimensions.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def any(
 def all(
     input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
-    """Whether all elements are other than 0, all there are or all along dimensions.
+    """Return whether all elements are other than 0, all there are or all along dimensions.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def _truth(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict[
 
 @export("wengert", "Tensor")
 def count_nonzero(input: Any, dim: Any = None, *dims: Any, **names: Any) -> Any:
-    """The number of elements other than 0, of all or along dimensions.
+    """Return the number of elements other than 0, of all or along dimensions.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def count_nonzero(input: Any, dim: Any = None, *dims: Any, **names: Any) -> Any:
 def logsumexp(
     input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, **names: Any
 ) -> Any:
-    """The logarithm of the sum of the exponentials along dimensions, without overflow.
+    """Return the logarithm of the sum of the exponentials along dimensions, without overflow.
 
     Parameters
     ----------
@@ -351,7 +351,7 @@ def _runnable(input: Any, dtype: Any, name: str) -> Any:
 def cumsum(
     input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None
 ) -> Any:
-    """The running sums along a dimension: each element with all that precede it.
+    """Return the running sums along a dimension: each element with all that precede it.
 
     Parameters
     ----------
@@ -379,14 +379,14 @@ def cumsum(
 def cumprod(
     input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None
 ) -> Any:
-    """The running products along a dimension: each element with all that precede it.
+    """Return the running products along a dimension: each element with all that precede it.
 
     The derivative is exact where elements are 0, too, to any order.
 
     Parameters
     ----------
     %(any_input, named_along)s
-    dtype : dtype, optional. What to convert the input to first. Without it bools and integers
+    dtype : dtype, optional. The dtype to convert the input to first. Without it bools and integers
         multiply as int64.
 
     %(returns_of_the_shape, raises_dim)s

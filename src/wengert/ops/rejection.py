@@ -56,7 +56,7 @@ def _sample(draw: Callable[..., Any], *tensors: Any) -> Any:
 
 @export("wengert")
 def poisson(input: Any, generator: Any = None) -> Any:
-    """Numbers of the Poisson distribution.
+    """Return numbers of the Poisson distribution.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def poisson(input: Any, generator: Any = None) -> Any:
 
 @export("wengert")
 def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
-    """Numbers of the binomial distribution.
+    """Return numbers of the binomial distribution.
 
     Parameters
     ----------

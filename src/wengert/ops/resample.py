@@ -45,7 +45,7 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Any:
-    """The input with its dimensions behind the first two in other sizes.
+    """Return the input with its dimensions behind the first two in other sizes.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Any:
-    """A former name of `interpolate`, which warns.
+    """Return a former name of `interpolate`, which warns.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def upsample_nearest(
     size: int | Sequence[int] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Any:
-    """A former name of `interpolate` with ``mode="nearest"``, which warns.
+    """Return a former name of `interpolate` with ``mode="nearest"``, which warns.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def upsample_bilinear(
     size: int | Sequence[int] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Any:
-    """A former name of `interpolate` with bilinear mode and aligned corners, which warns.
+    """Return a former name of `interpolate` with bilinear mode and aligned corners, which warns.
 
     Examples
     --------

@@ -56,7 +56,7 @@ def _check_floating(template: Any, kernel: str) -> None:
 def draw_uniform(
     template: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None
 ) -> Any:
-    """Uniform numbers in [low, high)."""
+    """Draw uniform numbers from [low, high)."""
     _check_floating(template, "check_uniform_bounds")
     if not low <= high:
         raise RuntimeError(
@@ -78,7 +78,7 @@ def check_std(function: str, std: Any) -> None:
 def draw_normal(
     template: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None
 ) -> Any:
-    """Normal numbers."""
+    """Draw normal numbers."""
     check_std("normal", std)
     _check_floating(template, "normal_kernel_cpu")
     if template.dtype.kind == "c":
@@ -138,7 +138,7 @@ def _rounded(value: int, kind: np.dtype[Any]) -> int:
 
 @export("Tensor_ drawn")
 def draw_random(template: Any, low: Any = None, high: Any = ..., *, generator: Any = None) -> Any:
-    """Integers in [low, high), in [0, low) without `high`, of all positive ones without bounds."""
+    """Draw integers from [low, high), [0, low) without `high`, or all positive ones."""
     if low is None:
         return _draw("random_", generator, kernels.full_range, template)
     bottom = integer("random_", "from", low)
@@ -154,7 +154,7 @@ def draw_random(template: Any, low: Any = None, high: Any = ..., *, generator: A
 
 @export("Tensor_ drawn")
 def draw_bernoulli(template: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
-    """Ones with probability `p`, a number or a tensor that broadcasts; zeros otherwise."""
+    """Draw ones with probability `p`, a number or a tensor that broadcasts, and zeros otherwise."""
     if isinstance(p, TensorBase) and p._payload.ndim:
         chances = np.broadcast_to(p._payload, template.shape)
         if category(chances.dtype) != FLOATING:
@@ -173,7 +173,7 @@ def draw_bernoulli(template: Any, p: Any = 0.5, *, generator: Any = None) -> Any
 
 @export("Tensor_ drawn")
 def draw_exponential(template: Any, rate: float = 1.0, *, generator: Any = None) -> Any:
-    """Exponential numbers of a rate (``lambd``)."""
+    """Draw exponential numbers of a given rate (``lambd``)."""
     if not rate > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
     _check_continuous(template, "Exponential")
@@ -184,7 +184,7 @@ def draw_exponential(template: Any, rate: float = 1.0, *, generator: Any = None)
 def draw_cauchy(
     template: Any, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None
 ) -> Any:
-    """Cauchy numbers."""
+    """Draw numbers from the Cauchy distribution."""
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     _check_continuous(template, "Cauchy")
@@ -195,7 +195,7 @@ def draw_cauchy(
 def draw_log_normal(
     template: Any, mean: float = 1.0, std: float = 2.0, *, generator: Any = None
 ) -> Any:
-    """Numbers whose logarithm is normal."""
+    """Draw numbers whose logarithm is normal."""
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     _check_continuous(template, "LogNormal")
@@ -204,7 +204,7 @@ def draw_log_normal(
 
 @export("Tensor_ drawn")
 def draw_geometric(template: Any, p: float, *, generator: Any = None) -> Any:
-    """The number of trials up to the first success."""
+    """Draw the number of trials up to the first success."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     if template.dtype.kind == "b":

@@ -23,7 +23,7 @@ REQUIRES = (_records, _positions)
 
 @export("wengert", "Tensor")
 def cummax(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
-    """The running maxima along a dimension, and where they are.
+    """Return the running maxima along a dimension, and where they are.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def cummax(input: Any, dim: int | None = None, *, out: Any = None, **names: Any)
 
 @export("wengert", "Tensor")
 def cummin(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
-    """The running minima along a dimension, and where they are.
+    """Return the running minima along a dimension, and where they are.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _no_dim(name: str) -> TypeError:
 
 @export("wengert", "Tensor")
 def logcumsumexp(input: Any, dim: int | None = None, *, out: Any = None, **names: Any) -> Any:
-    """The logarithms of the running sums of exponentials along a dimension, without overflow.
+    """Return the logarithms of running sums of exponentials along a dimension, without overflow.
 
     Parameters
     ----------

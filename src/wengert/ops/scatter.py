@@ -21,7 +21,7 @@ from wengert.tape.record import T
 REQUIRES = (_records,)
 
 REDUCES: Facet[tuple[str, ...]] = Facet("reduces", lambda prim: ())
-"""What the parameter `reduce` may say."""
+"""The allowed values of the parameter `reduce`."""
 
 
 def _refuse(x: Any, kernel: str, kinds: str, op: str) -> None:
@@ -44,12 +44,12 @@ def scatter_reduce(
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
-    """A copy into which values are combined at the positions of a dimension that `index` names.
+    """Return a copy with values combined in at the positions in `index` along a dimension.
 
     Parameters
     ----------
     %(input, dim, places, source)s
-    reduce : {"sum", "prod", "mean", "amax", "amin"}. How the values for one place are combined.
+    reduce : {"sum", "prod", "mean", "amax", "amin"}. How to combine the values for one position.
     include_self : bool. Whether what `input` has at a place is one of the values there.
 
     Returns
@@ -94,13 +94,13 @@ def index_reduce(
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
-    """A copy into whose positions of a dimension those of another tensor are combined.
+    """Return a copy with slices of another tensor combined in along a dimension.
 
     Parameters
     ----------
     %(input, dim, positions)s
     source : Tensor. Of the shape of `input`, but with as many positions as `index` names.
-    reduce : {"prod", "mean", "amax", "amin"}. How the values for one place are combined.
+    reduce : {"prod", "mean", "amax", "amin"}. How to combine the values for one position.
     include_self : bool. Whether what `input` has at a place is one of the values there.
 
     Returns

@@ -37,7 +37,7 @@ def searchsorted(
     sorter: Any = None,
     out: Any = None,
 ) -> Any:
-    """Where to insert values into sorted sequences, so that they stay sorted.
+    """Return the positions at which to insert values into sorted sequences to keep them sorted.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def searchsorted(
 
 
 def _values(value: Any, rows: Any, op: str, arg: str) -> Any:
-    """What to search for: a tensor, or a number in the dtype that it has beside the sequence."""
+    """Return the values to search for; a number gets the dtype promoted with the sequence."""
     if is_number(value):
         kind = promote([rows._payload], [value])
         return new_tensor(np.asarray(held(value, kind), kind))
@@ -155,7 +155,7 @@ def _inserted(name: str, rows: Any, values: Any, right: bool, out_int32: bool, o
 def bucketize(
     input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None
 ) -> Any:
-    """The number of the bucket that each value is in, between sorted boundaries.
+    """Return the number of the bucket that each value is in, between sorted boundaries.
 
     Bucket ``i`` holds the values above ``boundaries[i - 1]`` and up to ``boundaries[i]``; with
     `right`, those from ``boundaries[i - 1]`` on and below ``boundaries[i]``.
@@ -198,7 +198,7 @@ def isin(
     invert: bool = False,
     out: Any = None,
 ) -> Any:
-    """Whether each element is among others.
+    """Return whether each element is among others.
 
     Parameters
     ----------
@@ -245,13 +245,13 @@ def isin(
 
 @export("wengert", "Tensor")
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
-    """The positions of the first elements that are not zero: a fixed number of them.
+    """Return the positions of the first elements that are not zero: a fixed number of them.
 
     Parameters
     ----------
     %(input)s
-    size : int. How many positions to return.
-    fill_value : int. What stands in the rows that are left over.
+    size : int. The number of positions to return.
+    fill_value : int. The value in the rows that are left over.
 
     Returns
     -------

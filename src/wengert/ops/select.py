@@ -30,7 +30,7 @@ _BYTES = (
 
 @export("wengert")
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
-    """Elements of `input` where a condition holds, of `other` elsewhere.
+    """Return elements of `input` where a condition holds, of `other` elsewhere.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _beside(number: Any, value: Any) -> Any:
 
 @export("wengert", "Tensor")
 def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
-    """The positions of the elements that are not zero.
+    """Return the positions of the elements that are not zero.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def argwhere(input: Any) -> Any:
 
 @export("wengert", "Tensor")
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
-    """The elements kept between two bounds.
+    """Return the elements kept between two bounds.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def clip(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> An
 
 @export("wengert", "Tensor")
 def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
-    """The elements, but at least a bound.
+    """Return the elements, but at least a bound.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
-    """The elements, but at most a bound.
+    """Return the elements, but at most a bound.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor")
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
-    """A copy with one value where a mask holds.
+    """Return a copy with one value where a mask holds.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def check_fits(number: Any, dtype: np.dtype[Any]) -> None:
 
 @export("wengert", "Tensor")
 def masked_select(input: Any, mask: Any, *, out: Any = None) -> Any:
-    """The elements where a mask holds, in one dimension.
+    """Return the elements where a mask holds, in one dimension.
 
     Parameters
     ----------

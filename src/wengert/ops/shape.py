@@ -25,7 +25,7 @@ from wengert.tape.record import T
 
 @export("wengert", "Tensor")
 def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
-    """The same elements in another shape: a view where possible, else a copy.
+    """Return the same elements in another shape: a view where possible, else a copy.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def reshape(input: Any, *sizes: Any, shape: Any = None) -> Any:
 
 @export("Tensor")
 def view(input: Any, *sizes: Any, dtype: Any = None, size: Any = None) -> Any:
-    """The same memory in another shape, or as elements of another type.
+    """Return the same memory in another shape, or as elements of another type.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def view(input: Any, *sizes: Any, dtype: Any = None, size: Any = None) -> Any:
 
 @export("Tensor")
 def view_as(input: Any, other: Any) -> Any:
-    """`view` in the shape of another tensor.
+    """Return a view in the shape of another tensor.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def view_as(input: Any, other: Any) -> Any:
 
 @export("Tensor")
 def reshape_as(input: Any, other: Any) -> Any:
-    """`reshape` to the shape of another tensor.
+    """Reshape to the shape of another tensor.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def reshape_as(input: Any, other: Any) -> Any:
 
 @export("wengert", "Tensor")
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    """The dimensions from `start_dim` to `end_dim` as one.
+    """Merge the dimensions from `start_dim` to `end_dim`.
 
     Parameters
     ----------
@@ -180,13 +180,13 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 @export("wengert", "Tensor")
 def unflatten(input: Any, dim: int, sizes: Any) -> Any:
-    """One dimension as several.
+    """Split one dimension into several.
 
     Parameters
     ----------
     %(vectors)s
     dim : int. The dimension that is divided.
-    sizes : sequence of int. What it becomes; one may be -1.
+    sizes : sequence of int. The new sizes; one may be -1.
 
     %(returns_view)s
 
@@ -221,7 +221,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 
 @export("wengert", "Tensor")
 def ravel(input: Any) -> Any:
-    """All elements in one dimension: a view where possible, else a copy.
+    """Return all elements in one dimension: a view where possible, else a copy.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def ravel(input: Any) -> Any:
 
 @export("Tensor")
 def contiguous(input: Any, memory_format: Any = None) -> Any:
-    """The tensor itself if its elements lie in C order, else a copy in which they do.
+    """Return the tensor itself if its elements lie in C order, else a copy in which they do.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def contiguous(input: Any, memory_format: Any = None) -> Any:
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
 def squeeze(input: Any, dim: Any = None, *dims: Any, axis: Any = None) -> Any:
-    """Without dimensions of size 1: all of them, or those that `dim` names.
+    """Remove dimensions of size 1: all of them, or those in `dim`.
 
     Parameters
     ----------
@@ -301,12 +301,12 @@ def squeeze(input: Any, dim: Any = None, *dims: Any, axis: Any = None) -> Any:
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
 def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
-    """With a new dimension of size 1 at `dim`.
+    """Insert a dimension of size 1 at `dim`.
 
     Parameters
     ----------
     %(input)s
-    dim : int. Where the new dimension is in the result; -1 is after the last.
+    dim : int. The position of the new dimension in the result; -1 is after the last.
     %(axis, returns_view)s
 
     Raises

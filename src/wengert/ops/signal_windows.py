@@ -61,7 +61,7 @@ def hann_window(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """The Hann window: sin(pi * x) ** 2 for x from 0 to 1.
+    """Return the Hann window: sin(pi * x) ** 2 for x from 0 to 1.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def hamming_window(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """The Hamming window: alpha - beta * cos(2 * pi * x) for x from 0 to 1.
+    """Return the Hamming window: alpha - beta * cos(2 * pi * x) for x from 0 to 1.
 
     The other arguments are those of `hann_window`.
 
@@ -127,7 +127,7 @@ def blackman_window(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """The Blackman window: 0.42 - 0.5 * cos(2 * pi * x) + 0.08 * cos(4 * pi * x).
+    """Return the Blackman window: 0.42 - 0.5 * cos(2 * pi * x) + 0.08 * cos(4 * pi * x).
 
     x goes from 0 to 1; the arguments are those of `hann_window`.
 
@@ -155,7 +155,7 @@ def bartlett_window(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """The Bartlett window, a triangle; the arguments are those of `hann_window`.
+    """Return the Bartlett window, a triangle; the arguments are those of `hann_window`.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def kaiser_window(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """The Kaiser window: i0(beta * sqrt(1 - (2 * x - 1) ** 2)) / i0(beta) for x from 0 to 1.
+    """Return the Kaiser window: i0(beta * sqrt(1 - (2 * x - 1) ** 2)) / i0(beta) for x from 0 to 1.
 
     `beta` says how narrow it is; the other arguments are those of `hann_window`.
 

@@ -41,7 +41,7 @@ def sort(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The elements along a dimension in ascending or descending order.
+    """Return the elements along a dimension in ascending or descending order.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def argsort(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The positions of the elements along a dimension in ascending or descending order.
+    """Return the positions of the elements along a dimension in ascending or descending order.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def argsort(
 
 @export("wengert", "Tensor")
 def msort(input: Any, *, out: Any = None) -> Any:
-    """The elements along the first dimension in ascending order.
+    """Return the elements along the first dimension in ascending order.
 
     Parameters
     ----------
@@ -139,12 +139,12 @@ def topk(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The `k` largest, or smallest, elements along a dimension.
+    """Return the `k` largest, or smallest, elements along a dimension.
 
     Parameters
     ----------
     input : Tensor. Of any real dtype but bool. A NaN counts as larger than every number.
-    k : int. How many.
+    k : int. The number of elements.
     %(selected_dim)s
     largest : bool. Whether to choose the largest.
     sorted : bool. Whether they must come in order, the first choice first.

@@ -14,7 +14,7 @@ from wengert.tape.record import T
 
 @export("wengert", "Tensor")
 def select(input: Any, dim: int, index: int) -> Any:
-    """One position of a dimension.
+    """Return one position of a dimension.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 @export("wengert", "Tensor")
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
-    """A range of positions of a dimension.
+    """Return a range of positions of a dimension.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
 
 @export("wengert", "Tensor")
 def unbind(input: Any, dim: int = 0, *, axis: Any = None) -> tuple[Any, ...]:
-    """All positions of a dimension, one by one.
+    """Return all positions of a dimension, one by one.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _in_steps(x: Any, step: int, axis: int) -> tuple[Any, ...]:
 def split(
     input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
 ) -> tuple[Any, ...]:
-    """Consecutive parts of a dimension.
+    """Return consecutive parts of a dimension.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def split(
     split_size_or_sections : int or sequence of int. The size of each part (the last one may be
         smaller), or the sizes of all parts.
     %(dim)s
-    split_size : int or sequence of int. What the method calls `split_size_or_sections`.
+    split_size : int or sequence of int. Called `split_size_or_sections` by the method.
 
     %(returns_views)s
 
@@ -184,7 +184,7 @@ def split(
 
 @export("wengert", "Tensor")
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Consecutive parts of a dimension, of given sizes.
+    """Return consecutive parts of a dimension, of given sizes.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, .
 
 @export("wengert", "Tensor")
 def chunk(input: Any, chunks: int, dim: int = 0, *, axis: Any = None) -> tuple[Any, ...]:
-    """At most `chunks` consecutive parts of a dimension, all but the last of one size.
+    """Split a dimension into at most `chunks` parts, all but the last of one size.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def chunk(input: Any, chunks: int, dim: int = 0, *, axis: Any = None) -> tuple[A
 
 @export("wengert", "Tensor")
 def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
-    """Consecutive parts of a dimension, as equal as can be or divided at given positions.
+    """Return consecutive parts of a dimension, as equal as can be or divided at given positions.
 
     Parameters
     ----------

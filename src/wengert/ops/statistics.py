@@ -35,7 +35,7 @@ def nansum(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The sum of the elements that are not NaN, of all of them or along dimensions.
+    """Return the sum of the elements that are not NaN, of all of them or along dimensions.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def nanmean(
     out: Any = None,
     **names: Any,
 ) -> Any:
-    """The mean of the elements that are not NaN, of all of them or along dimensions.
+    """Return the mean of the elements that are not NaN, of all of them or along dimensions.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def nanmean(
 
 @export("wengert", "Tensor")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
-    """The covariances of variables, each a row of observations.
+    """Return the covariances of variables, each a row of observations.
 
     Parameters
     ----------
@@ -133,8 +133,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         observations, or the observations of a single variable.
     correction : int. What is subtracted from the number of observations, or from the sum of the
         weights, to divide by: 1 for an unbiased estimate, 0 for the mean.
-    fweights : Tensor, optional. How often each observation was made: integers.
-    aweights : Tensor, optional. How much each observation counts.
+    fweights : Tensor, optional. The frequency of each observation: integers.
+    aweights : Tensor, optional. The weight of each observation.
 
     Returns
     -------
@@ -239,7 +239,7 @@ def _weights(fweights: Any, aweights: Any, count: int, kind: Any) -> tuple[Any, 
 
 @export("wengert", "Tensor")
 def corrcoef(input: Any) -> Any:
-    """The correlation coefficients of variables, each a row of observations.
+    """Return the correlation coefficients of variables, each a row of observations.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def stft(
     return_complex: bool | None = None,
     align_to_window: bool | None = None,
 ) -> Any:
-    """The Fourier transforms of overlapping parts of a signal.
+    """Return the Fourier transforms of overlapping parts of a signal.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def stft(
     hop_length : int, optional. The distance from one part to the next; ``n_fft // 4`` by default.
     win_length : int, optional. The length of the window; `n_fft` by default. A shorter one has
         zeros on both sides.
-    window : Tensor, optional. What to multiply each part with; ones by default, with a warning.
+    window : Tensor, optional. The factors of each part; ones by default, with a warning.
     center : bool. Whether part t has its middle at ``t * hop_length``: then the signal is continued
         on both sides.
     pad_mode : {"reflect", "constant", "replicate", "circular"}. How to continue it.
@@ -273,14 +273,14 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Any:
-    """The signal whose `stft` comes nearest to the given one.
+    """Return the signal whose `stft` comes nearest to the given one.
 
     Parameters
     ----------
-    input : Tensor. What `stft` returned: complex, of shape (N, T) or (B, N, T).
+    input : Tensor. The result of `stft`: complex, of shape (N, T) or (B, N, T).
     n_fft, hop_length, win_length, window, center, normalized, onesided: What `stft` was called
         with.
-    length : int, optional. How many elements the signal has.
+    length : int, optional. The number of elements of the signal.
     return_complex : bool. Whether the signal is complex.
 
     Returns

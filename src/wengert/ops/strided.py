@@ -52,7 +52,7 @@ def in_shape(x: Any, shape: tuple[int, ...]) -> Any:
 
 @export("wengert", "Tensor", "Tensor_ reshaped")
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    """A view of the tensor's memory with any sizes and strides.
+    """Return a view of the tensor's memory with any sizes and strides.
 
     The memory is that of the tensor's base: a view of ``x[1:]`` may reach ``x[0]``, by
     ``storage_offset=0``. Elements of the view may share places, and then it must not be written to
@@ -111,7 +111,7 @@ def window_of(x: Any, size: Any, stride: Any, storage_offset: int | None) -> dic
 
 
 def _detached(x: Any) -> Any:
-    """What `detach` made of the first elements of memory, over all of that."""
+    """Extend a detached view of the first elements of memory to all of that memory."""
     dual = x._payload if isinstance(x._payload, Dual) and _has_place(x._payload) else None
     array = x._payload if dual is None else dual.primal
     if array.__class__ is not np.ndarray or array.base is None:
@@ -157,7 +157,7 @@ def is_within(x: Any, params: dict[str, Any]) -> bool:
 
 
 def _of_base(x: Any, params: dict[str, Any]) -> Any:
-    """What reaches beyond a view: a view of the base itself, so that no gradient is lost."""
+    """Return a view that reaches beyond `x`, as a view of its base, so that no gradient is lost."""
     base = _base_of(x)
     if x._edge is not None and base._edge is None:
         raise RuntimeError(
@@ -239,7 +239,7 @@ def _check_geometry(size: Shape, stride: Shape, offset: int, memory: Any, width:
 
 @export("Tensor")
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
-    """All windows of a dimension: a view in which they overlap.
+    """Return all windows of a dimension: a view in which they overlap.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 @export("wengert")
 def view_as_real(input: Any) -> Any:
-    """A complex tensor as pairs of real numbers, along a new last dimension of size 2.
+    """Return a complex tensor as pairs of real numbers, along a new last dimension of size 2.
 
     Parameters
     ----------
@@ -308,7 +308,7 @@ def view_as_real(input: Any) -> Any:
 
 @export("wengert")
 def view_as_complex(input: Any) -> Any:
-    """Pairs of real numbers along the last dimension as complex numbers.
+    """Return pairs of real numbers along the last dimension as complex numbers.
 
     Parameters
     ----------
@@ -408,7 +408,7 @@ def empty_strided(
     pin_memory: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    """A tensor whose elements are whatever the memory holds, with these steps between them.
+    """Return a tensor whose elements are whatever the memory holds, with these steps between them.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def _each(name: str, tensors: tuple[Any, ...], grown: Any) -> Any:
 
 @export("wengert")
 def atleast_1d(*tensors: Any) -> Any:
-    """Tensors as they are, numbers as vectors of one element.
+    """Return tensors as they are, numbers as vectors of one element.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def atleast_1d(*tensors: Any) -> Any:
 
 @export("wengert")
 def atleast_2d(*tensors: Any) -> Any:
-    """Tensors with at least two dimensions; a vector becomes a row.
+    """Return tensors with at least two dimensions; a vector becomes a row.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def atleast_2d(*tensors: Any) -> Any:
 
 @export("wengert")
 def atleast_3d(*tensors: Any) -> Any:
-    """Tensors with at least three dimensions; a vector of n elements has the shape (1, n, 1).
+    """Return tensors with at least three dimensions; n elements get the shape (1, n, 1).
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def atleast_3d(*tensors: Any) -> Any:
 
 @export("wengert")
 def block_diag(*tensors: Any) -> Any:
-    """A matrix with matrices along its diagonal, and zeros elsewhere.
+    """Return a matrix with matrices along its diagonal, and zeros elsewhere.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def block_diag(*tensors: Any) -> Any:
 
 @export("wengert")
 def broadcast_shapes(*shapes: Any) -> Any:
-    """The shape that shapes broadcast to.
+    """Return the shape that shapes broadcast to.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def _unlike(made: tuple[int, ...], size: tuple[int, ...], i: int) -> RuntimeErro
 
 @export("wengert", "Tensor")
 def diagflat(input: Any, offset: int = 0) -> Any:
-    """A matrix with the elements of a tensor, row after row, on a diagonal.
+    """Return a matrix with the elements of a tensor, row after row, on a diagonal.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def diagflat(input: Any, offset: int = 0) -> Any:
 
 @export("wengert", "Tensor")
 def is_nonzero(input: Any) -> bool:
-    """Whether the only element of a tensor is not zero.
+    """Return whether the only element of a tensor is not zero.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def is_nonzero(input: Any) -> bool:
 
 @export("wengert", "Tensor")
 def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = None) -> Any:
-    """A copy of a range of a dimension.
+    """Return a copy of a range of a dimension.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def narrow_copy(input: Any, dim: int, start: int, length: int, *, out: Any = Non
 
 @export("wengert", "Tensor")
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """The tensor turned by quarters in the plane of two dimensions.
+    """Return the tensor turned by quarters in the plane of two dimensions.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 
 @export("wengert")
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
-    """The coordinates of positions in a tensor laid out row after row.
+    """Return the coordinates of positions in a tensor laid out row after row.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ export("wengert", "Tensor")(logaddexp, logaddexp2)
 
 @export("wengert", "Tensor", "Tensor_")
 def logit(input: Any, eps: float | None = None, *, out: Any = None) -> Any:
-    """``log(input / (1 - input))``, the inverse of `sigmoid`, element by element.
+    """Return ``log(input / (1 - input))``, the inverse of `sigmoid`, element by element.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def logit(input: Any, eps: float | None = None, *, out: Any = None) -> Any:
 
 @export("wengert")
 def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
-    """The derivative of order `n` of `digamma`, element by element.
+    """Return the derivative of order `n` of `digamma`, element by element.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def polygamma(n: int, input: Any, *, out: Any = None) -> Any:
 
 @export("wengert", "Tensor", "Tensor_")
 def mvlgamma(input: Any, p: int, *, out: Any = None) -> Any:
-    """The logarithm of the multivariate gamma function of dimension `p`, element by element.
+    """Return the logarithm of the multivariate gamma function of dimension `p`, element by element.
 
     It is ``p (p - 1) / 4 log(pi)`` plus the sum of ``lgamma(input - i / 2)`` for i from 0 to p - 1.
 

@@ -39,7 +39,7 @@ TYPED = tuple(_TYPES)
 
 
 def legacy(data: tuple[Any, ...], kind: np.dtype[Any]) -> Any:
-    """What ``FloatTensor(*data)`` gives: a tensor of sizes, or of the values of a sequence.
+    """Return ``FloatTensor(*data)``: a tensor of the given sizes, or of a sequence's values.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ True
 
 @export("Tensor")
 def new(input: Any, *data: Any, size: Any = None, device: Any = None) -> Any:
-    """A tensor of this one's dtype, of sizes or of the values of a sequence.
+    """Return a tensor of this one's dtype, of sizes or of the values of a sequence.
 
     Prefer `new_tensor`, `new_empty` and `new_zeros`.
 

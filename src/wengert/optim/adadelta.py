@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `Adadelta`, steps in the parameter's own unit."""
+"""Layer 9 · optim: `Adadelta`, steps in the units of the parameter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Adadelta"]
 
 
 class Adadelta(Elementwise):
-    """Adadelta (Zeiler 2012): the step's size is the root mean square of earlier ones.
+    """Adadelta (Zeiler 2012): steps scale with the root mean square of earlier steps.
 
     ``v = rho * v + (1 - rho) * g**2``, ``d = sqrt(u + eps) / sqrt(v + eps) * g``,
     ``u = rho * u + (1 - rho) * d**2``, ``p -= lr * d``.
@@ -22,9 +22,9 @@ class Adadelta(Elementwise):
     Parameters
     ----------
     %(params)s
-    lr : float or Tensor. What steps are multiplied by.
-    rho : float. How much of the means of squares is kept.
-    eps : float. Keeps the denominator from zero, and begins the motion.
+    lr : float or Tensor. The factor of the steps.
+    rho : float. The decay rate of the means of squares.
+    eps : float. Keeps the denominator from zero, and starts the motion.
     %(weight_decay, maximize, differentiable, unused_foreach)s
 
     Raises

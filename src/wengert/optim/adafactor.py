@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `Adafactor`, whose mean of squares is kept as a product of two vectors."""
+"""Layer 9 · optim: `Adafactor`, with a factored mean of squares."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from wengert.types import Tensor
 class Adafactor(Whole):
     """Adafactor (Shazeer and Stern 2018), as in PyTorch.
 
-    Of the squares of a matrix's gradient only the means of rows and columns are kept, and steps are
-    relative to the size of the parameter.
+    For a matrix, only the row and column means of the squared gradient are kept; steps are relative
+    to the size of the parameter.
 
     Parameters
     ----------
     %(params)s
-    lr : float or Tensor. The largest relative step; from step ``t`` on, ``1 / sqrt(t)`` if that is
+    lr : float or Tensor. The largest relative step; at step ``t``, ``1 / sqrt(t)`` if that is
         smaller.
-    beta2_decay : float. At step ``t`` a part of ``t**beta2_decay`` of the means is new.
-    eps : tuple of (float or None, float). Keeps denominators from zero (None: the dtype's
-        precision), and steps of small parameters.
-    d : float. Steps whose root mean square is larger are scaled down to it.
+    beta2_decay : float. The weight of the new squares at step ``t`` is ``t**beta2_decay``.
+    eps : tuple of (float or None, float). The first keeps denominators from zero (None: the
+        dtype's precision), the second keeps steps of small parameters from zero.
+    d : float. The root mean square that steps are clipped to.
     %(shrinking, maximize)s
-    foreach : bool, optional. Accepted for PyTorch's sake, without effect.
+    foreach : bool, optional. Accepted for compatibility with PyTorch; has no effect.
 
     Raises
     ------

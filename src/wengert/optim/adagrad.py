@@ -21,11 +21,11 @@ class Adagrad(Elementwise):
     Parameters
     ----------
     %(params, lr)s
-    lr_decay : float. How fast it falls.
+    lr_decay : float. The decay of the learning rate.
     %(weight_decay)s
-    initial_accumulator_value : float. What the sum begins with.
+    initial_accumulator_value : float. The initial value of the sum.
     %(eps, maximize, differentiable)s
-    foreach, fused : bool, optional. Accepted for PyTorch's sake, without effect.
+    foreach, fused : bool, optional. Accepted for compatibility with PyTorch; have no effect.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `Adam` and `AdamW`, steps that the size of recent gradients scales."""
+"""Layer 9 · optim: `Adam` and `AdamW`, steps scaled by the size of recent gradients."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["Adam", "AdamW"]
 class Adam(Elementwise):
     """Adam (Kingma and Ba 2014): running means of the gradient and of its square.
 
-    ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g**2``, both divided by
-    what zeros at the beginning make them too small by, and ``p -= lr * m / (sqrt(v) + eps)``.
+    ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g**2``, both corrected for
+    their bias towards the initial zeros, and ``p -= lr * m / (sqrt(v) + eps)``.
 
     Parameters
     ----------
     %(params, lr)s
-    betas : tuple of float, or of Tensor. How much of the means is kept.
+    betas : tuple of float, or of Tensor. The decay rates of the means.
     %(eps, weight_decay)s
     amsgrad : bool. Divide by the largest mean of squares so far (Reddi and others 2018).
     %(maximize)s
     differentiable : bool. Record the steps, so that gradients flow through them; the parameters
         must not be leaves that require a gradient.
     %(decoupled)s
-    foreach, capturable, fused : bool, optional. Accepted for PyTorch's sake: all parameters of a
-        group are updated in one go anyway, and any step can be compiled.
+    foreach, capturable, fused : bool, optional. Accepted for compatibility with PyTorch; have no
+        effect, since a group is always updated at once and any step can be compiled.
 
     %(raises_rates)s
 
@@ -106,7 +106,7 @@ class Adam(Elementwise):
         step = number(step) + 1
         lr, (beta1, beta2) = options["lr"], options["betas"]
         shrink, added = decays(options)
-        # the correction of the squares is taken out of the denominator, which spares a pass
+        # moving the correction of the squares out of the denominator saves a pass
         root = (1 - beta2**step) ** 0.5
         rate = -lr / (1 - beta1**step) * root
         eps = options["eps"] * root
@@ -182,7 +182,7 @@ class AdamW(Adam):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for group in self.param_groups:
-            # a state of `Adam` may be loaded
+            # the state may have been saved by `Adam`
             group["decoupled_weight_decay"] = True
 
 

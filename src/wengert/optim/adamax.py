@@ -22,7 +22,7 @@ class Adamax(Elementwise):
     Parameters
     ----------
     %(params, lr)s
-    betas : tuple of float. How much of the mean is kept, and of the largest gradient.
+    betas : tuple of float. The decay rates of the mean and of the largest gradient.
     %(eps, weight_decay, maximize, differentiable, unused_foreach, raises_rates)s
 
     Examples

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `ASGD`, descent whose path is averaged."""
+"""Layer 9 · optim: `ASGD`, stochastic gradient descent with averaging."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class ASGD(Elementwise):
     ----------
     %(params)s
     lr : float or Tensor. The learning rate; step ``t`` has ``lr / (1 + lambd * lr * t)**alpha``.
-    lambd : float. How much each step shrinks the parameters, as a part of the rate.
-    alpha : float. How fast the rate falls.
-    t0 : float. When the mean begins.
+    lambd : float. The shrinkage of the parameters in each step, relative to the learning rate.
+    alpha : float. The exponent of the decay of the learning rate.
+    t0 : float. The step at which averaging starts.
     %(weight_decay, maximize, differentiable, unused_foreach)s
 
     Raises

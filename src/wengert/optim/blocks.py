@@ -1,11 +1,11 @@
-"""Layer 9 · optim: where the elements of parameters lie, and update rules run over them in blocks.
+"""Layer 9 · optim: the memory of parameters, and running update rules over it in blocks.
 
 NOTE [blocks]
-A rule is some ten passes over its arrays. Over large parameters it runs block by block, so that all
-but the first pass find what they need in the cache. Small parameters, where a pass costs less than
-to call it, are put together: their elements are copied into one array, the rule runs on that, and
-the results are copied back. Numbers of half precision are copied into single precision for the rule
-and rounded once, at its end; complex ones are pairs of real ones for all rules.
+A rule makes about ten passes over its arrays. Over large parameters it runs block by block, so that
+all passes but the first hit the cache. Small parameters, where a pass costs less than its call, are
+gathered: their elements are copied into one array, the rule runs on that, and the results are
+copied back. Half precision is copied to single precision for the rule and rounded once, at the end;
+rules treat complex numbers as pairs of real ones.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from wengert.base.sections import fill_sections
 from wengert.optim.rules import Scratch
 
 BLOCK = 65536
-"""How many elements a rule runs over at once."""
+"""The number of elements that a rule runs over at once."""
 SMALL = 1024
-"""Parameters of up to so many elements are put together."""
+"""Parameters of up to this many elements are gathered."""
 
 
 class _Row(NamedTuple):
-    """A parameter and what is kept of it, as arrays of one dimension.
+    """A parameter and its state, as arrays of one dimension.
 
     Attributes
     ----------
     arrays: The views, or None if there is no such view.
-    turned: Whether they go through the columns first.
+    turned: Whether they are in column-major order.
     real: The dtype of the parts of complex elements, or None.
     """
 
@@ -40,13 +40,13 @@ class _Row(NamedTuple):
     real: np.dtype[Any] | None
 
     def flat(self, array: Any) -> Any:
-        """An array of the parameter's shape in the same order; a view if it lies like that."""
+        """Return an array of the parameter's shape in the same order; a view where possible."""
         if self.arrays is None:
             return array
         array = (array.T if self.turned else array).reshape(-1)
         if self.real is None:
             return array
-        # a gradient that lies apart has been left so where a view could be had
+        # a gradient need not be contiguous
         return np.ascontiguousarray(array).view(self.real)
 
 
@@ -55,10 +55,10 @@ class _Piece(NamedTuple):
 
     Attributes
     ----------
-    row: Which one.
-    size: How many elements it has.
-    part: Which elements, or None if it is all of the row.
-    arrays: Those of the parameter, and of what is kept of it.
+    row: The index of the row.
+    size: The number of elements.
+    part: The slice of the row, or None for all of it.
+    arrays: The arrays of the parameter and its state.
     """
 
     row: int
@@ -68,15 +68,15 @@ class _Piece(NamedTuple):
 
 
 class _Gathered(NamedTuple):
-    """Pieces that are copied together, for a rule to run over them at once.
+    """Pieces that are gathered, for a rule to run over them at once.
 
     Attributes
     ----------
-    key: Which coefficients are theirs.
+    key: The key of their coefficients.
     pieces: The pieces.
-    memory: For each array of the rule but the gradient where its pieces are copied to.
-    views: For each of these the places of the pieces in it.
-    gradient: Where the gradients are copied to.
+    memory: For each array of the rule but the gradient, the array that its pieces are copied to.
+    views: For each of these, the views of the pieces in it.
+    gradient: The array that the gradients are copied to.
     """
 
     key: int
@@ -88,7 +88,7 @@ class _Gathered(NamedTuple):
     def run(
         self, rule: Any, scratch: Scratch, options: dict[str, Any], c: Any, flat: list[Any]
     ) -> None:
-        """Copy the pieces together, update them, and copy them back."""
+        """Gather the pieces, update them, and copy them back."""
         parts = [flat[p.row][p.part] if p.part else flat[p.row] for p in self.pieces]
         np.concatenate(parts, out=self.gradient, casting="same_kind")
         columns = list(zip(*[piece.arrays for piece in self.pieces], strict=True))
@@ -103,12 +103,12 @@ class _Gathered(NamedTuple):
 
 
 class Plan:
-    """How a rule runs over some parameters.
+    """The plan by which a rule runs over a set of parameters.
 
     Parameters
     ----------
-    rows: For each parameter its array, followed by what is kept of it; all of one dtype and shape.
-    keys: For each parameter which coefficients are its own.
+    rows: For each parameter its array and its state arrays, all of one dtype and shape.
+    keys: For each parameter the key of its coefficients.
     """
 
     def __init__(self, rows: Sequence[Sequence[Any]], keys: Sequence[int]) -> None:
@@ -119,7 +119,7 @@ class Plan:
         self._odd = [(i, list(rows[i])) for i, row in enumerate(self._rows) if row.arrays is None]
         self._keys = list(keys)
         self._memory: dict[tuple[Any, int], Any] = {}
-        # what runs on parameters as they are, and what is gathered, by the dtype of the rule
+        # the pieces updated in place, and those that are gathered, by the dtype of the rule
         self._chunks: dict[Any, tuple[Scratch, list[Any], list[_Gathered]]] = {}
         apart = not _overlap([arrays[0] for arrays in rows])
         waiting: dict[tuple[int, Any], list[_Piece]] = {}
@@ -160,7 +160,7 @@ class Plan:
         gathered.append(_Gathered(key, pieces, memory, views, gradient))
 
     def _part(self, kind: np.dtype[Any], place: int, count: int) -> Any:
-        """The beginning of the memory that pieces are copied to."""
+        """Return the first elements of the memory that pieces are copied to."""
         memory = self._memory.get((kind, place))
         if memory is None:
             memory = self._memory[kind, place] = np.empty(BLOCK, kind)
@@ -178,16 +178,16 @@ class Plan:
         Parameters
         ----------
         rule: Called as ``rule(U, options, c, p, g, *kept)`` (see NOTE [update rules]).
-        options: What it is to know besides.
+        options: The options that the rule takes.
         grads: The gradients, of the shapes and dtypes of the parameters.
-        coefficients: For each key a tuple of numbers, in which None may stand.
+        coefficients: For each key a tuple of numbers, which may contain None.
         """
         if self._simple:
             flat = [grad.reshape(-1) for grad in grads]
         else:
             flat = [row.flat(grad) for row, grad in zip(self._rows, grads, strict=True)]
         for dtype, (scratch, direct, gathered) in self._chunks.items():
-            # numbers of the arrays' dtype are not converted in each pass
+            # numbers of the arrays' dtype need no conversion in each pass
             fitted = [
                 tuple(None if c is None else np.array(c, dtype) for c in numbers)
                 for numbers in coefficients
@@ -199,7 +199,7 @@ class Plan:
             for chunk in gathered:
                 chunk.run(rule, scratch, options, fitted[chunk.key], flat)
         for i, arrays in self._odd:
-            # neither rows nor columns lie one after the other: the rule runs on copies
+            # contiguous in neither order: the rule runs on copies
             copies = [np.ascontiguousarray(array) for array in arrays]
             Plan([copies], [0]).run(rule, options, [grads[i]], [coefficients[self._keys[i]]])
             for array, copy in zip(arrays, copies, strict=True):
@@ -207,7 +207,7 @@ class Plan:
 
 
 def _row(arrays: Sequence[Any]) -> _Row:
-    """How the elements of arrays of one shape are gone through."""
+    """Return the one-dimensional views of arrays of one shape."""
     dtype = arrays[0].dtype
     real = np.dtype(dtype.char.lower()) if dtype.kind == "c" else None
     for turned in (False, True):
@@ -219,7 +219,7 @@ def _row(arrays: Sequence[Any]) -> _Row:
 
 
 def _overlap(arrays: Sequence[Any]) -> bool:
-    """Whether some of the arrays share memory, as far as their first and last bytes tell."""
+    """Return whether any of the arrays overlap in memory, judging by their first and last bytes."""
     spans = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
     return any(a[1] > b[0] for a, b in itertools.pairwise(spans))
 

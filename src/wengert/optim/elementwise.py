@@ -1,10 +1,10 @@
-"""Layer 9 · optim: optimisers whose rule treats each element of a parameter by itself.
+"""Layer 9 · optim: optimisers with an elementwise update rule.
 
 NOTE [steps]
-A step looks at all gradients first, so that nothing has been written where it raises. Then rules
-run on the arrays themselves, unless something is to know of what is computed: a trace of `compile`,
-a transform, a graph if the step is differentiable. There they run on tensors, and all that is new
-is put in place at the end (see NOTE [update rules]).
+A step checks all gradients first, so that nothing has been written if it raises. Then rules run on
+the arrays themselves, unless the computation must be recorded: by a trace of `compile`, a
+transform, or the graph of a differentiable step. There they run on tensors, and the new values are
+put in place at the end (see NOTE [update rules]).
 """
 
 from __future__ import annotations
@@ -33,56 +33,57 @@ from wengert.tape.base import TensorBase
 from wengert.tape.modes import NO_GRAD, current_mode, enable_grad, no_grad
 from wengert.tape.write_checks import check_writable
 
-# beside the optimisers, since arrays in their attributes would be taken for a part of their state
+# kept outside the optimisers, since arrays in attributes would count as part of their state
 _TRACKS: weakref.WeakKeyDictionary[Any, list[Track]] = weakref.WeakKeyDictionary()
 
 
 class Elementwise(Optimizer):
-    """An optimiser whose rule treats each element of a parameter by itself.
+    """The base of optimisers with an elementwise update rule.
 
-    A subclass has a `_rule`, its `_coefficients`, and says what it keeps.
+    A subclass defines `_rule`, `_coefficients`, and the names of its state.
     """
 
     _numbers: ClassVar[tuple[str, ...]] = ("step",)
-    """The numbers that are kept of each parameter."""
+    """The names of the numbers in the state of each parameter."""
 
     def _arrays(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """The names of the arrays that are kept of each parameter of a group."""
+        """Return the names of the arrays in the state of each parameter of a group."""
         raise NotImplementedError
 
     def _initial_number(self, name: str, options: dict[str, Any]) -> float:
-        """What a number is before the first step."""
+        """Return the value of a number before the first step."""
         return 0.0
 
     def _initial_array(self, name: str, options: dict[str, Any]) -> complex:
-        """What the elements of an array are before the first step; parts that are to differ from
-        zero are given as a complex number.
+        """Return the value of an array's elements before the first step.
+
+        A nonzero value is complex: it gives both parts of the elements of complex arrays.
         """
         return 0.0
 
     _coefficients: Callable[..., tuple[tuple[Any, ...], tuple[Any, ...]]]
-    """Called as ``_coefficients(options, first, *numbers)``: the numbers after this step, and the
-    coefficients of the rule.
+    """Called as ``_coefficients(options, first, *numbers)``; returns the numbers after this step,
+    and the coefficients of the rule.
 
-    The options are the group's, in which tensors are numbers, unless the rule runs on tensors;
-    `first` says whether what is kept has just been made; the numbers are NumPy's scalars, or
-    tensors if the rule runs on tensors.
+    The options are the group's, with tensors as numbers unless the rule runs on tensors; `first`
+    says whether the state has just been made; the numbers are NumPy scalars, or tensors if the
+    rule runs on tensors.
     """
 
     _rule: ClassVar[Callable[..., tuple[Any, ...]]]
     """Called as ``_rule(U, options, c, p, g, *arrays)`` (see NOTE [update rules])."""
 
     _on_sparse: Callable[..., None] | None = None
-    """Called as ``_on_sparse(options, param, grad)``: a step along a sparse gradient, if any."""
+    """Called as ``_on_sparse(options, param, grad)`` for a sparse gradient; None if unsupported."""
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters once, from their gradients.
 
-        Parameters without a gradient stay as they are.
+        Parameters without a gradient stay unchanged.
 
         Parameters
         ----------
-        closure : callable, optional. Recomputes the loss, with its gradients, and returns it.
+        closure : callable, optional. Recomputes the loss and its gradients, and returns the loss.
 
         Returns
         -------
@@ -90,8 +91,8 @@ class Elementwise(Optimizer):
 
         Raises
         ------
-        RuntimeError: If a gradient is not of its parameter's shape and dtype; then nothing has
-            changed.
+        RuntimeError: If a gradient does not have its parameter's shape and dtype; then nothing
+            has changed.
         """
         loss = None
         if closure is not None:
@@ -106,7 +107,7 @@ class Elementwise(Optimizer):
         plain = current_mode() is NO_GRAD
         tracks = _TRACKS.get(self, ()) if plain else ()
         if len(tracks) == len(groups):
-            # the usual case: all is as it was in the step before
+            # the usual case: nothing has changed since the step before
             ready = []
             for group, track in zip(groups, tracks, strict=True):
                 grads = track.gradients(group["params"], states, self._arrays(group))
@@ -149,7 +150,7 @@ class Elementwise(Optimizer):
                 track.run(self._rule, self._coefficients, options, grads)
 
     def _advance_again(self, found: Sequence[list[Any]]) -> None:
-        """A step in which parameters are several times, one after the other."""
+        """Run a step in which a parameter occurs several times, one occurrence at a time."""
         for group, present in zip(self.param_groups, found, strict=True):
             options = options_of(group, True)
             names = self._arrays(options)
@@ -163,11 +164,11 @@ class Elementwise(Optimizer):
     def _rows(
         self, options: dict[str, Any], names: tuple[str, ...], present: Sequence[Any]
     ) -> list[Row]:
-        """The parameters with what is kept of them, which is made where it is missing."""
+        """Return the parameters with their state, making what is missing."""
         rows = []
         for param in present:
             first = False
-            # where nothing is kept, there is no state either
+            # an optimiser that keeps nothing makes no state entry
             state = self.state[param] if self._numbers or names else {}
             if not all(name in state for name in (*self._numbers, *names)):
                 first = self._make_state(options, param, names)
@@ -179,7 +180,7 @@ class Elementwise(Optimizer):
         return rows
 
     def _make_state(self, options: dict[str, Any], param: Any, names: tuple[str, ...]) -> bool:
-        """Make what is missing of the state of a parameter; whether no array was there."""
+        """Make the missing state of a parameter; return whether it had no array yet."""
         making_state()
         state = self.state[param]
         for name in self._numbers:
@@ -194,7 +195,7 @@ class Elementwise(Optimizer):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for kept in self.state.values():
-            # in states of old, numbers are not tensors, and None stands for what is missing
+            # in old states, numbers are not tensors, and None stands for a missing array
             for name in [name for name, value in kept.items() if value is None]:
                 del kept[name]
             for name in self._numbers:
@@ -211,7 +212,7 @@ class Elementwise(Optimizer):
             for row in self._rows(options, self._arrays(options), present):
                 check_writable(row.param, recorded)
                 kept = (row.param, *row.arrays)
-                # what the graph keeps of them must not be written to
+                # the graph saves them, so they must not be written to
                 old = [tensor.clone() for tensor in kept] if recorded else kept
                 grad = row.param._ext.grad
                 after, c = self._coefficients(options, row.first, *row.numbers)
@@ -226,11 +227,11 @@ class Elementwise(Optimizer):
             tensor.copy_(value)
 
 
-# -- what rules have in common ---------------------------------------------------------------------
+# -- helpers of rules ------------------------------------------------------------------------------
 
 
 def decays(options: dict[str, Any]) -> tuple[Any, Any]:
-    """What a weight decay multiplies parameters by, and how much of them it adds to gradients."""
+    """Return weight decay as a factor of the parameters, and as a multiple added to gradients."""
     decay = options["weight_decay"]
     if decay == 0:
         return None, None
@@ -240,7 +241,7 @@ def decays(options: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def directed(U: Any, options: dict[str, Any], p: Any, g: Any, added: Any) -> Any:
-    """The gradient, or its opposite, and what weight decay adds to it."""
+    """Return the gradient, negated to maximise, plus the weight decay."""
     if options["maximize"]:
         g = U.neg(g)
     return g if added is None else U.add_(U.mul(p, added), g)
@@ -250,7 +251,7 @@ def directed(U: Any, options: dict[str, Any], p: Any, g: Any, added: Any) -> Any
 
 
 def _computed(tensor: Any) -> Any:
-    """A tensor as rules compute with it."""
+    """Return a tensor in the form that rules compute with."""
     if tensor.is_complex():
         return view_as_real(tensor)
     return tensor.float() if tensor._payload.dtype.itemsize <= 2 else tensor

@@ -26,7 +26,7 @@ _TABLES = (
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` before each step of every optimiser.
 
-    What it returns, if not None, takes the place of ``(args, kwargs)``.
+    If it returns something other than None, that replaces ``(args, kwargs)``.
 
     %(returns_handle)s
 
@@ -58,13 +58,13 @@ def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHan
 
 
 def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """`step`, a method of an optimiser, with the hooks around it."""
+    """Wrap `step`, a method of an optimiser, in its hooks."""
     if getattr(step, "hooked", False):
         return step
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not self._opt_called:
-            # schedulers ask for it; a trace is to find it as it will be from now on
+            # schedulers check for it; a trace must see the value that later steps will see
             self._opt_called = True
             making_state()
         before = self._optimizer_step_pre_hooks
@@ -89,7 +89,7 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     functools.update_wrapper(call, step)
-    # those who look for what is behind a decorator would walk all that `step` reaches
+    # code that unwraps decorators would walk everything that `step` reaches
     del call.__wrapped__  # type: ignore[attr-defined]  # set by `update_wrapper`
     call.hooked = True  # type: ignore[attr-defined]  # a mark for subclasses
     return call
@@ -112,7 +112,7 @@ class Hooked:
             cls.step = hooked(cls.__dict__["step"])  # type: ignore[attr-defined]
 
     def _make_tables(self) -> None:
-        """Add the tables that are missing, as they are after unpickling."""
+        """Add missing tables, as after unpickling."""
         self.__dict__.setdefault("_opt_called", False)
         for name in _TABLES:
             self.__dict__.setdefault(name, OrderedDict())
@@ -120,7 +120,7 @@ class Hooked:
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step.
 
-        What it returns, if not None, takes the place of ``(args, kwargs)``.
+        If it returns something other than None, that replaces ``(args, kwargs)``.
 
         %(returns_handle)s
         """
@@ -142,15 +142,15 @@ class Hooked:
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` after `state_dict`; it may return another one."""
+        """Call ``hook(optimizer, state_dict)`` after `state_dict`; it may return a replacement."""
         return _registered(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` before loading; it may return another one.
+        """Call ``hook(optimizer, state_dict)`` before loading; it may return a replacement.
 
-        It gets a shallow copy of what was given to `load_state_dict`.
+        It receives a shallow copy of the argument of `load_state_dict`.
         """
         return _registered(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `LBFGS`, a quasi-Newton method that remembers a few steps."""
+"""Layer 9 · optim: `LBFGS`, a quasi-Newton method with limited memory."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _CACHED = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "
 
 
 class LBFGS(Optimizer):
-    """The method of Broyden, Fletcher, Goldfarb and Shanno with limited memory.
+    """The limited-memory method of Broyden, Fletcher, Goldfarb and Shanno.
 
-    One step takes several iterations, and calls the closure for each point that it tries. There is
-    one group of parameters only.
+    One step runs several iterations, and calls the closure at each point that it tries. Only one
+    group of parameters is allowed.
 
     Parameters
     ----------
     params : iterable. Tensors or named tensors.
-    lr : float or Tensor. The first length of steps.
-    max_iter : int. How many iterations one step takes at most.
-    max_eval : int, optional. How many calls of the closure one step makes at most; default: a
-        quarter more.
-    tolerance_grad : float. It ends where no element of the gradient is larger.
-    tolerance_change : float. It ends where neither the parameters nor the loss change more.
-    history_size : int. How many iterations are remembered.
-    line_search_fn : {None, "strong_wolfe"}. How steps get their length.
+    lr : float or Tensor. The initial step length.
+    max_iter : int. The maximum number of iterations per step.
+    max_eval : int, optional. The maximum number of closure calls per step; default:
+        ``max_iter * 5 // 4``.
+    tolerance_grad : float. Stop when no element of the gradient is larger.
+    tolerance_change : float. Stop when neither the parameters nor the loss change by more.
+    history_size : int. The number of iterations to remember.
+    line_search_fn : {None, "strong_wolfe"}. The line search.
 
     Raises
     ------
@@ -83,7 +83,7 @@ class LBFGS(Optimizer):
         return params
 
     def _gradient(self) -> Any:
-        """The gradients of all parameters, one after the other; zeros where there is none."""
+        """Return the gradients of all parameters as one vector, with zeros for missing ones."""
         with_gradients(self._params)
         parts = []
         for param in self._params:
@@ -108,7 +108,7 @@ class LBFGS(Optimizer):
 
         Parameters
         ----------
-        closure : callable. Recomputes the loss, with its gradients, and returns it.
+        closure : callable. Recomputes the loss and its gradients, and returns the loss.
 
         Returns
         -------
@@ -116,7 +116,7 @@ class LBFGS(Optimizer):
 
         Raises
         ------
-        RuntimeError: If there is no such line search.
+        RuntimeError: If the line search is unknown.
         """
         group = self.param_groups[0]
         if group["line_search_fn"] not in (None, "strong_wolfe"):
@@ -168,8 +168,8 @@ class LBFGS(Optimizer):
             else:
                 self._move(t, direction)
                 if iteration != group["max_iter"]:
-                    # the gradient at the last point is left to the next step, which may have
-                    # other data
+                    # the next step computes the gradient at the last point, since it may
+                    # have other data
                     loss, grad = float(evaluate()), self._gradient()
                     count = 1
             evaluations += count
@@ -185,7 +185,7 @@ class LBFGS(Optimizer):
         return first
 
     def _direction(self, grad: Any, memory: dict[str, Any], state: dict[str, Any]) -> Any:
-        """Where to go: minus the gradient, times what is known of the inverse of the Hessian."""
+        """Return the search direction: minus the inverse Hessian estimate times the gradient."""
         if state["n_iter"] == 1:
             memory.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
             return -grad
@@ -214,7 +214,7 @@ class LBFGS(Optimizer):
     def _search(
         self, evaluate: Callable[[], Any], direction: Any, start: Point, t: Any, most: int
     ) -> tuple[Point, int]:
-        """The point that a line search finds; the parameters are left where they were."""
+        """Return the point that a line search finds, leaving the parameters unchanged."""
         before = [param.clone() for param in self._params]
 
         def at(t: Any) -> Point:
@@ -246,10 +246,10 @@ def _strong_wolfe(
     tolerance_change: float = 1e-9,
     max_ls: int = 25,
 ) -> tuple[Any, Any, Any, int]:
-    """The line search under PyTorch's name: ``obj_func(x, t, d)`` gives value and gradient.
+    """Run the line search, under PyTorch's name; ``obj_func(x, t, d)`` gives value and gradient.
 
-    Returns the value, the gradient and the length of the step that is chosen, and how often the
-    function was evaluated.
+    Returns the value, the gradient and the step length at the chosen point, and the number of
+    evaluations.
     """
 
     def at(length: Any) -> Point:

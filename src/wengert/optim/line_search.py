@@ -13,8 +13,8 @@ class Point(NamedTuple):
 
     Attributes
     ----------
-    t: How far it is, as a part of the direction.
-    value, grad: The function there, and its gradient.
+    t: The step length, in units of the direction.
+    value, grad: The value and the gradient of the function.
     slope: The derivative along the line.
     """
 
@@ -34,22 +34,22 @@ def strong_wolfe(
     tolerance_change: float = 1e-9,
     most: int = 25,
 ) -> tuple[Point, int]:
-    """Find a point where the function is lower and its slope smaller, as PyTorch's LBFGS does.
+    """Find a point that satisfies the strong Wolfe conditions, as PyTorch's LBFGS does.
 
     Parameters
     ----------
-    at: Evaluates the function at some distance.
+    at: Evaluates the function at a step length.
     start: The point where the search starts.
-    t: The first distance to try.
+    t: The first step length to try.
     reach: The largest element of the direction.
     decrease, curvature: The constants of the conditions.
-    tolerance_change: Brackets that are smaller are not searched.
-    most: After how many points the search ends.
+    tolerance_change: The width below which a bracket is not searched further.
+    most: The maximum number of points.
 
     Returns
     -------
     Point: The best one.
-    int: How often the function was evaluated.
+    int: The number of evaluations.
     """
 
     def too_high(point: Point) -> bool:
@@ -62,7 +62,7 @@ def strong_wolfe(
     count, done = 1, False
     bracket: list[Point] = []
     while count <= most:
-        # go on until the point that is sought lies between two
+        # extend until two points bracket a solution
         if too_high(point) or (count > 2 and point.value >= previous.value):
             bracket = [previous, point]
         elif flat(point):
@@ -109,7 +109,7 @@ def strong_wolfe(
 
 
 def _cubic(a: Point, b: Point, bounds: tuple[Any, Any] | None = None) -> Any:
-    """Where the cubic through two points with these slopes is lowest, between bounds."""
+    """Return the minimum, within bounds, of the cubic that interpolates two points and slopes."""
     left, right = (a, b) if a.t <= b.t else (b, a)
     lowest, highest = (left.t, right.t) if bounds is None else bounds
     mean = a.slope + b.slope - 3 * (a.value - b.value) / (a.t - b.t)

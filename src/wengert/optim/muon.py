@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `Muon`, steps along the nearest orthogonal matrix to the gradient."""
+"""Layer 9 · optim: `Muon`, steps along the orthogonal matrix nearest to the gradient."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ from wengert.types import Tensor
 class Muon(Whole):
     """Muon (Jordan and others 2024), for matrices of hidden layers.
 
-    The mean of the gradients is brought near to an orthogonal matrix by a few steps of an iteration
-    of Newton's and Schulz's kind. It runs in half precision, as in PyTorch, where ``bfloat16`` is
-    there (``ml_dtypes`` is installed), otherwise in single precision.
+    A few Newton-Schulz iterations bring the mean of the gradients close to an orthogonal matrix.
+    They run in ``bfloat16``, as in PyTorch, if ``ml_dtypes`` is installed, otherwise in single
+    precision.
 
     Parameters
     ----------
-    params : iterable. Matrices, named ones, or groups (see `Optimizer`).
+    params : iterable. Matrices, named matrices, or groups (see `Optimizer`).
     %(lr, shrinking)s
-    momentum : float. How much of the mean is kept.
-    nesterov : bool. Whether the gradient itself counts besides the mean.
+    momentum : float. The decay rate of the mean.
+    nesterov : bool. Whether to use Nesterov's momentum.
     ns_coefficients : tuple of float. The coefficients of the iteration's polynomial.
     eps : float. Keeps a denominator from zero.
-    ns_steps : int. How many steps of the iteration there are.
-    adjust_lr_fn : {None, "original", "match_rms_adamw"}. How the learning rate follows the shape of
-        a matrix.
+    ns_steps : int. The number of iterations.
+    adjust_lr_fn : {None, "original", "match_rms_adamw"}. The adjustment of the learning rate to the
+        shape of a matrix.
 
     Raises
     ------
-    ValueError: If a number is negative, a parameter is not a matrix, or there is no such
-        adjustment.
+    ValueError: If a number is negative, a parameter is not a matrix, or the adjustment is unknown.
 
     Examples
     --------
@@ -100,7 +99,7 @@ class Muon(Whole):
 def _orthogonal(
     matrix: Any, coefficients: tuple[float, float, float], steps: int, eps: float
 ) -> Any:
-    """A matrix near to the orthogonal factor of the polar decomposition."""
+    """Return a matrix close to the orthogonal factor of the polar decomposition."""
     a, b, c = coefficients
     try:
         kind = bfloat16()
@@ -116,7 +115,7 @@ def _orthogonal(
 
 
 def _factor(adjust: str | None, rows: int, columns: int) -> float:
-    """What the learning rate is multiplied by for a matrix of that shape."""
+    """Return the factor of the learning rate for a matrix of the given shape."""
     if adjust == "match_rms_adamw":
         return 0.2 * math.sqrt(max(rows, columns))
     return math.sqrt(max(1, rows / max(columns, 1)))

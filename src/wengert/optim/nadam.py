@@ -19,7 +19,7 @@ class NAdam(Elementwise):
     Parameters
     ----------
     %(params, lr, two_betas, eps, weight_decay)s
-    momentum_decay : float. How fast the momentum grows to ``betas[0]``.
+    momentum_decay : float. The rate at which the momentum approaches ``betas[0]``.
     %(decoupled, maximize, differentiable, unused_foreach, raises_rates)s
 
     Examples
@@ -78,7 +78,7 @@ class NAdam(Elementwise):
         now, then = (
             beta1 * (1 - 0.5 * 0.96 ** (t * options["momentum_decay"])) for t in (step, step + 1)
         )
-        # rounded as it is kept
+        # rounded to the dtype of the state
         product = product * now
         kept = number(product)
         along_gradient = -lr * (1 - now) / (1 - kept)

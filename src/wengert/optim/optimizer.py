@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `Optimizer`, what all optimisers have in common: groups, state, hooks."""
+"""Layer 9 · optim: `Optimizer`, the base class with groups, state and hooks."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ __all__ = [
 ]
 
 Params: TypeAlias = Iterable[Tensor | dict[str, Any] | tuple[str, Tensor]]
-"""What an optimiser updates: tensors, with names or not, or groups of them with options."""
+"""The parameters of an optimiser: tensors, named tensors, or groups with options."""
 
 
 class _Required:
-    """Marks options that every group must give itself."""
+    """The marker of options that every group must give itself."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
@@ -45,27 +45,27 @@ required = _Required()
 
 
 def arguments(names: dict[str, Any]) -> dict[str, Any]:
-    """The options that a constructor was given: its ``locals()`` before it binds other names."""
+    """Return a constructor's options from its ``locals()``, taken before it binds other names."""
     return {name: names[name] for name in names if name not in ("self", "params", "__class__")}
 
 
 class Optimizer(Hooked):
-    """What all optimisers have in common: groups of parameters, their state, and hooks.
+    """The base class of all optimisers, with groups of parameters, their state, and hooks.
 
-    A subclass calls ``super().__init__(params, defaults)`` and has a method `step`.
+    A subclass calls ``super().__init__(params, defaults)`` and defines `step`.
 
     Parameters
     ----------
-    params : iterable of Tensor, of (str, Tensor), or of dict. Leaves to optimise, in an order that
-        is the same in each run, or groups of them: ``{"params": [...], "lr": 0.1}``. With names,
-        all parameters must have one.
+    params : iterable of Tensor, of (str, Tensor), or of dict. Leaves to optimise, in a reproducible
+        order, or groups of them: ``{"params": [...], "lr": 0.1}``. Either all parameters have a
+        name or none.
     defaults : dict. The options of groups that do not give them.
 
     Attributes
     ----------
     param_groups : list of dict. The groups, each with its parameters under ``"params"`` and all
         options.
-    state : dict. What is kept of each parameter from step to step.
+    state : dict. The state of each parameter between steps.
     defaults : dict. The options of groups that do not give them.
 
     Raises
@@ -92,7 +92,7 @@ class Optimizer(Hooked):
     """
 
     def _refusal(self) -> str:
-        """What is said of a sparse gradient."""
+        """Return the error message for a sparse gradient."""
         return f"{type(self).__name__} does not support sparse gradients"
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
@@ -116,16 +116,16 @@ class Optimizer(Hooked):
     # -- groups ------------------------------------------------------------------------------------
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Optimise further parameters.
+        """Add a group of parameters to optimise.
 
         Parameters
         ----------
-        param_group : dict. Under ``"params"`` a tensor or several, and options; the defaults are
-            added to it.
+        param_group : dict. One or several tensors under ``"params"``, and options; defaults fill in
+            the rest.
 
         Raises
         ------
-        TypeError, ValueError: As when the optimiser is made; then nothing is added.
+        TypeError, ValueError: As in the constructor; then nothing is added.
 
         Examples
         --------
@@ -168,7 +168,7 @@ class Optimizer(Hooked):
         self.param_groups.append(param_group)
 
     def _listed(self, params: Any) -> tuple[list[Any], list[str]]:
-        """Tensors, and their names if they have some."""
+        """Return the tensors, and their names if they have any."""
         if isinstance(params, TensorBase):
             return [params], []
         if isinstance(params, set | frozenset):
@@ -197,12 +197,12 @@ class Optimizer(Hooked):
             )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters.
+        """Reset the gradients of all parameters.
 
         Parameters
         ----------
-        set_to_none : bool. Set ``.grad`` to None; otherwise, zeros are written to it. A step leaves
-            parameters without a gradient alone, but may move those whose gradient is zero.
+        set_to_none : bool. Whether to set ``.grad`` to None rather than zero it. A step skips
+            parameters without a gradient, but may move those whose gradient is zero.
         """
         for group in self.param_groups:
             for param in group["params"]:
@@ -227,7 +227,7 @@ class Optimizer(Hooked):
 
         Parameters
         ----------
-        closure : callable, optional. Recomputes the loss, with its gradients, and returns it.
+        closure : callable, optional. Recomputes the loss and its gradients, and returns the loss.
 
         Returns
         -------
@@ -238,13 +238,12 @@ class Optimizer(Hooked):
     # -- state -------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the optimiser, in which numbers stand for the parameters.
+        """Return the state of the optimiser, in which numbers stand for the parameters.
 
         Returns
         -------
-        dict: Under ``"state"`` what is kept of each parameter by its number, under
-            ``"param_groups"`` the groups. The tensors in it are the optimiser's own: copy them, or
-            save them, before the next step.
+        dict: The state of each parameter by its number, under ``"state"``, and the groups, under
+            ``"param_groups"``. The tensors are not copied: copy or save them before the next step.
 
         Examples
         --------
@@ -278,17 +277,17 @@ class Optimizer(Hooked):
         return packed_state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state that `state_dict` gave, of this optimiser or of one like it.
+        """Restore a state that `state_dict` returned, of this optimiser or a similar one.
 
         Parameters
         ----------
-        state_dict : dict. Copied; tensors take the dtype of their parameter, but for ``"step"``.
-            Parameters are matched by their order. The options in it replace those of the groups,
-            learning rates included.
+        state_dict : dict. Copied; tensors other than ``"step"`` are cast to the dtype of their
+            parameter. Parameters are matched by order. The options in it, including learning
+            rates, replace those of the groups.
 
         Raises
         ------
-        ValueError: If the groups are not of the same number and sizes; then nothing has changed.
+        ValueError: If the groups differ in number or sizes; then nothing has changed.
         """
         state_dict = state_dict.copy()
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
@@ -339,7 +338,7 @@ class Optimizer(Hooked):
         self.__dict__.update(state)
         self._make_tables()
         for group in self.param_groups:
-            # older states lack what has been added since
+            # older states lack options that were added since
             for name, default in self.defaults.items():
                 group.setdefault(name, default)
 
@@ -352,7 +351,7 @@ class Optimizer(Hooked):
 
 
 def _fitted(param: Any, value: Any, key: Any) -> Any:
-    """A copy of what is kept of a parameter, in its dtype."""
+    """Return a copy of an entry of a parameter's state, in the parameter's dtype."""
     if isinstance(value, TensorBase):
         made: Any = value.detach().clone()  # type: ignore[attr-defined]
         if key != "step" and param.is_floating_point():
@@ -365,11 +364,11 @@ def _fitted(param: Any, value: Any, key: Any) -> Any:
     return value
 
 
-# -- what the subclasses check ---------------------------------------------------------------------
+# -- checks of subclasses --------------------------------------------------------------------------
 
 
 def check_rate(lr: Any, what: str = "Invalid learning rate: {}") -> None:
-    """Refuse a learning rate that is none."""
+    """Raise an error for an invalid learning rate."""
     if isinstance(lr, TensorBase) and lr._payload.size != 1:
         raise ValueError("Tensor lr must be 1-element")
     if not lr >= 0.0:
@@ -377,14 +376,14 @@ def check_rate(lr: Any, what: str = "Invalid learning rate: {}") -> None:
 
 
 def check_numbers(**numbers: Any) -> None:
-    """Refuse negative numbers; their names are those that messages use."""
+    """Raise an error for negative numbers, under the names in error messages."""
     for name, value in numbers.items():
         if not value >= 0.0:
             raise ValueError(f"Invalid {name} value: {value}")
 
 
 def check_adam(lr: Any, betas: Any, eps: Any, weight_decay: Any) -> None:
-    """Refuse what no optimiser with two running means takes."""
+    """Raise an error for options that are invalid for an optimiser with two running means."""
     check_rate(lr)
     check_numbers(epsilon=eps)
     for i, beta in enumerate(betas):
@@ -394,7 +393,7 @@ def check_adam(lr: Any, betas: Any, eps: Any, weight_decay: Any) -> None:
 
 
 def check_fused(fused: bool | None, foreach: bool | None, differentiable: bool) -> None:
-    """Refuse combinations of options that say nothing here as PyTorch does."""
+    """Raise PyTorch's errors for combinations of options that have no effect here."""
     if fused and differentiable:
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: parameters with gradients, options of their groups, what is kept of them."""
+"""Layer 9 · optim: parameters with gradients, the options of their groups, and their state."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from wengert.tape.versions import InferenceCell
 
 
 def with_sparse(params: Sequence[Any]) -> list[Any]:
-    """The parameters whose gradient is sparse."""
+    """Return the parameters whose gradient is sparse."""
     return [p for p in params if p._ext is not None and isinstance(p._ext.grad, SparseValue)]
 
 
 def with_gradients(params: Sequence[Any], refusal: str | None = None) -> list[Any]:
-    """The parameters that have a gradient, which is checked.
+    """Return the parameters that have a gradient, after checking it.
 
-    Those with a sparse one are left out, or refused with the words `refusal`.
+    Those with a sparse gradient are left out, or refused with the message `refusal`.
     """
     present = []
     for param in params:
@@ -45,7 +45,7 @@ def with_gradients(params: Sequence[Any], refusal: str | None = None) -> list[An
 
 
 def is_plain(param: Any) -> bool:
-    """Whether parameter and gradient are arrays that may simply be written and read."""
+    """Return whether parameter and gradient are plain arrays."""
     x = param._payload
     if x.__class__ is not np.ndarray:
         if not isinstance(x, np.generic):
@@ -62,7 +62,7 @@ def is_plain(param: Any) -> bool:
 
 
 def options_of(group: dict[str, Any], plain: bool) -> dict[str, Any]:
-    """The options of a group without its parameters.
+    """Return the options of a group without its parameters.
 
     Tensors among them become numbers; if not `plain`, tensors without dimensions.
     """
@@ -77,34 +77,34 @@ def _option(value: Any, plain: bool) -> Any:
     return value
 
 
-# -- what is kept ----------------------------------------------------------------------------------
+# -- state -----------------------------------------------------------------------------------------
 
 
 def making_state() -> None:
-    """Say to a trace that is under way that later runs find what is about to be made."""
+    """Mark, for a trace under way, that later runs will find the state about to be made."""
     untraced("it makes the state of an optimiser", "keep")
 
 
 def kept_number(value: Any) -> Any:
-    """A number that is kept from step to step, as a tensor; those of old states are numbers."""
+    """Return a number of the state as a tensor; old states hold plain numbers."""
     return new_tensor(np.array(value, np.float64 if default_float() == np.float64 else np.float32))
 
 
 def as_kept(value: Any) -> Any:
-    """A number in the precision of new ones, whatever the precision of the one that it replaces.
+    """Return a number in the precision of new state, whatever the precision of the old one.
 
-    A loaded state may have numbers of the dtype of their parameter.
+    A loaded state may hold numbers in the dtype of their parameter.
     """
     return value if isinstance(value, TensorBase) else float(kept_number(value)._payload)
 
 
 def number(value: Any) -> Any:
-    """A number that is kept, in double precision."""
+    """Return a number of the state in double precision."""
     return value.double() if isinstance(value, TensorBase) else float(value)  # type: ignore[attr-defined]
 
 
 def filled(param: Any, value: complex) -> Any:
-    """A tensor like a parameter, with one value everywhere."""
+    """Return a tensor like a parameter, filled with one value."""
     x = param._payload
     if x.dtype.kind != "c":
         value = value.real

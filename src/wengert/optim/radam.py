@@ -16,8 +16,8 @@ __all__ = ["RAdam"]
 class RAdam(Elementwise):
     """Rectified Adam (Liu and others 2019).
 
-    As long as the mean of squares rests on too few gradients, steps go along the mean of the
-    gradient alone; later they are as Adam's, times a factor that grows to 1.
+    While the mean of squares rests on too few gradients, steps follow the mean of the gradient
+    alone; later they are Adam's steps times a factor that grows to 1.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class RAdam(Elementwise):
         shrink, added = decays(options)
         power = beta2**step
         most = 2 / (1 - beta2) - 1
-        # how many gradients the mean of squares rests on
+        # the effective number of gradients in the mean of squares
         length = most - 2 * step * power / (1 - power)
         rate = -lr / (1 - beta1**step)
         eps = None

@@ -22,12 +22,12 @@ class RMSprop(Elementwise):
     Parameters
     ----------
     %(params, lr)s
-    alpha : float. How much of the mean is kept.
+    alpha : float. The decay rate of the mean.
     %(eps, weight_decay)s
-    momentum : float. How much of the step before is kept.
-    centered : bool. Divide by an estimate of the standard deviation.
+    momentum : float. The fraction of the previous step that is kept.
+    centered : bool. Whether to divide by an estimate of the standard deviation.
     %(maximize, differentiable)s
-    capturable, foreach : bool, optional. Accepted for PyTorch's sake, without effect.
+    capturable, foreach : bool, optional. Accepted for compatibility with PyTorch; have no effect.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `Rprop`, steps that only the gradient's sign decides on."""
+"""Layer 9 · optim: `Rprop`, steps that depend only on the sign of the gradient."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ __all__ = ["Rprop"]
 class Rprop(Elementwise):
     """Resilient backpropagation (Riedmiller and Braun 1993).
 
-    Each element has a step size, which grows while the gradient keeps its sign, and shrinks when it
-    changes; then the element stays where it is for one step.
+    Each element has a step size, which grows while the gradient keeps its sign, and shrinks when
+    the sign changes; the element then skips one step.
 
     Parameters
     ----------
     params : iterable. Tensors, named tensors, or groups (see `Optimizer`).
     lr : float or Tensor. The first step size.
-    etas : tuple of float. By what step sizes shrink and grow.
-    step_sizes : tuple of float. The smallest and the largest one.
-    maximize : bool. Climb rather than descend.
+    etas : tuple of float. The factors by which step sizes shrink and grow.
+    step_sizes : tuple of float. The smallest and the largest step size.
+    maximize : bool. Maximise rather than minimise.
     differentiable : bool. Record the steps, so that gradients flow through them.
-    capturable, foreach : bool, optional. Accepted for PyTorch's sake, without effect.
+    capturable, foreach : bool, optional. Accepted for compatibility with PyTorch; have no effect.
 
     Raises
     ------
-    ValueError: If `lr` is negative, or `etas` are not on both sides of 1.
+    ValueError: If `lr` is negative, or `etas` do not lie on both sides of 1.
 
     Examples
     --------

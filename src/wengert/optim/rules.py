@@ -1,14 +1,14 @@
-"""Layer 9 · optim: what update rules are written in, for arrays and for tensors.
+"""Layer 9 · optim: the namespaces of update rules, for arrays and for tensors.
 
 NOTE [update rules]
-Each optimiser says its rule once, as a function of a namespace `U`, a parameter `p`, its gradient
-`g` and what is kept of the parameter. On arrays `U` is a `Scratch`: functions with a trailing
-underscore write into their first argument, others into memory that is used again for each block,
-so a step makes no arrays. On tensors `U` is `Tensors`, where nothing is written: the rule returns
-the new values, which the step puts in place at its end. So a rule goes on with what the functions
-return, does not read what it has written over, and returns the new values of `p` and of all that is
-kept. Its coefficients are numbers, or tensors without dimensions where it runs on tensors; one that
-is None belongs to a term that is left out.
+Each optimiser defines its rule once, as a function of a namespace `U`, a parameter `p`, its
+gradient `g` and the state of the parameter. On arrays `U` is a `Scratch`: functions with a trailing
+underscore write to their first argument, others to memory that is reused for each block, so that a
+step allocates no arrays. On tensors `U` is `Tensors`, where nothing is written: the rule returns
+the new values, which the step puts in place at its end. So a rule must use the results of the
+functions, must not read what it has overwritten, and must return the new values of `p` and of its
+state. Its coefficients are numbers, or tensors without dimensions where it runs on tensors; None
+leaves out the term of that coefficient.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _second(x: Any, y: Any) -> Any:
 
 
 class Tensors:
-    """The functions of rules on tensors: each gives a new one."""
+    """The functions of rules on tensors, each of which returns a new tensor."""
 
     neg = staticmethod(operator.neg)
     abs: Any = staticmethod(absolute)
@@ -61,12 +61,12 @@ class Tensors:
 
 
 class Scratch:
-    """The functions of rules on arrays, and the memory of what is in between.
+    """The functions of rules on arrays, and the memory of intermediate results.
 
     Parameters
     ----------
-    dtype: That of the arrays.
-    size: How many elements they may have.
+    dtype: The dtype of the arrays.
+    size: Their largest number of elements.
     """
 
     def __init__(self, dtype: np.dtype[Any], size: int) -> None:
@@ -74,7 +74,7 @@ class Scratch:
         self._size = size
         self._mask = np.empty(size, np.bool_)
         self._memory: list[Any] = []
-        # the parts of the memory that arrays of some number of elements have
+        # the views of the memory, by the number of elements
         self._views: dict[int, list[Any]] = {}
         self._free: list[Any] = []
         self._work: Any = None
@@ -82,7 +82,7 @@ class Scratch:
         self._next = 1
 
     def begin(self, count: int) -> None:
-        """All memory is free again; the arrays to come have `count` elements."""
+        """Free all memory; the following arrays have `count` elements."""
         self._next = 1
         if count != self._count:
             self._count = count
@@ -129,7 +129,7 @@ class Scratch:
         return np.multiply(x, y, self._take())
 
     def less(self, x: Any, y: Any) -> Any:
-        """A mask, which the next one takes the place of."""
+        """Return a mask, which the next call overwrites."""
         return np.less(x, y, self._mask[: self._count])
 
     def where(self, mask: Any, x: Any, y: Any) -> Any:
@@ -165,17 +165,17 @@ class Scratch:
 
     @staticmethod
     def maximum_(x: Any, y: Any) -> Any:
-        """The greater one in place of `x`."""
+        """``x = maximum(x, y)``."""
         return np.maximum(x, y, out=x)
 
     @staticmethod
     def clip_(x: Any, low: Any, high: Any) -> Any:
-        """What lies between two numbers."""
+        """Clip `x` to the range of two numbers."""
         return np.minimum(np.maximum(x, low, out=x), high, out=x)
 
     @staticmethod
     def copy_(x: Any, y: Any) -> Any:
-        """`y` in place of `x`."""
+        """Copy `y` to `x`."""
         np.copyto(x, y)
         return x
 

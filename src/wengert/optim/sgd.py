@@ -14,27 +14,27 @@ __all__ = ["SGD"]
 
 
 class SGD(Elementwise):
-    """Stochastic gradient descent, with momentum or Nesterov's.
+    """Stochastic gradient descent, optionally with momentum or Nesterov's momentum.
 
-    ``b = momentum * b + (1 - dampening) * g``, which begins as the first gradient, and
+    ``b = momentum * b + (1 - dampening) * g``, initialised with the first gradient, and
     ``p -= lr * b``; with `nesterov` the step is along ``g + momentum * b``.
 
     Parameters
     ----------
     params : iterable. Tensors, named tensors, or groups (see `Optimizer`).
     lr : float or Tensor. The learning rate.
-    momentum, dampening : float. How much of the step before is kept, and of the gradient left out.
+    momentum, dampening : float. The fraction of `b` that is kept, and of the gradient left out.
     weight_decay : float. Adds ``weight_decay * p`` to the gradient.
-    nesterov : bool. Whether the gradient counts as if the momentum had already moved the parameter.
-    maximize : bool. Climb rather than descend.
+    nesterov : bool. Whether to use Nesterov's momentum.
+    maximize : bool. Maximise rather than minimise.
     differentiable : bool. Record the steps, so that gradients flow through them; the parameters
         must not be leaves that require a gradient.
-    foreach, fused : bool, optional. Accepted for PyTorch's sake: all parameters of a group are
-        updated in one go anyway.
+    foreach, fused : bool, optional. Accepted for compatibility with PyTorch; have no effect, since
+        a group is always updated at once.
 
     Raises
     ------
-    ValueError: If a number is negative, or `nesterov` has no momentum, or a dampened one.
+    ValueError: If a number is negative, or `nesterov` is used without momentum or with dampening.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `SparseAdam`, Adam that leaves alone what no gradient arrived for."""
+"""Layer 9 · optim: `SparseAdam`, Adam that updates only elements with a gradient."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["SparseAdam"]
 
 
 class SparseAdam(Optimizer):
-    """Adam for sparse gradients: only what is stored in them moves, and only its means change.
+    """Adam for sparse gradients, which updates only elements stored in them, and their means.
 
-    Such are the gradients of ``nn.Embedding(sparse=True)``.
+    ``nn.Embedding(sparse=True)`` has sparse gradients.
 
     Parameters
     ----------
     %(params, lr)s
-    betas : tuple of float. How much of the means is kept.
+    betas : tuple of float. The decay rates of the means.
     %(eps, maximize)s
 
     Raises

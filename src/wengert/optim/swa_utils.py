@@ -42,15 +42,15 @@ def _check_decay(decay: float) -> None:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Tensors, Tensors, Any], None]:
-    """The exponential moving average, written over lists of tensors.
+    """Return a function that updates exponential moving averages of lists of tensors in place.
 
     Parameters
     ----------
-    decay : float. How much of the average is kept, from 0 to 1.
+    decay : float. The fraction of the average that is kept, from 0 to 1.
 
     Returns
     -------
-    callable: Called with the averages, the tensors, and how many there have been.
+    callable: Called with the averages, the tensors, and the number of averaged models.
 
     Raises
     ------
@@ -77,11 +77,11 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Tensors, Tensors, An
 
 
 def get_swa_multi_avg_fn() -> Callable[[Tensors, Tensors, Any], None]:
-    """The mean, written over lists of tensors.
+    """Return a function that updates running means of lists of tensors in place.
 
     Returns
     -------
-    callable: Called with the averages, the tensors, and how many there have been.
+    callable: Called with the averages, the tensors, and the number of averaged models.
 
     Examples
     --------
@@ -104,16 +104,16 @@ def get_swa_multi_avg_fn() -> Callable[[Tensors, Tensors, Any], None]:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
-    """The exponential moving average of one tensor.
+    """Return a function that computes the exponential moving average of a tensor.
 
     Parameters
     ----------
-    decay : float. How much of the average is kept, from 0 to 1.
+    decay : float. The fraction of the average that is kept, from 0 to 1.
 
     Returns
     -------
-    callable: Called with the average, the tensor, and how many there have been; gives the new
-        average.
+    callable: Called with the average, the tensor, and the number of averaged models; returns the
+        new average.
 
     Raises
     ------
@@ -134,12 +134,12 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
 
 
 def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
-    """The mean of one tensor.
+    """Return a function that computes the running mean of a tensor.
 
     Returns
     -------
-    callable: Called with the average, the tensor, and how many there have been; gives the new
-        average.
+    callable: Called with the average, the tensor, and the number of averaged models; returns the
+        new average.
 
     Examples
     --------
@@ -158,15 +158,15 @@ def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
 
 
 class AveragedModel(Module):
-    """A model whose parameters are averages of another one's.
+    """A copy of a model that holds averages of its parameters.
 
     Parameters
     ----------
-    model : Module. Copied; called as `model` is.
-    device : device, optional. Where the copy is.
-    avg_fn, multi_avg_fn : callable, optional. How to average one tensor, or lists of them; default:
-        the mean.
-    use_buffers : bool. Whether buffers are averaged, too; otherwise they are copied.
+    model : Module. The model to copy; the copy is called in the same way.
+    device : device, optional. The device of the copy.
+    avg_fn, multi_avg_fn : callable, optional. The function that averages one tensor, or lists of
+        them; default: the mean.
+    use_buffers : bool. Whether to average buffers too, rather than copy them.
 
     Raises
     ------
@@ -205,12 +205,12 @@ class AveragedModel(Module):
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the averaged model gives."""
+        """Return the result of the averaged model."""
         return self.module(*args, **kwargs)
 
     @no_grad()
     def update_parameters(self, model: Module) -> None:
-        """Add the parameters of `model` to the averages; the first time, they are copied."""
+        """Add the parameters of `model` to the averages; the first time, copy them."""
         averages: list[Tensor] = [*self.module.parameters()]
         currents: list[Tensor] = [*model.parameters()]
         if self.use_buffers:
@@ -226,7 +226,7 @@ class AveragedModel(Module):
                 average.copy_(current)
         elif self.multi_avg_fn is not None:
             pairs = list(zip(averages, currents, strict=True))
-            # lists of one dtype, as functions for lists expect it
+            # lists of one dtype, as functions on lists expect
             for kind in dict.fromkeys(average.dtype for average in averages):
                 own = [(a.detach(), b.detach()) for a, b in pairs if a.dtype == kind]
                 self.multi_avg_fn([a for a, _ in own], [b for _, b in own], self.n_averaged)
@@ -242,13 +242,13 @@ class AveragedModel(Module):
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Let batch norms find their running statistics again, in one pass over data.
+    """Recompute the running statistics of batch norms in one pass over data.
 
     Parameters
     ----------
     loader : iterable. Batches, or tuples or lists whose first element is one.
     model : Module. Called on each batch.
-    device : device, optional. Where batches are brought to.
+    device : device, optional. The device to move batches to.
 
     Examples
     --------
@@ -280,18 +280,18 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
 
 class SWALR(LRScheduler):
-    """Let the learning rate go to a fixed one, as averages of parameters need it.
+    """Anneal the learning rate to a constant, for stochastic weight averaging.
 
     Parameters
     ----------
     %(optimizer)s
     swa_lr : float or list of float. The last learning rate, for all groups or for each.
-    anneal_epochs : int. How many steps that takes.
-    anneal_strategy : {"cos", "linear"}. Along which curve.
+    anneal_epochs : int. The number of annealing steps.
+    anneal_strategy : {"cos", "linear"}. The shape of the curve.
 
     Raises
     ------
-    ValueError: If there is no such curve, or `anneal_epochs` is negative or no integer.
+    ValueError: If the curve is unknown, or `anneal_epochs` is negative or not an integer.
 
     Examples
     --------
@@ -324,7 +324,7 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _part(self, step: int) -> float:
-        """How far the way is gone, along the curve."""
+        """Return the annealed fraction at a step."""
         t = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
         return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
 
@@ -337,7 +337,7 @@ class SWALR(LRScheduler):
         rates = []
         for group in self.optimizer.param_groups:
             last = group["swa_lr"]
-            # the learning rate that the way began with
+            # the learning rate at the start of annealing
             first = last if before == 1 else (group["lr"] - before * last) / (1 - before)
             rates.append(last * now + first * (1 - now))
         return rates

@@ -1,10 +1,10 @@
-"""Layer 9 · optim: steps of a group on arrays, prepared once and gone through again and again.
+"""Layer 9 · optim: steps of a group on arrays, prepared once and repeated.
 
 NOTE [tracks]
-A small parameter's update takes a few microseconds, and so would finding out what it needs. A
-`Track` holds what was found, and every step looks only whether it is still so: the same parameters
-with the same memory, the same state, gradients where there were some. Anything else makes a track
-again.
+The update of a small parameter takes a few microseconds, and so would its preparation. A `Track`
+holds the result of the preparation, and every step only checks that it is still valid: the same
+parameters with the same memory, the same state, and gradients for the same parameters. Otherwise
+the track is rebuilt.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from wengert.tape.views import refresh_views
 
 
 class Row(NamedTuple):
-    """A parameter that has a gradient, and what is kept of it.
+    """A parameter that has a gradient, and its state.
 
     Attributes
     ----------
     param: The parameter.
-    state: What is kept of it, by name.
-    numbers, arrays: The tensors in it.
+    state: Its state, by name.
+    numbers, arrays: The tensors in the state.
     first: Whether they have just been made.
     """
 
@@ -42,14 +42,14 @@ class Row(NamedTuple):
 
 
 class Track:
-    """What the steps of one group go by.
+    """The prepared steps of one group.
 
     Parameters
     ----------
     params: All parameters of the group.
     states: The optimiser's state.
-    numbers, names: The names of the numbers and of the arrays that are kept.
-    rows: Those parameters that have a gradient.
+    numbers, names: The names of the numbers and of the arrays in the state.
+    rows: The parameters that have a gradient.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Track:
     def gradients(
         self, params: Sequence[Any], states: Any, names: tuple[str, ...]
     ) -> list[Any] | None:
-        """The gradients, if all is as it was; otherwise None."""
+        """Return the gradients if the track is still valid; otherwise None."""
         if (
             states is not self._states
             or names != self._names
@@ -141,7 +141,7 @@ class Track:
         options: dict[str, Any],
         grads: Sequence[Any],
     ) -> None:
-        """Update the parameters and what is kept of them."""
+        """Update the parameters and their state."""
         after: list[Any] = []
         numbers: list[Any] = []
         for key, first, values in zip(self._keys, self._firsts, self._values, strict=True):
@@ -168,12 +168,12 @@ class Track:
             if ext.views is not None or ext.base is not None:
                 refresh_views(param, None)
         if True in self._firsts:
-            # they are so no more, and may have other coefficients
+            # they are no longer new, and may have other coefficients
             self._states = None
 
 
 def _note_write(tensor: Any, where: Any) -> None:
-    """As `wengert.tape.inplace.bump`, at one place for all."""
+    """Record a write to a tensor, like `wengert.tape.inplace.bump`."""
     vc = tensor._vc
     if vc is None:
         tensor._vc = [1, "step", where]
@@ -183,7 +183,7 @@ def _note_write(tensor: Any, where: Any) -> None:
 
 
 def check_kept(param: Any, state: dict[str, Any], names: Sequence[str]) -> None:
-    """Refuse arrays that belong to another parameter."""
+    """Raise an error for state arrays that belong to another parameter."""
     x = param._payload
     for name in names:
         tensor = state.get(name)

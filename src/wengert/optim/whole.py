@@ -1,4 +1,4 @@
-"""Layer 9 · optim: optimisers whose rule takes a parameter as a whole."""
+"""Layer 9 · optim: optimisers whose rule needs the whole parameter."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from wengert.tape.write_checks import check_writable
 
 
 class Whole(Optimizer):
-    """An optimiser whose rule takes a parameter as a whole.
+    """The base of optimisers whose rule needs the whole parameter.
 
-    All that is new is computed first, so that nothing has been written where a step raises.
+    All new values are computed first, so that nothing has been written if a step raises.
     """
 
     def _writes(self, options: dict[str, Any], param: Any) -> list[tuple[Any, Any]]:
-        """The tensors to write to for one parameter, with their new values."""
+        """Return the tensors to write to for one parameter, with their new values."""
         raise NotImplementedError
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:

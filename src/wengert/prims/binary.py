@@ -26,7 +26,7 @@ _MINUS = (
 
 
 _OF_TENSOR = {"other": lambda other: np.asarray(other), "self": lambda: None}
-"""What nodes of products show: there a number is a tensor without dimensions."""
+"""The attributes of nodes of products, where a number is a tensor without dimensions."""
 
 _PAIR = "wg.tensor([1.0, 4.0]), wg.tensor([2.0, 3.0])"
 _SCALAR = (case((), other=2.5), case((3,), other=3.0), case((2, 3), other=-1.5))

@@ -21,7 +21,7 @@ Dims = tuple[int, ...]
 
 
 def _pull(F: Any, g: Any, x1: Any, x2: Any, result: Any, shape: Dims, p: float, mm: bool) -> Any:
-    """What arrives at the points x1."""
+    """Return the cotangent of the points x1."""
     if not mm:
         return F.cdist_backward(g, x1, x2, result, p=p)
     none = result == 0

@@ -87,7 +87,7 @@ ALIASES: Facet[str] = Facet("aliases", lambda prim: "")
 IN_PLACE: Facet[bool] = Facet("in_place", lambda prim: EXAMPLE[prim] is not None)
 """Whether that function has a form in place."""
 FORMULA: Facet[str | None] = Facet("formula", lambda prim: prim.infix)
-"""How formulas write it, where it is neither a call nor its operator: ``"1 / F.sqrt({})"``, with
+"""The form in formulas, if it is neither a call nor an operator: ``"1 / F.sqrt({})"``, with
 the other operations in `F`."""
 OPERATOR: Facet[str] = Facet("operator", lambda prim: "")
 """The name of its operator in Python's data model, without underscores."""

@@ -132,7 +132,7 @@ linear(
 
 
 class _Around:
-    """What a rule needs of the points of a grid, in the namespace of the rule."""
+    """The data of a grid's points that a rule needs, in the namespace of the rule."""
 
     def __init__(self, F: Any, grid: Any, shape: Shape, sizes: Shape, **params: Any) -> None:
         self.F = F
@@ -159,7 +159,7 @@ class _Around:
         return total if any(coefficients) else None
 
     def weights(self, orders: Shape) -> list[Any]:
-        """As `Points.weights`: the weight of each element; None for 0."""
+        """Return the weight of each element, like `Points.weights`; None for 0."""
         each = [
             [self._polynomial(p, rest) for p in powers(self.mode, order)]
             for rest, order in zip(self.rests, orders, strict=True)
@@ -210,7 +210,7 @@ class _Around:
 
 
 def _flat(F: Any, g: Any, shape: Shape) -> Any:
-    """What belongs to samples (N, C, ...), as (N, C, 1, P)."""
+    """Return an array of samples (N, C, ...) as (N, C, 1, P)."""
     count = 1
     for n in shape[2:]:
         count *= n

@@ -15,7 +15,7 @@ _OF_MAT2 = {
     "mat2_sym_sizes": lambda mat2: tuple(mat2.shape),
     "mat2_sym_strides": lambda mat2: mat2.stride(),
 }
-"""What PyTorch notes of the second matrix of a product."""
+"""The attributes that PyTorch saves of the second matrix of a product."""
 
 
 def _mm_mat2(F: Any, g: Any, self: Any, mat2_ordered: bool) -> Any:

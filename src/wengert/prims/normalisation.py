@@ -191,7 +191,7 @@ general(
 
 
 def _spread(F: Any, g: Any, shape: Dims, dim: Dims, over: str) -> Any:
-    """What arrives at `standardised_sum` for each of the products that it adds up."""
+    """Return the cotangent of each of the products that `standardised_sum` adds up."""
     if over == "across":
         return g
     if over == "last":

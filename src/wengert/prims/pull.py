@@ -94,7 +94,7 @@ def _back(
     params: dict[str, Any],
     outs: tuple[_Value, ...],
 ) -> Sequence[Any]:
-    """What the rules of one primitive make of the cotangents of its results."""
+    """Return the results of one primitive's rules for the cotangents of its results."""
     g = tuple(given) if prim.outputs != 1 else given[0]
     known: dict[str, Any] = {**params, "result": outs[0].value}
     if prim.variadic:

@@ -44,7 +44,7 @@ _WORDS = {
     "tangents": "bilinear diagonal linear loss pooled reduced transposed",
 }
 WORDS = {facet: frozenset(words.split()) for facet, words in _WORDS.items()}
-"""What a record may say of facets whose layers have a rule for each of several words."""
+"""The allowed words of facets whose layers have a rule for each word."""
 METADATA = ("_shape", "_dtype", "_device", "_ordered")
 """The ends of names of what a rule may be told of an argument, without keeping it."""
 
@@ -107,7 +107,7 @@ def case(*shapes: Any, **params: Any) -> Case:
 
 
 def not_implemented(kernel: str, kinds: str = "c") -> dict[str, str]:
-    """What a record `refuses`: categories of dtypes, each with the message of PyTorch's kernels."""
+    """Return `refuses` of a record: categories of dtypes with the messages of PyTorch's kernels."""
     return dict.fromkeys(kinds, f"\"{kernel}\" not implemented for '{{}}'")
 
 
@@ -150,7 +150,7 @@ class Primitive:
         their cotangents as a tuple `g`.
     node: The name of the graph node, as PyTorch has it.
     outputs: Number of outputs (None: a tuple whose length depends on the input).
-    differentiable: How many of the outputs, from the first, carry a gradient.
+    differentiable: The number of leading outputs that carry a gradient.
     broadcasts
         Whether the array arguments broadcast against each other; cotangents are then summed down
         to their arguments' shapes by the engine.

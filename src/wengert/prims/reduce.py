@@ -87,7 +87,7 @@ reduction(
 
 
 def _evenly(F: Any, mask: Any, dtype: Any, dim: tuple[int, ...]) -> Any:
-    """What each element of a mask has of a whole that is shared evenly along `dim`."""
+    """Return each element's share of a whole that is divided evenly over a mask along `dim`."""
     share = F.to_copy(mask, dtype=dtype)
     return share / F.sum_dim(share, dim=dim, keepdim=True)
 

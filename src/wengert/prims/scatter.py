@@ -91,7 +91,7 @@ Places = type[_Elements] | type[_Positions]
 
 
 def _ties(F: Any, at: Places, index: Any, own: Any, given: Any, dim: int) -> Any:
-    """How many values, of the tensor and of those put there, are the extreme of each place."""
+    """Return the number of values, old and scattered, that attain the extreme at each position."""
     count = at.add(F, own, index, given, dim)
     return F.where(count == 0, 1, count)
 

@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    kernel: What computes it.
+    kernel: The kernel that computes it.
     slopes: ``slope(F, *args)`` for each argument, the derivative by it; None where none is known.
     """
 

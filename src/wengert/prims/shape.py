@@ -160,7 +160,7 @@ view(
     positive="kept",
 )
 _OPEN_END = 2**63 - 1
-"""What PyTorch notes of a slice that goes to the end."""
+"""The end that PyTorch saves for a slice that goes to the end."""
 
 view(
     "slice",

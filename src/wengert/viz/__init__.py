@@ -35,7 +35,7 @@ if _TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        """What draws programs brings in the compiler, and is imported when it is first named."""
+        """Import the drawing of programs, which needs the compiler, when it is first used."""
         if name == "draw_program":
             return _importlib.import_module("wengert.viz.programs").draw_program
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

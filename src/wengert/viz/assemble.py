@@ -33,13 +33,13 @@ _LEAVES = 10
 
 @dataclass(slots=True)
 class Subject:
-    """What is to be drawn, and all that is known of it.
+    """The graph to draw, with everything known about it.
 
     Attributes
     ----------
     show: The words of `draw`'s argument `show`.
     limit: The most boxes.
-    names: What values are called.
+    names: The names of values.
     formulas: For vertices whose operation has one: what it computes. Their boxes show values, the
         others' operations.
     lines: Source lines, by node, where they are not noted on it.
@@ -130,7 +130,7 @@ class Assembler:
             self.short[vertex] = given or lone
 
     def name_of(self, vertex: int, out: int = 0) -> str:
-        """What an output of a vertex is called in a text."""
+        """Return the name of an output of a vertex in texts."""
         given = self.subject.names.get((vertex, out))
         name = given or self.short.get(vertex, f"#{vertex}")
         several = not self.graph.is_leaf(vertex) and self.graph.nodes[vertex].several

@@ -21,9 +21,9 @@ from wengert.viz.scopes import Scopes
 _FAR = 4096
 """Beyond this distance it does not matter how far back an argument was computed."""
 _SHARED = 5
-"""What so many nodes use counts as common to all rounds of a repetition."""
+"""A value used by this many nodes counts as common to all rounds of a repetition."""
 _OFTEN = 3
-"""How often a distance must be met to count as part of a pattern."""
+"""The number of times a distance must occur to count as part of a pattern."""
 _ROUNDS = 12
 _FEW = 30
 """The number of boxes that repetitions are joined above, where the depth was chosen."""
@@ -38,7 +38,7 @@ class Group:
 
     Attributes
     ----------
-    count: How often a pattern repeats itself in the group.
+    count: The number of repetitions of a pattern in the group.
     block: The number of nodes of the pattern's first round.
     kind: ``"node"``, ``"repetition"``, ``"call"`` or ``"stretch"``.
     """
@@ -157,7 +157,7 @@ class _Sequence:
         self.ends = users[sources < count], sources[sources < count]
 
     def symbols(self, groups: list[Group], content: Any) -> Any:
-        """What each group is, with the distances of the groups that it uses."""
+        """Return a symbol for each group: its kind and the distances of the groups that it uses."""
         starts = np.array([group.start for group in groups], np.int64)
         number = np.searchsorted(starts, np.arange(len(self.content)), "right") - 1
         head, tail = number[self.heads], number[self.tails]

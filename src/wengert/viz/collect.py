@@ -85,7 +85,7 @@ def works_by_element(prim: Any) -> bool:
 
 
 class Graph:
-    """What a backward pass from `outputs` walks, as vertices numbered in the order of recording.
+    """The graph that a backward pass from `outputs` walks, with vertices in recording order.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ def _age(node: Any) -> int:
 
 
 class Facts:
-    """What is known, without computing anything, of the values of some vertices.
+    """The facts about the values of some vertices that need no computation.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ class Facts:
 
 
 def facts_of(graph: Graph, wanted: Iterable[int], tensors: Iterable[Any] = ()) -> Facts:
-    """What is known of the vertices `wanted`, and of `tensors` where they are in the graph."""
+    """Return the known facts about the vertices `wanted` and the `tensors` in the graph."""
     known = Facts()
     asked = set(wanted)
     for tensor, root in zip(graph.outputs, graph.roots, strict=True):

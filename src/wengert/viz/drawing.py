@@ -24,7 +24,7 @@ class Drawing:
 
     Parameters
     ----------
-    picture: What is drawn.
+    picture: The picture to draw.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Drawing:
 
     @property
     def laid(self) -> Layout:
-        """Where everything stands; found out when it is first asked for."""
+        """The layout, computed on first access."""
         if self._laid is None:
             self._laid = lay_out(self.picture)
         return self._laid

@@ -115,7 +115,7 @@ class Evaluation:
         return within(site_of(node) if call is None else call.site, self._outer)
 
     def names(self, groups: list[Group], given: Any) -> dict[Key, str]:
-        """What values are called: arguments, results, variables of the program, v1, v2, ... ."""
+        """Return the names of values: arguments, results, program variables, v1, v2, ... ."""
         graph = self.graph
         found: dict[Key, str] = {}
         used: set[str] = set()
@@ -172,7 +172,7 @@ class Evaluation:
     # -- formulas ---------------------------------------------------------------------------------
 
     def arguments(self, i: int, names: Mapping[Key, str]) -> list[str]:
-        """What the arguments of node `i` are called, one for each edge."""
+        """Return the names of the arguments of node `i`, one for each edge."""
         node = self.graph.nodes[i]
         call = self.trace.calls.get(node)
         known = {place: (vertex, out) for vertex, out, place in self.graph.inputs(i)}
@@ -189,7 +189,7 @@ class Evaluation:
         return texts
 
     def formula(self, group: Group, names: Mapping[Key, str]) -> str:
-        """What the box of a value says that it is."""
+        """Return the formula in the box of a value."""
         i = group.stop - 1
         if group.kind == "fused":
             below = E.reciprocal(named(self.arguments(group.start, names)[0]))
@@ -251,7 +251,7 @@ def _is_floating(value: Any) -> bool:
 
 
 def _input(value: Any, whole: bool) -> Any:
-    """What the function is given in place of an argument: a leaf, where one can be made.
+    """Return the value to pass for an argument of the function: a leaf, where one can be made.
 
     Parameters
     ----------

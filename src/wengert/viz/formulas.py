@@ -27,7 +27,7 @@ _LONGEST_PRODUCT = 40
 
 
 def constant_text(value: Any) -> str:
-    """How a formula shows what has no name: a number as itself, an array by its shape."""
+    """Return the text of an unnamed value in a formula: a number itself, an array's shape."""
     payload: Any = value._payload if isinstance(value, TensorBase) else value
     if isinstance(payload, np.ndarray | np.generic):
         if payload.ndim == 0:
@@ -62,11 +62,11 @@ def parameters(node: Any, params: Mapping[str, Any] | None) -> dict[str, Any]:
 def expression(
     node: Any, names: Sequence[str], params: Mapping[str, Any] | None = None, short: bool = False
 ) -> str:
-    """What `node` computes, as a Python programmer writes it.
+    """Return the computation of `node` as a Python expression.
 
     Parameters
     ----------
-    names: For each edge what its argument is called.
+    names: For each edge the name of its argument.
     params: The operation's parameters, where they are known beside those that the node keeps.
     short: Whether to leave out parameters.
     """
@@ -96,7 +96,7 @@ def _computed(node: Any, args: list[Symbol], params: Mapping[str, Any] | None) -
 def _values(
     node: Any, names: Sequence[str], result: Symbol, params: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """What the rules of a node need: formulas of values, and what is known of them otherwise."""
+    """Return the values that a node's rules need: formulas, with the facts known about them."""
     prim = node.prim
     values = {"result": result, **parameters(node, params)}
     for arg, name in zip(prim.args, names, strict=False):
@@ -119,7 +119,7 @@ def partial(
     Parameters
     ----------
     names, params: As for `expression`.
-    result: What the result is called.
+    result: The name of the result.
     """
     prim = getattr(type(node), "prim", None)
     if prim is None or not (works_by_element(prim) or prim.family == "bilinear"):
@@ -138,7 +138,7 @@ def product(
     factor: Symbol | None,
     params: Mapping[str, Any] | None = None,
 ) -> str:
-    """What an operation makes of an adjoint or a tangent, for one of its arguments, as a formula.
+    """Return, as a formula, the product of an adjoint or a tangent with an operation's derivative.
 
     Parameters
     ----------

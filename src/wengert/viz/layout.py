@@ -30,7 +30,7 @@ _NEAR = 0.25  # lanes as near as this are one straight line
 
 @dataclass(slots=True)
 class Layout:
-    """Where everything stands.
+    """The positions of everything in a drawing.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Layout:
         from a box to itself has none.
     labels: The middle of each arrow's label, or None.
     rows: The row of each box.
-    crossings: How many crossings of arrows are left between rows.
+    crossings: The number of crossings of arrows left between rows.
     """
 
     width: float = 0.0
@@ -241,7 +241,7 @@ def _heights(net: Net, x: list[float], gap: float) -> tuple[list[float], list[fl
 
 
 def _entries(net: Net, arrows: Sequence[Pair], x: list[float]) -> list[float]:
-    """Where each arrow enters its head: straight below where it comes from, as far as possible."""
+    """Return where each arrow enters its head: straight below its tail, as far as possible."""
     result = [0.0] * len(arrows)
     entering: dict[int, list[int]] = {}
     for number, (_, head) in enumerate(arrows):

@@ -137,7 +137,7 @@ def _sweep(net: Net, rows: list[list[int]], down: bool, late: bool) -> None:
 
 
 def _switch(net: Net, rows: list[list[int]]) -> bool:
-    """Let neighbours in a row change places where fewer segments cross then."""
+    """Swap neighbours in a row where that reduces the number of crossings."""
     place = _places(net, rows)
     changed = False
     for row in rows:
@@ -157,7 +157,7 @@ def _switch(net: Net, rows: list[list[int]]) -> bool:
 
 
 def _gain(left: list[int], right: list[int]) -> int:
-    """How many crossings fewer there are with `right` on the left."""
+    """Return the number of crossings saved by placing `right` on the left."""
     if len(left) == 1 == len(right):
         return (left[0] > right[0]) - (left[0] < right[0])
     if len(left) * len(right) > _MANY:

@@ -102,7 +102,7 @@ def page_text(picture: Picture, laid: Layout | None = None) -> str:
 
     Parameters
     ----------
-    laid: Where the boxes stand, if that is known already.
+    laid: The layout, if it is known already.
     """
     laid = lay_out(picture) if laid is None else laid
     script = _asset("page.js")

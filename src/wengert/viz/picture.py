@@ -20,7 +20,7 @@ class Box:
     lines: Further lines.
     details: What a reader sees who asks for more, by name: value, shape, gradient, source line, ...
     scope: The functions and loops that the box belongs to, outermost first.
-    count: How many boxes of the same form this one stands for.
+    count: The number of boxes of the same form that this one stands for.
     """
 
     kind: str

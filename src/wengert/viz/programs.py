@@ -19,7 +19,7 @@ def draw_program(compiled: Any, title: str | None = None) -> Drawing:
 
     Parameters
     ----------
-    compiled : Compiled. What `wengert.compile` returned. Before its first call the picture is
+    compiled : Compiled. The result of `wengert.compile`. Before its first call the picture is
         empty, and says so.
     title : str, optional. The heading.
 

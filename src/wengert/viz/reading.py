@@ -35,7 +35,7 @@ def _named(label: str) -> str:
 
 
 def attributes(node: Any) -> dict[str, Any]:
-    """What `node` keeps, under the names that PyTorch's node has after ``_saved_``.
+    """Return the saved values of `node`, by PyTorch's names after ``_saved_``.
 
     Empty where the graph has been freed, and for custom Functions, which show `saved_tensors`.
     """

@@ -9,11 +9,11 @@ import numpy as np
 from wengert.base.sections import fill_sections
 
 _LEAST = 3
-"""How often a pattern has to follow itself to count as a repetition."""
+"""The number of times a pattern must follow itself to count as a repetition."""
 _WORDS = (1, 2, 4, 16, 64)
 """The lengths of words whose distances from one to the next are tried as periods."""
 _PERIODS = 12
-"""How many periods are tried for each length of words."""
+"""The number of periods to try for each length of words."""
 
 
 class Run(NamedTuple):

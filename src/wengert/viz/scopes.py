@@ -60,7 +60,7 @@ class Scopes:
         return shared[-1]
 
     def group(self, i: int, depth: int) -> Any:
-        """What the nodes of one group have in common that is drawn as one box at `depth`.
+        """Return the key shared by the nodes that are drawn as one box at `depth`.
 
         None if node `i` is in no such group.
         """

@@ -211,7 +211,7 @@ def svg_text(picture: Picture, theme: str = "auto", laid: Layout | None = None) 
     Parameters
     ----------
     theme: ``"light"``, ``"dark"``, or ``"auto"`` for what the reader's system prefers.
-    laid: Where the boxes stand, if that is known already.
+    laid: The layout, if it is known already.
     """
     laid = lay_out(picture) if laid is None else laid
     heading = escaped(cut(picture.title, 900.0, 16.0, bold=True))

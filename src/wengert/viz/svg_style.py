@@ -45,7 +45,7 @@ SERIES_DARK = ("#6aa9ee", "#e9a254", "#63c087", "#a48ce6", "#e8736d", "#56c0c9")
 
 
 def _shapes(root: str) -> str:
-    """What does not depend on light or dark."""
+    """The styles that do not depend on the colour scheme."""
     return f"""
 {root} .line {{ fill: none; stroke-width: 1.3; }}
 {root} .arrow.saved .line {{ stroke-dasharray: 5 3; }}

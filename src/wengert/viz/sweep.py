@@ -52,7 +52,7 @@ class Reverse:
         self._wanted = wanted
 
     def begin(self, pending: dict[Any, Any]) -> None:
-        """Nothing has to be done before the first node."""
+        """Do nothing: there is nothing to prepare before the first node."""
 
     def step(self, node: Any, g: Any, keep: bool, edges: Any) -> Any:
         """Run `node` backwards, and note what arrived and what it gave."""
@@ -67,7 +67,7 @@ class Reverse:
         return grads
 
     def finished(self, node: Any, pending: dict[Any, Any]) -> None:
-        """Nothing has to be done after a node."""
+        """Do nothing after a node."""
 
 
 def reverse_sweep(graph: Graph, gradients: list[Any], wanted: set[int] | None = None) -> Reverse:
@@ -100,7 +100,7 @@ def reverse_sweep(graph: Graph, gradients: list[Any], wanted: set[int] | None = 
 
 
 class _Local:
-    """What stands for a walk while one node is run by itself."""
+    """The substitute for a walk while a single node is run by itself."""
 
     targets = Reverse.targets
 
@@ -304,7 +304,7 @@ def _constant(value: Any) -> Any:
 
 
 def failure_note(what: str, error: Exception) -> str:
-    """What to tell the reader of a picture when a sweep could not be made.
+    """Return the note to show in a picture when a sweep has failed.
 
     Parameters
     ----------

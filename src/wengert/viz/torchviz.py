@@ -37,7 +37,7 @@ def make_dot(
 
     Parameters
     ----------
-    var : Tensor or tuple of Tensor. What the graph belongs to.
+    var : Tensor or tuple of Tensor. The results whose graph to show.
     params : dict of str to Tensor, optional. Names for tensors.
     show_attrs : bool. Whether nodes show what else they keep, such as the dimension of a sum.
     show_saved : bool. Whether to draw what built-in operations saved. What custom Functions saved

@@ -33,7 +33,7 @@ class Call:
     ----------
     prim, tensors, params: The operation and its arguments.
     payloads: The values of the arguments when it was computed.
-    site: Where the program was.
+    site: The position in the program.
     last: Whether no further operation was computed by the same call of a function of the library.
     """
 
@@ -111,7 +111,7 @@ class Trace(Dispatch):
         return edge
 
     def finish(self) -> None:
-        """Let go of the frame that was held to tell calls apart."""
+        """Release the frame that was held to distinguish calls."""
         self._entered = self._last = None
 
 

@@ -36,7 +36,7 @@ def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _
 
     Parameters
     ----------
-    y : Tensor or tuple of Tensor. What the graph belongs to.
+    y : Tensor or tuple of Tensor. The results whose graph to show.
     params : dict of str to Tensor, list of Tensor or object with named_parameters, optional. Names
         for leaves and for values on the way.
     depth : int, optional. How many levels of function calls to write operation by operation, as for

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: the modules, a file for each kind."""
+"""Layer 8 · nn: the modules, one file per kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: activations that are smooth, or shrink."""
+"""Layer 8 · nn: smooth activations and shrinking ones."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -87,7 +87,7 @@ class Softplus(Module):
     Parameters
     ----------
     beta : float. The steepness.
-    threshold : float. Where ``beta * input`` is above it, the result is the input itself.
+    threshold : float. Where ``beta * input`` exceeds it, the result is the input itself.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class Hardshrink(_Shrinks):
 
     Parameters
     ----------
-    lambd : float. The limit.
+    lambd : float. The threshold.
 
     Examples
     --------

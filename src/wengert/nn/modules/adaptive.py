@@ -1,4 +1,4 @@
-"""Layer 8 · nn: a softmax of many classes, most of which are rare."""
+"""Layer 8 · nn: a softmax over many classes, most of which are rare."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -21,12 +21,12 @@ __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
 
 class ASMoutput(NamedTuple):
-    """What a call of `AdaptiveLogSoftmaxWithLoss` returns."""
+    """The result of calling `AdaptiveLogSoftmaxWithLoss`."""
 
     output: Tensor
-    """The log-probability of the target, for each sample."""
+    """The log-probability of the target of each sample."""
     loss: Tensor
-    """Minus their mean."""
+    """The negative mean of `output`."""
 
 
 def _check_cutoffs(cutoffs: list[int], n_classes: int) -> None:
@@ -43,17 +43,17 @@ def _check_cutoffs(cutoffs: list[int], n_classes: int) -> None:
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """The log-probability of classes that are sorted by frequency, the rare ones in clusters.
+    """The log-probability of classes sorted by frequency, with the rare ones in clusters.
 
     Parameters
     ----------
     in_features : int. The size of the last dimension of the input.
     n_classes : int. The number of classes.
-    cutoffs : sequence of int. Where the clusters begin; classes below the first number are looked
-        at always.
-    div_value : float. By how much the inner size shrinks from cluster to cluster.
+    cutoffs : sequence of int. The first class of each cluster; classes below the first cutoff are
+        always computed.
+    div_value : float. The factor by which the inner size shrinks from cluster to cluster.
     head_bias : bool. Whether the frequent classes have a bias.
-    device, dtype : optional. Of the parameters.
+    device, dtype : optional. The device and dtype of the parameters.
 
     Raises
     ------
@@ -113,7 +113,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                 cast("Linear", layer).reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> ASMoutput:
-        """The log-probabilities of the targets, and minus their mean.
+        """Return the log-probabilities of the targets, and their negative mean.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return cat(parts, dim=1)
 
     def log_prob(self, input: Any) -> Any:
-        """The log-probabilities of all classes, of shape (N, n_classes).
+        """Return the log-probabilities of all classes, of shape (N, n_classes).
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return self._get_full_log_prob(input, self.head(input))
 
     def predict(self, input: Any) -> Any:
-        """The most probable class of each sample, of shape (N,).
+        """Return the most probable class of each sample, of shape (N,).
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         open_ = output >= self.shortlist_size
         if not bool(open_.any()):
             return output
-        # only where a cluster is ahead of the frequent classes, its classes have to be looked at
+        # look into a cluster only where it is more probable than the frequent classes
         rows = open_.nonzero().flatten()
         full = self._get_full_log_prob(
             input.index_select(0, rows), head_output.index_select(0, rows)

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: pooling to a size that is given, with windows that adapt or are drawn."""
+"""Layer 8 · nn: pooling to a given size, with adaptive or random windows."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -12,7 +12,7 @@ from wengert.nn.modules.making import Sizes, repeated
 from wengert.nn.modules.module import Module
 from wengert.types import Tensor
 
-# -- windows that adapt ---------------------------------------------------------------------------
+# -- adaptive windows -----------------------------------------------------------------------------
 
 
 class _AdaptivePoolNd(Module):
@@ -24,7 +24,7 @@ class _AdaptivePoolNd(Module):
 
 
 class _AdaptiveAvgPoolNd(_AdaptivePoolNd):
-    """The base of those that take means."""
+    """The base of adaptive average pooling."""
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
@@ -33,7 +33,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     Parameters
     ----------
     output_size : int or tuple of int. The size of the pooled dimensions; with several of them, None
-        stands for the input's.
+        keeps the input's size.
 
     Examples
     --------
@@ -83,8 +83,8 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     Parameters
     ----------
     output_size : int or tuple of int. The size of the pooled dimensions; with several of them, None
-        stands for the input's.
-    return_indices : bool. Whether to return the places of the maxima, too.
+        keeps the input's size.
+    return_indices : bool. Whether to return the indices of the maxima, too.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
-# -- windows that are drawn -----------------------------------------------------------------------
+# -- random windows -------------------------------------------------------------------------------
 
 
 class _FractionalMaxPoolNd(Module):
@@ -170,20 +170,20 @@ class _FractionalMaxPoolNd(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """`functional.fractional_max_pool2d`: maxima of windows whose places are drawn at random.
+    """`functional.fractional_max_pool2d`: maxima over randomly placed windows.
 
     Parameters
     ----------
     kernel_size : int or tuple of int. The size of the windows.
-    output_size : int or tuple of int, optional. How many windows there are along each dimension.
-    output_ratio : float or tuple of float, optional. The same, as shares of the input's sizes,
-        between 0 and 1.
-    return_indices : bool. Whether to return the places of the maxima, too.
+    output_size : int or tuple of int, optional. The number of windows along each dimension.
+    output_ratio : float or tuple of float, optional. The output size as a fraction of the input
+        size, between 0 and 1.
+    return_indices : bool. Whether to return the indices of the maxima, too.
 
     Raises
     ------
-    ValueError: If not just one of `output_size` and `output_ratio` is given, or a number is out of
-        range.
+    ValueError: If not exactly one of `output_size` and `output_ratio` is given, or a number is out
+        of range.
 
     Examples
     --------

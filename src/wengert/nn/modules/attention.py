@@ -1,4 +1,4 @@
-"""Layer 8 · nn: attention of several heads."""
+"""Layer 8 · nn: multi-head attention."""
 
 # the classes and arguments have PyTorch's names
 
@@ -17,7 +17,7 @@ from wengert.types import Device, Tensor
 
 
 class MultiheadAttention(Module):
-    """Attention of several heads between projections (A. Vaswani et al., 2017).
+    """Multi-head attention over learned projections (A. Vaswani et al., 2017).
 
     Called with query, key and value, of shapes (l, batch, embed_dim), (s, batch, kdim) and
     (s, batch, vdim), it returns the result, of the shape of the query, and the weights.
@@ -25,14 +25,14 @@ class MultiheadAttention(Module):
     Parameters
     ----------
     embed_dim : int. The number of features of the query and of the result.
-    num_heads : int. The number of heads, which share the features out among them.
-    dropout : float. The probability of each weight to become 0 during training.
+    num_heads : int. The number of heads, among which the features are divided.
+    dropout : float. The probability with which each weight becomes 0 during training.
     bias : bool. Whether the projections have biases.
     add_bias_kv : bool. Whether a row of parameters is appended to key and value.
     add_zero_attn : bool. Whether a row of zeros is appended to key and value.
-    kdim, vdim : int, optional. The number of features of key and value; by default `embed_dim`.
+    kdim, vdim : int, optional. The number of features of key and value; default: `embed_dim`.
     batch_first : bool. Whether the batch is the first dimension of query, key, value and result.
-    device, dtype: Of the parameters.
+    device, dtype : optional. The device and dtype of the parameters.
 
     Raises
     ------
@@ -131,10 +131,10 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """The result and the weights, or None; see `functional.multi_head_attention_forward`."""
+        """Return result and weights, or None; see `functional.multi_head_attention_forward`."""
         turned = self.batch_first and query.dim() == 3
         if turned:
-            # the same tensor stays one, so that one product projects it
+            # the same tensor stays one tensor, so that one product projects it
             by_id = {id(t): t for t in (query, key, value)}
             swapped = {at: transpose(t, 0, 1) if t.dim() == 3 else t for at, t in by_id.items()}
             query, key, value = (swapped[id(t)] for t in (query, key, value))

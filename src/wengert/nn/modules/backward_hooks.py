@@ -1,9 +1,9 @@
-"""Layer 8 · nn: what gives a module's backward hooks the gradients of its inputs and outputs.
+"""Layer 8 · nn: the nodes that give backward hooks a module's input and output gradients.
 
 NOTE [backward hooks of modules]
-The tensors among the inputs of a module pass through one node, `BackwardHookFunction`, which hands
-them on, and so do those among its outputs. When the backward pass has run the first of these nodes,
-the gradients of the outputs are known; when it has run the other, those of the inputs.
+The tensors among the inputs of a module pass through one identity node, `BackwardHookFunction`, and
+those among its outputs through another. The backward pass runs the node of the outputs first, and
+then the gradients of the outputs are known; after the node of the inputs, those of the inputs.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from wengert.tensor.tensor import Tensor
 
 
 class BackwardHookFunction(Function):
-    """Hands its arguments on, so that one node sees all of their gradients."""
+    """The identity of its arguments, as one node that sees all of their gradients."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> tuple[Any, ...]:
-        """The arguments themselves."""
+        """Return the arguments themselves."""
         ctx.mark_non_differentiable(*[arg for arg in args if not arg.requires_grad])
         return args
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
-        """The cotangents themselves."""
+        """Return the cotangents themselves."""
         return grads
 
 
@@ -46,7 +46,7 @@ class BackwardHook:
         self._input_count = 0
 
     def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The positional arguments that `forward` is to get."""
+        """Return the positional arguments to call `forward` with."""
         self._input_count = len(args)
         made, self._inputs, node = _through_one_node(args)
         if node is not None and self._inputs is not None:
@@ -55,7 +55,7 @@ class BackwardHook:
         return made
 
     def setup_output_hook(self, result: Any) -> Any:
-        """What the call is to return in place of `result`."""
+        """Return the value that the call returns instead of `result`."""
         if not isinstance(result, Tensor | tuple):
             warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of "
@@ -105,9 +105,9 @@ class BackwardHook:
 
     def _when_inputs_are_known(self, grads: Any, _: Any) -> Any:
         if self._grad_outputs is None or self._inputs is None:
-            # the gradient has come to the input without passing through the output
+            # the gradient reached the input without passing through the output
             return None
-        # the hooks see zeros for tensors that no gradient is asked for, or comes to
+        # the hooks see zeros for tensors that need no gradient, or get none
         seen = [
             zeros(shape, dtype=dtype) if grad is None else grad
             for grad, (shape, dtype) in zip(grads, self._kinds, strict=True)
@@ -131,7 +131,7 @@ class BackwardHook:
 
 
 def _spread(values: Any, places: Sequence[int], count: int) -> tuple[Any, ...]:
-    """A tuple of `count` with `values` at `places`, and None elsewhere."""
+    """Return a tuple of length `count` with `values` at `places`, and None elsewhere."""
     made = [None] * count
     for place, value in zip(places, values, strict=True):
         made[place] = value
@@ -139,9 +139,11 @@ def _spread(values: Any, places: Sequence[int], count: int) -> tuple[Any, ...]:
 
 
 def _through_one_node(values: tuple[Any, ...]) -> tuple[Any, list[int] | None, Any]:
-    """The values with all tensors led through one node; where they are, and the node.
+    """Pass all tensors among the values through one node.
 
-    Both are None where no gradient is recorded.
+    Returns the new values, the positions of the tensors, and the node.
+
+    The positions and the node are None where no gradient is recorded.
     """
     places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
     tensors = [values[i] for i in places]
@@ -152,7 +154,7 @@ def _through_one_node(values: tuple[Any, ...]) -> tuple[Any, list[int] | None, A
     for place, tensor in zip(places, BackwardHookFunction.apply(*tensors), strict=True):
         made[place] = tensor
         node = node or tensor.grad_fn
-    # a named tuple takes its fields one by one
+    # a named tuple takes its fields as separate arguments
     return tuple(made) if type(values) is tuple else type(values)(*made), places, node
 
 
@@ -178,7 +180,7 @@ def hook_outputs_node(module: Any, hooks: Sequence[Any], args: Any, result: Any)
 
 
 def _what_is_missing(args: Any, result: Any, node: Any) -> str | None:
-    """Why a hook of the older kind does not see all gradients; None if it does."""
+    """Return why a hook of the older kind does not see all gradients; None if it does."""
     outputs = result if isinstance(result, tuple) else (result,)
     if not all(isinstance(value, Tensor) for value in outputs):
         return "when outputs are nested in python data structure"

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: normalisation of batches."""
+"""Layer 8 · nn: batch normalisation."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -22,13 +22,13 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _NormBase(Module):
-    """What batch and instance norms share: scale and shift, and running statistics."""
+    """The common base of batch and instance norms: scale, shift and running statistics."""
 
     _shows = "num_features eps= momentum= affine= bias= track_running_stats="
 
     _version = 2
     _ranks: ClassVar[tuple[int, ...]]
-    """The numbers of dimensions that an input may have."""
+    """The allowed numbers of dimensions of an input."""
 
     weight: Parameter
     bias: Parameter
@@ -67,14 +67,14 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Forget the batches that have been seen."""
+        """Reset the running statistics."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self) -> None:
-        """Forget the batches that have been seen; the scale becomes 1, the shift 0."""
+        """Reset the running statistics, and set the scale to 1 and the shift to 0."""
         self.reset_running_stats()
         if self.affine:
             ones_and_zeros(self.weight, self.bias)
@@ -87,7 +87,7 @@ class _NormBase(Module):
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, *others: Any
     ) -> None:
-        # states of the first version have no count
+        # states of the first version have no batch count
         version, key = local_metadata.get("version"), f"{prefix}num_batches_tracked"
         old = version is None or version < 2
         if old and self.track_running_stats and key not in state_dict:
@@ -98,14 +98,14 @@ class _NormBase(Module):
 
 class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
-        """The normalised batch; in training, the running statistics follow it."""
+        """Return the normalised batch; in training, update the running statistics."""
         self._check_input_dim(input)
         training, count = self.training, self.num_batches_tracked
         tracks = self.track_running_stats
         counts = training and tracks and count is not None
         share = self.momentum
         if share is None:
-            # the mean of all batches so far
+            # the cumulative mean over all batches
             share = 1 / (float(count) + 1) if counts else 0.0
         used = tracks or not training
         statistics: Any = self.running_mean, self.running_var
@@ -127,26 +127,26 @@ class _BatchNorm(_NormBase):
 class BatchNorm1d(_BatchNorm):
     """`functional.batch_norm` of an input of shape (N, C) or (N, C, L).
 
-    In training, the means and variances of the batch are used, and running ones follow them, which
-    are used in evaluation.
+    In training, the layer normalises by the mean and variance of the batch and updates its running
+    statistics, by which it normalises in evaluation.
 
     Parameters
     ----------
     %(features_of_channels, eps_of_quotients)s
-    momentum : float, optional. The share of a new batch in the running statistics; None for the
-        mean of all batches.
-    affine : bool. Whether there are a scale and a shift for each channel.
-    track_running_stats : bool. Whether there are running statistics; without them, those of the
-        batch are always used.
-    device, dtype : optional. Of parameters and buffers.
-    bias : bool. Whether there is a shift beside the scale.
+    momentum : float, optional. The weight of a new batch in the running statistics; None for the
+        mean over all batches.
+    affine : bool. Whether each channel has a learned scale and shift.
+    track_running_stats : bool. Whether to keep running statistics; without them, the layer always
+        uses those of the batch.
+    device, dtype : optional. The device and dtype of parameters and buffers.
+    bias : bool. Whether there is a shift in addition to the scale.
 
     Attributes
     ----------
-    weight, bias : Parameter or None. The scale, at first 1, and the shift, at first 0; of shape
+    weight, bias : Parameter or None. The scale, initially 1, and the shift, initially 0; of shape
         (C,).
     running_mean, running_var : Tensor or None. The running statistics; buffers of shape (C,).
-    num_batches_tracked : Tensor or None. How many batches there were; a buffer without dimensions.
+    num_batches_tracked : Tensor or None. The number of batches so far; a buffer without dimensions.
 
     Examples
     --------
@@ -188,12 +188,13 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over all processes, of which there is one: that of its batch.
+    """Batch normalisation over all processes; there is one, so it is plain batch normalisation.
 
     Parameters
     ----------
     num_features, eps, momentum, affine, track_running_stats : As for `BatchNorm2d`.
-    process_group, device, dtype: Where it is, and of what dtype.
+    process_group : optional. Has no effect.
+    device, dtype : optional. The device and dtype of parameters and buffers.
 
     Examples
     --------
@@ -222,7 +223,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """A module with this in place of each batch normalisation in it, with its parameters."""
+        """Replace each batch normalisation in a module by this class, keeping its parameters."""
         made = module
         if isinstance(module, _BatchNorm):
             made = cls(

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: modules that hold modules in a row, in a list, or by names."""
+"""Layer 8 · nn: modules that hold modules in sequence, in a list, or by name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _Row(Module):
-    """What `Sequential` and `ModuleList` have in common: modules in an order, by their numbers."""
+    """The common base of `Sequential` and `ModuleList`: modules in order, keyed by number."""
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -44,12 +44,12 @@ class _Row(Module):
         return self
 
     def insert(self, index: int, module: Module) -> Any:
-        """Put a module before the one at `index`.
+        """Insert a module before the one at `index`.
 
         Raises
         ------
         AssertionError: If `module` is not a module.
-        IndexError: If there is no such place.
+        IndexError: If the index is out of range.
         """
         if not isinstance(module, Module):
             raise AssertionError(
@@ -63,7 +63,7 @@ class _Row(Module):
         return self
 
     def pop(self, key: int | slice) -> Any:
-        """Take the module at a place out, and return it."""
+        """Remove the module at an index, and return it."""
         found = cast("Any", self)[key]
         del self[key]
         return found
@@ -79,7 +79,7 @@ class _Row(Module):
 
 
 def _key(module: Any, idx: Any) -> str:
-    """The name of the module at a place, which may be counted from the end."""
+    """Return the name of the module at an index, which may be negative."""
     idx = operator.index(idx)
     if not -len(module) <= idx < len(module):
         raise IndexError(f"index {idx} is out of range")
@@ -87,7 +87,7 @@ def _key(module: Any, idx: Any) -> str:
 
 
 def _number(module: Any, modules: list[Any]) -> None:
-    # the same table, which others may look at
+    # keep the same table object: others may hold a reference to it
     module._modules.clear()
     module._modules.update((str(i), module) for i, module in enumerate(modules))
 
@@ -101,7 +101,7 @@ def _factor(module: Any, other: Any) -> int:
 
 
 class Sequential(_Row):
-    """Modules that are called one after another, each on what the one before gave.
+    """A chain of modules, each called on the result of the one before.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Sequential(_Row):
             self.add_module(name, module)
 
     def forward(self, input: Tensor) -> Tensor:
-        """What the last module gives."""
+        """Return the result of the last module."""
         for module in self._modules.values():
             input = module(input)
         return input
@@ -175,11 +175,11 @@ def _check_sequential(other: Any) -> None:
 
 
 class ModuleList(_Row):
-    """A list of modules, whose parameters are found.
+    """A list of modules that are registered, so that their parameters are found.
 
     Parameters
     ----------
-    modules : iterable of Module, optional. What it begins with.
+    modules : iterable of Module, optional. The initial modules.
 
     Examples
     --------
@@ -209,11 +209,11 @@ class ModuleList(_Row):
         return ModuleList(chain(self, other))
 
     def extend(self, modules: Iterable[Module]) -> Self:
-        """Add all of some modules at the end.
+        """Append all modules of an iterable.
 
         Raises
         ------
-        TypeError: If `modules` is not iterable, or holds what is not a module.
+        TypeError: If `modules` is not iterable, or holds something that is not a module.
         """
         if not isinstance(modules, Iterable):
             raise TypeError(
@@ -223,7 +223,7 @@ class ModuleList(_Row):
         return super().extend(modules)
 
     def __repr__(self) -> str:
-        # like neighbours in one line
+        # equal neighbours share a line
         runs: list[tuple[int, int, str]] = []
         for i, text in enumerate(map(repr, self)):
             if runs and runs[-1][2] == text:
@@ -241,11 +241,11 @@ class ModuleList(_Row):
 
 
 class ModuleDict(Module):
-    """Modules by names of the program's own choice, whose parameters are found.
+    """A dictionary of modules that are registered, so that their parameters are found.
 
     Parameters
     ----------
-    modules : mapping or iterable of pairs, optional. What it begins with.
+    modules : mapping or iterable of pairs, optional. The initial modules by name.
 
     Examples
     --------
@@ -280,27 +280,27 @@ class ModuleDict(Module):
         return key in self._modules
 
     def clear(self) -> None:
-        """Take all modules out."""
+        """Remove all modules."""
         self._modules.clear()
 
     def pop(self, key: str) -> Module:
-        """Take the module of a name out, and return it."""
+        """Remove the module of a name, and return it."""
         return self._modules.pop(key)
 
     def keys(self) -> KeysView[str]:
-        """The names."""
+        """Return the names."""
         return self._modules.keys()
 
     def items(self) -> ItemsView[str, Module]:
-        """The names with their modules."""
+        """Return the pairs of name and module."""
         return self._modules.items()
 
     def values(self) -> ValuesView[Module]:
-        """The modules."""
+        """Return the modules."""
         return self._modules.values()
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
-        """Add modules from a mapping, or from an iterable of pairs of names and modules.
+        """Add modules from a mapping, or from an iterable of (name, module) pairs.
 
         Raises
         ------
@@ -312,12 +312,12 @@ class ModuleDict(Module):
 
 
 def pairs_of(source: Any, name: str, called: str) -> list[tuple[str, Any]]:
-    """The pairs that a module with names is updated by, checked.
+    """Return the checked (name, value) pairs that a module dictionary is updated from.
 
     Parameters
     ----------
     source: A mapping, or an iterable of pairs.
-    name, called: What errors call the class: of elements, and of the whole.
+    name, called: What error messages call the class of an element, and the container.
     """
     if not isinstance(source, Iterable):
         raise TypeError(
@@ -342,7 +342,7 @@ def pairs_of(source: Any, name: str, called: str) -> list[tuple[str, Any]]:
 
 
 class Container(Module):
-    """Modules by names, given as keyword arguments: an old name for what `Module` does itself."""
+    """A deprecated module that holds the modules given as keyword arguments, as `Module` can."""
 
     def __init__(self, **kwargs: Any) -> None:
         warn(

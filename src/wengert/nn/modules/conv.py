@@ -44,14 +44,14 @@ def _check_padding(padding: Any, stride: tuple[int, ...], padding_mode: str) -> 
 
 
 class _ConvNd(Module):
-    """What all convolutions have: sizes, parameters, and how these are printed."""
+    """The common base of convolutions: sizes, parameters and representation."""
 
     _dims: ClassVar[int]
-    """The number of dimensions of a channel."""
+    """The number of spatial dimensions."""
     _function: ClassVar[str]
-    """What it is in ``nn.functional``."""
+    """The name of the function in ``nn.functional``."""
 
-    # None with bias=False; programs that know better need not say so
+    # None with bias=False, but typed as a tensor, so that programs need no check
     weight: Parameter
     bias: Parameter
 
@@ -168,7 +168,7 @@ class _Conv(_ConvNd):
         )
 
     def _margins(self) -> list[int]:
-        """What `functional.pad` is given: two numbers for each dimension, the last one first."""
+        """The padding for `functional.pad`: two numbers per dimension, the last dimension first."""
         margins = []
         for i in reversed(range(self._dims)):
             if not isinstance(self.padding, str):
@@ -186,36 +186,35 @@ class _Conv(_ConvNd):
         return function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The convolution of the input, batched or not, with the layer's kernels."""
+        """Return the convolution of the input, batched or not, with the layer's kernels."""
         return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv1d(_Conv):
-    """`functional.conv1d` with kernels of its own, which slide along one dimension.
+    """A convolution along one dimension: `functional.conv1d` with parameters of its own.
 
     Parameters
     ----------
     in_channels, out_channels : int. The sizes of the channel dimension of the input and of the
         output.
-    kernel_size, stride, dilation : int or tuple of int. The size of the kernels, their steps, and
-        the distance between their elements.
-    padding : int, tuple of int, "same" or "valid". How far the input is continued on both sides;
-        "same" keeps its size.
-    groups : int. The number of groups of channels that have nothing to do with each other.
-    bias : bool. Whether there is a bias.
-    padding_mode : {"zeros", "reflect", "replicate", "circular"}. What the input is continued with.
-    device, dtype : optional. Of the parameters.
+    kernel_size, stride, dilation : int or tuple of int. The size of the kernels, the step from one
+        position to the next, and the distance between kernel elements.
+    padding : int, tuple of int, "same" or "valid". The number of elements added on both sides;
+        "same" keeps the input's size.
+    groups : int. The number of groups of channels that are convolved independently.
+    bias : bool. Whether to add a bias.
+    padding_mode : {"zeros", "reflect", "replicate", "circular"}. The values of the padding.
+    device, dtype : optional. The device and dtype of the parameters.
 
     Attributes
     ----------
-    weight : Parameter. Of shape (out_channels, in_channels // groups, *kernel_size), at first
-        uniform between plus and minus the inverse of the square root of the number of elements of a
-        kernel.
+    weight : Parameter. Of shape (out_channels, in_channels // groups, *kernel_size), initially
+        uniform between ``-1 / sqrt(n)`` and ``1 / sqrt(n)`` for kernels of n elements.
     bias : Parameter or None. Of shape (out_channels,), from the same distribution.
 
     Raises
     ------
-    ValueError: If the channels cannot be divided into the groups, or for another padding.
+    ValueError: If the channels cannot be divided into the groups, or the padding is unknown.
 
     Examples
     --------
@@ -230,7 +229,7 @@ class Conv1d(_Conv):
 
 
 class Conv2d(_Conv):
-    """`functional.conv2d` with kernels of its own; arguments as for `Conv1d`.
+    """A convolution of images: `functional.conv2d` with parameters; arguments as for `Conv1d`.
 
     Examples
     --------
@@ -243,7 +242,7 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """`functional.conv3d` with kernels of its own; arguments as for `Conv1d`.
+    """A convolution of volumes: `functional.conv3d` with parameters; arguments as for `Conv1d`.
 
     Examples
     --------
@@ -299,7 +298,7 @@ class _ConvTransposeNd(_ConvNd):
         )
 
     def _output_padding(self, input: Any, output_size: Sequence[int] | None) -> Sequence[int]:
-        """What is to be added at one side for the output to get the size that is asked for."""
+        """Return the output padding for which the output has the requested size."""
         if output_size is None:
             return self.output_padding
         dims = self._dims
@@ -326,9 +325,9 @@ class _ConvTransposeNd(_ConvNd):
         return [size - a for a, size in zip(least, asked, strict=True)]
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """The transposed convolution of the input, batched or not, with the layer's kernels.
+        """Return the transposed convolution of the input, batched or not, with the layer's kernels.
 
-        Where the stride leaves a choice, `output_size` says how large the output should be.
+        Where the stride allows several sizes of the output, `output_size` chooses one.
         """
         return getattr(F, self._function)(
             input,
@@ -343,7 +342,7 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """`functional.conv_transpose1d` with kernels of its own: `Conv1d`, from output to input.
+    """`functional.conv_transpose1d` with parameters of its own: the transpose of `Conv1d`.
 
     Parameters
     ----------
@@ -351,15 +350,15 @@ class ConvTranspose1d(_ConvTransposeNd):
         output.
     kernel_size, stride, padding, dilation : int or tuple of int. As for the convolution that this
         one transposes.
-    output_padding : int or tuple of int. What is added to the size of the output at one side.
-    groups : int. The number of groups of channels that have nothing to do with each other.
-    bias : bool. Whether there is a bias.
-    padding_mode : {"zeros"}. Nothing else is possible.
-    device, dtype : optional. Of the parameters.
+    output_padding : int or tuple of int. The size added to one side of the output.
+    groups : int. The number of groups of channels that are convolved independently.
+    bias : bool. Whether to add a bias.
+    padding_mode : {"zeros"}. Only zeros are supported.
+    device, dtype : optional. The device and dtype of the parameters.
 
     Raises
     ------
-    ValueError: If the channels cannot be divided into the groups, or for another padding mode.
+    ValueError: If the channels cannot be divided into the groups, or the padding mode is unknown.
 
     Examples
     --------
@@ -374,7 +373,7 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """`functional.conv_transpose2d` with kernels of its own; arguments as for `ConvTranspose1d`.
+    """`functional.conv_transpose2d` with parameters; arguments as for `ConvTranspose1d`.
 
     Examples
     --------
@@ -386,7 +385,7 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """`functional.conv_transpose3d` with kernels of its own; arguments as for `ConvTranspose1d`.
+    """`functional.conv_transpose3d` with parameters; arguments as for `ConvTranspose1d`.
 
     Examples
     --------

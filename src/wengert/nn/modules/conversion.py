@@ -1,4 +1,4 @@
-"""Layer 8 · nn: changes to all that a module and the modules within it hold."""
+"""Layer 8 · nn: conversions of everything that a module and its submodules hold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Conversion:
-    """The methods of a module that reach everything in it."""
+    """The methods of a module that apply to everything in it."""
 
     training: bool
     _parameters: dict[str, Any]
@@ -30,7 +30,7 @@ class Conversion:
     parameters: Callable[..., Iterator[Any]]
 
     def apply(self, fn: Callable[[Module], object]) -> Self:
-        """Call `fn` with each module within, then with this one.
+        """Call `fn` with each submodule, then with this module.
 
         Examples
         --------
@@ -47,9 +47,9 @@ class Conversion:
         return self
 
     def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
-        """Replace each parameter's and buffer's values, and gradients, by what `fn` makes of them.
+        """Replace the values and gradients of parameters and buffers by ``fn`` of them.
 
-        Parameters stay the objects that they are, so optimisers and ties keep hold of them.
+        Parameters keep their identity, so that optimisers and tied weights still refer to them.
         """
         if recurse:
             for module in self.children():
@@ -61,7 +61,7 @@ class Conversion:
                 made = fn(param)
                 grad = None if param.grad is None else fn(param.grad)
             if grad is not None:
-                # while dtypes or shapes change, a gradient of the old kind would be refused
+                # while dtype or shape changes, a gradient of the old one would be refused
                 param.grad, kept = None, param.grad
                 kept.data = grad
             plain = type(param).__torch_function__ is Parameter.__torch_function__
@@ -89,8 +89,8 @@ class Conversion:
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Convert parameters and buffers of floating point or complex dtype, in place.
 
-        Called as ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` or ``to(tensor)``. Integers
-        stay integers. Devices: ``"cpu"``, and ``"cuda"`` where there is one.
+        Call it as ``to(dtype)``, ``to(device)``, ``to(device, dtype)`` or ``to(tensor)``. Integers
+        stay integers. Devices are ``"cpu"`` and, with a GPU, ``"cuda"``.
 
         Parameters
         ----------
@@ -102,8 +102,8 @@ class Conversion:
 
         Raises
         ------
-        TypeError: For a dtype of integers or booleans.
-        RuntimeError: For a device that there is no backend for.
+        TypeError: If the dtype is integral or boolean.
+        RuntimeError: If there is no backend for the device.
 
         Examples
         --------
@@ -169,18 +169,18 @@ class Conversion:
         return self._apply(lambda tensor: tensor.cuda(device))
 
     def share_memory(self) -> Self:
-        """Move parameters and buffers to memory that other processes see (`share_memory_`)."""
+        """Move parameters and buffers to memory shared with other processes (`share_memory_`)."""
         for tensor in (*self.parameters(), *self.buffers()):
             tensor.share_memory_()
         return self
 
     def to_empty(self, *, device: Device, recurse: bool = True) -> Self:
-        """Give parameters and buffers new memory on `device`, without values."""
+        """Give parameters and buffers new, uninitialised memory on `device`."""
         place = device if is_meta(device) else as_device(device)
         return self._apply(lambda tensor: empty_like(tensor, device=place), recurse=recurse)
 
     def train(self, mode: bool = True) -> Self:
-        """Set this module and all within to training (or, with False, to evaluation).
+        """Set this module and its submodules to training mode (or, with False, to evaluation).
 
         Raises
         ------
@@ -194,17 +194,17 @@ class Conversion:
         return self
 
     def eval(self) -> Self:
-        """Set this module and all within to evaluation: the same as ``train(False)``."""
+        """Set this module and its submodules to evaluation mode: the same as ``train(False)``."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say whether gradients of the parameters are recorded."""
+        """Set whether gradients of the parameters are recorded."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Take the gradients of all parameters away, or fill them with zeros.
+        """Remove the gradients of all parameters, or fill them with zeros.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class Conversion:
 
 
 def parsed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """The device, dtype and memory format that the arguments of `Module.to` mean."""
+    """Return the device, dtype and memory format that the arguments of `Module.to` stand for."""
     named = dict(kwargs)
     device, dtype = named.pop("device", None), named.pop("dtype", None)
     memory_format = named.pop("memory_format", None)
@@ -246,7 +246,7 @@ def parsed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any
 
 
 def _is_dtype(value: Any) -> bool:
-    # what names a dtype without being one: a class of NumPy's, a name with or without "torch."
+    # a name for a dtype: a NumPy class, or a string with or without "torch."
     try:
         as_dtype(value)
     except (TypeError, ValueError):

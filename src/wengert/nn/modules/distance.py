@@ -18,8 +18,8 @@ class PairwiseDistance(Module):
     Parameters
     ----------
     p : float. The norm.
-    eps : float. What is added to differences.
-    keepdim : bool. Whether the last dimension stays, with size 1.
+    eps : float. Added to the differences.
+    keepdim : bool. Whether to keep the last dimension, with size 1.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class PairwiseDistance(Module):
         self.keepdim = keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The distances of vectors along the last dimension."""
+        """Return the distances of vectors along the last dimension."""
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
@@ -44,7 +44,7 @@ class CosineSimilarity(Module):
     Parameters
     ----------
     dim : int. The dimension of the vectors.
-    eps : float. The least product of norms.
+    eps : float. The lower bound of the product of norms.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class CosineSimilarity(Module):
         self.eps = eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The cosines of the angles between vectors."""
+        """Return the cosines of the angles between vectors."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: elements and channels that are left out at random."""
+"""Layer 8 · nn: dropout of elements and channels."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -29,8 +29,8 @@ class Dropout(_DropoutNd):
 
     Parameters
     ----------
-    p : float. The probability of each element to become 0.
-    inplace : bool. Whether to write the result into the input.
+    p : float. The probability with which each element becomes 0.
+    inplace : bool. Whether to write the result to the input.
 
     Raises
     ------
@@ -46,7 +46,7 @@ class Dropout(_DropoutNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input, in training with elements left out."""
+        """Return the input, in training with random elements set to 0."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
@@ -107,7 +107,7 @@ class Dropout3d(_DropoutNd):
 class AlphaDropout(_DropoutNd):
     """`functional.alpha_dropout`, which keeps mean and variance, while the module is in training.
 
-    Arguments are as for `Dropout`; `inplace` is without effect, as in PyTorch.
+    Arguments are as for `Dropout`; `inplace` has no effect, as in PyTorch.
 
     Examples
     --------
@@ -117,14 +117,14 @@ class AlphaDropout(_DropoutNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input, in training with elements that have the value of a closed `SELU`."""
+        """Return the input, in training with random elements set to the lower limit of `SELU`."""
         return F.alpha_dropout(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(_DropoutNd):
     """`functional.feature_alpha_dropout`, of whole channels, while the module is in training.
 
-    Arguments are as for `Dropout`; `inplace` is without effect, as in PyTorch.
+    Arguments are as for `Dropout`; `inplace` has no effect, as in PyTorch.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class FeatureAlphaDropout(_DropoutNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input, in training with channels that have the value of a closed `SELU`."""
+        """Return the input, in training with random channels set to the lower limit of `SELU`."""
         return F.feature_alpha_dropout(input, self.p, self.training)
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: dimensions that are joined and taken apart."""
+"""Layer 8 · nn: merging and splitting of dimensions."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -14,11 +14,11 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """`Tensor.flatten` as a module, by default of all dimensions but the first.
+    """`Tensor.flatten` as a module; by default it keeps the first dimension.
 
     Parameters
     ----------
-    start_dim, end_dim : int. The first and the last of the dimensions that become one.
+    start_dim, end_dim : int. The first and the last of the dimensions to merge.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Flatten(Module):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with fewer dimensions."""
+        """Return the input with the dimensions merged."""
         return input.flatten(self.start_dim, self.end_dim)
 
 
@@ -43,8 +43,8 @@ class Unflatten(Module):
 
     Parameters
     ----------
-    dim : int. The dimension that becomes several.
-    unflattened_size : tuple of int. Their sizes.
+    dim : int. The dimension to split.
+    unflattened_size : tuple of int. The sizes of the new dimensions.
 
     Raises
     ------
@@ -75,7 +75,7 @@ class Unflatten(Module):
         self.unflattened_size = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input with more dimensions."""
+        """Return the input with the dimension split."""
         return input.unflatten(self.dim, self.unflattened_size)
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: images taken apart into windows, and put together again."""
+"""Layer 8 · nn: images split into windows, and windows summed into images."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -14,7 +14,7 @@ __all__ = ["Fold", "Unfold"]
 
 
 class _Windows(Module):
-    """The windows of `Unfold` and `Fold`."""
+    """The common options of `Unfold` and `Fold`."""
 
     _shows = "kernel_size= dilation= padding= stride="
 
@@ -34,7 +34,7 @@ class Unfold(_Windows):
     Parameters
     ----------
     kernel_size, dilation, padding, stride : int or tuple of int. The size of the windows, the
-        distance between their elements, how far they go beyond the image, and the step from one to
+        distance between their elements, the padding of the image, and the step from one window to
         the next.
 
     Examples
@@ -51,11 +51,11 @@ class Unfold(_Windows):
 
 
 class Fold(_Windows):
-    """`functional.fold` as a module: the sum of windows at their places in an image.
+    """`functional.fold` as a module: sum windows at their positions in an image.
 
     Parameters
     ----------
-    output_size : int or tuple of int. Height and width of the image.
+    output_size : int or tuple of int. The height and width of the image.
     kernel_size, dilation, padding, stride : int or tuple of int. As for `Unfold`.
 
     Examples
@@ -77,7 +77,7 @@ class Fold(_Windows):
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
-        """The image."""
+        """Return the image."""
         return F.fold(
             input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
         )

@@ -1,10 +1,10 @@
 """Layer 8 · nn: hooks on calls of modules, and the calls that run them.
 
 NOTE [calls of modules]
-A module without hooks is called by looking at one attribute, `_is_hooked`, which is the class's
-until something is registered: a hook of one module sets it on the module, a hook of all modules on
-`Calls`. Tables of hooks are made when they are first needed. A key of such a table is
-``(flags, number)``: how the hook wants to be called, and the id of its handle.
+A call of a module without hooks checks one attribute, `_is_hooked`, which is the class's until
+something is registered: a hook of one module sets it on the module, a hook of all modules on
+`Calls`. Tables of hooks are made when they are first needed. The keys of a table are
+``(flags, number)``: how to call the hook, and the id of its handle.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from wengert.tape.sites import warn
 TABLES_OF_CALLS = frozenset(
     {"_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks"}
 )
-"""The tables whose hooks a call of the module runs."""
+"""The tables of the hooks that a call of the module runs."""
 
 _Table = OrderedDict[Any, Callable[..., Any]]
 
 WITH_KWARGS = 1
 ALWAYS = 2
 NOT_FULL = 4
-"""Of a backward hook: the older kind, on the node of the result."""
+"""The flag of a backward hook of the older kind, on the node of the result."""
 
 _FORWARD_PRE: _Table = OrderedDict()
 _FORWARD: _Table = OrderedDict()
@@ -38,7 +38,7 @@ _ALL = (_FORWARD_PRE, _FORWARD, _BACKWARD_PRE, _BACKWARD)
 
 
 def renumbered(table: _Table) -> _Table:
-    """A copy of a table of hooks whose numbers no other handle has, or will have."""
+    """Return a copy of a table of hooks with fresh handle numbers."""
     made: _Table = OrderedDict()
     for (flags, _), hook in table.items():
         register(made, hook, "hook", flags)
@@ -50,7 +50,7 @@ R = TypeVar("R", covariant=True)
 
 
 class _Forward(Protocol[P, R]):
-    """What has a `forward`, whose arguments and result are those of a call."""
+    """An object with a `forward` method, whose arguments and result are those of a call."""
 
     @property
     def forward(self) -> Callable[P, R]: ...
@@ -68,7 +68,7 @@ class Calls:
     forward: Callable[..., Any]
 
     def __call__(self: _Forward[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """What `forward` gives, with hooks run before and after."""
+        """Return the result of `forward`, running hooks before and after it."""
         if not self._is_hooked:  # type: ignore[attr-defined]
             return self.forward(*args, **kwargs)
         if self._compiled_call_impl is not None:  # type: ignore[attr-defined]
@@ -87,15 +87,15 @@ class Calls:
     ) -> RemovableHandle:
         """Call ``hook(module, args)`` before each `forward`.
 
-        What it returns, if not None, takes the place of the positional arguments; a value that is
-        no tuple becomes one.
+        If it returns something other than None, that replaces the positional arguments; a single
+        value becomes a tuple.
 
         Parameters
         ----------
         hook : callable. With `with_kwargs`: ``hook(module, args, kwargs)``, which returns None or
-            both again.
-        prepend : bool. Whether it runs before those that are registered already, rather than after.
-        with_kwargs : bool. Whether the hook is given the keyword arguments.
+            a new ``(args, kwargs)``.
+        prepend : bool. Whether to run the hook before those registered so far, rather than after.
+        with_kwargs : bool. Whether the hook receives the keyword arguments.
 
         %(returns_handle)s
 
@@ -124,14 +124,14 @@ class Calls:
     ) -> RemovableHandle:
         """Call ``hook(module, args, output)`` after each `forward`.
 
-        What it returns, if not None, takes the place of the output.
+        If it returns something other than None, that replaces the output.
 
         Parameters
         ----------
         hook : callable. With `with_kwargs`: ``hook(module, args, kwargs, output)``.
-        prepend : bool. Whether it runs before those that are registered already, rather than after.
-        with_kwargs : bool. Whether the hook is given the keyword arguments.
-        always_call : bool. Whether it runs also where `forward` raised, with None for the output.
+        prepend : bool. Whether to run the hook before those registered so far, rather than after.
+        with_kwargs : bool. Whether the hook receives the keyword arguments.
+        always_call : bool. Whether to run the hook even if `forward` raised, with None as output.
 
         %(returns_handle)s
         """
@@ -143,8 +143,8 @@ class Calls:
     ) -> RemovableHandle:
         """Call ``hook(module, grad_output)`` before the backward pass reaches the module.
 
-        `grad_output` is a tuple with the gradient of each output, None for what is not a tensor. A
-        tuple that the hook returns takes its place.
+        `grad_output` is a tuple with the gradient of each output, None for outputs that are not
+        tensors. A tuple that the hook returns replaces it.
 
         %(returns_handle)s
         """
@@ -154,10 +154,10 @@ class Calls:
     def register_full_backward_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call ``hook(module, grad_input, grad_output)`` when the gradients of inputs are known.
+        """Call ``hook(module, grad_input, grad_output)`` once the gradients of inputs are known.
 
-        Both are tuples, with None for what is not a tensor; `grad_input` has a place for each
-        positional argument. A tuple that the hook returns takes the place of `grad_input`.
+        Both are tuples, with None for values that are not tensors; `grad_input` has one entry per
+        positional argument. A tuple that the hook returns replaces `grad_input`.
 
         %(returns_handle)s
 
@@ -182,8 +182,8 @@ class Calls:
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` when the last node of the module has run.
 
-        `grad_input` are the gradients of that node's arguments, not of the module's:
-        `register_full_backward_hook` gives those.
+        `grad_input` holds the gradients of that node's inputs, not of the module's; for those use
+        `register_full_backward_hook`.
 
         Raises
         ------
@@ -195,7 +195,7 @@ class Calls:
 
 
 def weight_hook(module: Any, kind: type[Any], name: str) -> Any:
-    """The key of the hook of a kind that computes a weight before each call, or None."""
+    """Return the key of the hook of the given kind that computes a weight, or None."""
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, kind) and hook.name == name:
             return key
@@ -203,7 +203,7 @@ def weight_hook(module: Any, kind: type[Any], name: str) -> Any:
 
 
 def undo_weight_hook(module: Any, kind: type[Any], name: str, what: str) -> None:
-    """Take that hook away, and let it make the weight a parameter again."""
+    """Remove the hook that computes a weight, and make the weight a parameter again."""
     key = weight_hook(module, kind, name)
     if key is None:
         raise ValueError(f"{what} of '{name}' not found in {module}")
@@ -213,7 +213,7 @@ def undo_weight_hook(module: Any, kind: type[Any], name: str, what: str) -> None
 
 
 def settle(module: Any) -> None:
-    """Make calls of a module quick again, if it has no hook left."""
+    """Restore the fast path of a module's calls if it has no hook left."""
     held = module.__dict__
     tables = [name for name in TABLES_OF_CALLS if name in held]
     if module._compiled_call_impl is None and not any(held[name] for name in tables):
@@ -262,7 +262,7 @@ def _call_with_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 def _before(
     module: Any, hook: Any, flags: int, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments as a hook that runs before `forward` leaves them."""
+    """Run a hook before `forward`, and return the arguments as it leaves them."""
     if flags & WITH_KWARGS:
         made = hook(module, args, kwargs)
         if made is None:
@@ -286,7 +286,7 @@ def _after(module: Any, hook: Any, flags: int, args: Any, kwargs: Any, result: A
 
 
 def _silenced(module: Any, hook: Any, flags: int, args: Any, kwargs: Any, result: Any) -> Any:
-    """Run a hook after an error, which is what the caller is to see, whatever the hook does."""
+    """Run a hook after an error in `forward`; an error in the hook itself becomes a warning."""
     try:
         made = _after(module, hook, flags, args, kwargs, result)
     except Exception as error:
@@ -325,9 +325,9 @@ def _everywhere(table: _Table, hook: Any, what: str, flags: int = 0) -> Removabl
 
 
 class _Watch:
-    """What `Calls._is_hooked` is while there may be hooks of all modules: true while there are.
+    """The descriptor that `Calls._is_hooked` is while global hooks may exist: true while any does.
 
-    A module's own attribute hides it, so a call asks it once, and only modules without hooks do.
+    A module's own attribute hides it, so only calls of modules without hooks evaluate it.
     """
 
     def __bool__(self) -> bool:

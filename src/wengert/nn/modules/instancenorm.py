@@ -1,4 +1,4 @@
-"""Layer 8 · nn: normalisation of each sample by itself."""
+"""Layer 8 · nn: instance normalisation, of each sample by itself."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -74,7 +74,7 @@ class _InstanceNorm(_NormBase):
         )
 
     def forward(self, input: Any) -> Any:
-        """The normalised samples, or the normalised sample, without a batch dimension."""
+        """Return the normalised batch, or the normalised sample if there is no batch dimension."""
         self._check_input_dim(input)
         unbatched = input.dim() == self._ranks[0]
         dim = 0 if unbatched else 1
@@ -109,11 +109,11 @@ class InstanceNorm1d(_InstanceNorm):
     Parameters
     ----------
     %(features_of_channels, eps_of_quotients)s
-    momentum : float, optional. The share of new samples in the running statistics.
-    affine : bool. Whether there are a scale and a shift for each channel.
-    track_running_stats : bool. Whether there are running statistics, to be used in evaluation.
-    device, dtype : optional. Of parameters and buffers.
-    bias : bool. Whether there is a shift beside the scale.
+    momentum : float, optional. The weight of new samples in the running statistics.
+    affine : bool. Whether each channel has a learned scale and shift.
+    track_running_stats : bool. Whether to keep running statistics and use them in evaluation.
+    device, dtype : optional. The device and dtype of parameters and buffers.
+    bias : bool. Whether there is a shift in addition to the scale.
 
     Examples
     --------

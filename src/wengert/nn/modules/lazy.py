@@ -15,12 +15,12 @@ __all__ = ["LazyModuleMixin"]
 
 
 class LazyModuleMixin:
-    """A module some of whose parameters get their shapes when it is first called.
+    """A mixin for modules whose parameters get their shapes from the first call.
 
-    It comes before the ordinary module among the bases. A subclass makes parameters without a shape
-    (`wengert.nn.UninitializedParameter`), and gives them one in `initialize_parameters`, which is
-    called with the arguments of the first call. Then the module becomes one of the class
-    `cls_to_become`, if that is not None. A `state_dict` that is loaded tells the shapes, too.
+    List it before the ordinary module among the bases. A subclass makes parameters without a shape
+    (`wengert.nn.UninitializedParameter`), and gives them one in `initialize_parameters`, which
+    receives the arguments of the first call. Then the module changes its class to `cls_to_become`,
+    if that is not None. Loading a `state_dict` also sets the shapes.
 
     Examples
     --------
@@ -53,12 +53,12 @@ class LazyModuleMixin:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # by their names, so that copies of the module call their own
+        # registered by name, so that a copy of the module calls its own methods
         self._load_hook = self._register_load_state_dict_pre_hook(_before_loading, with_module=True)
         self._initialize_hook = self.register_forward_pre_hook(_before_first_call, with_kwargs=True)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
-        """Give parameters their shapes and values, by the arguments of the first call.
+        """Give the parameters shapes and values that fit the arguments of the first call.
 
         For subclasses to override.
         """
@@ -67,14 +67,14 @@ class LazyModuleMixin:
         )
 
     def has_uninitialized_params(self) -> bool:
-        """Whether a parameter or buffer of this module itself has no shape yet."""
+        """Return whether a parameter or buffer of this module itself has no shape yet."""
         return any(
             is_lazy(held)
             for held in itertools.chain(self._parameters.values(), self._buffers.values())
         )
 
     def _infer_parameters(self, module: Any, args: Any, kwargs: Any = None) -> None:
-        """Let `module`, which is this one, become ordinary by the arguments of a call."""
+        """Initialise `module` (this one) from the arguments of a call, and change its class."""
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():
             raise RuntimeError(f"module {self._get_name()} has not been fully initialized")
@@ -91,7 +91,7 @@ def _before_first_call(module: Any, args: Any, kwargs: Any) -> None:
 
 
 def _before_loading(module: Any, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
-    """Give parameters without a shape those of the state that is loaded."""
+    """Give parameters without a shape the shapes in the state to load."""
     for name, held in itertools.chain(module._parameters.items(), module._buffers.items()):
         value = state_dict.get(prefix + name)
         if is_lazy(held) and value is not None and not is_lazy(value):

@@ -28,10 +28,10 @@ from wengert.types import Device
 
 
 class _Lazy(LazyModuleMixin):
-    """What these layers share: nothing is drawn before the shapes are known."""
+    """The common base of lazy layers: no values are drawn before the shapes are known."""
 
     _size: ClassVar[str]
-    """The attribute that the first input tells; 0 before."""
+    """The attribute that is set from the first input; 0 before."""
 
     def reset_parameters(self) -> None:
         """Draw the parameters again, if their shapes are known."""
@@ -88,7 +88,7 @@ class LazyLinear(_Lazy, Linear):
                     self.bias.materialize((self.out_features,))
                 self.reset_parameters()
         if self.in_features == 0:
-            # a state that was loaded has told the shapes
+            # a loaded state has set the shapes
             if size != self.weight.shape[-1]:
                 raise AssertionError(
                     f"The in_features inferred from input: {size} is not equal to in_features from "
@@ -167,7 +167,7 @@ class _LazyConvTranspose(_LazyConvolution):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
-    """A `Conv1d` that takes `in_channels` from its first input; other arguments as there.
+    """A `Conv1d` that takes `in_channels` from its first input; see there for the rest.
 
     Examples
     --------
@@ -182,7 +182,7 @@ class LazyConv1d(_LazyConv, Conv1d):
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """A `Conv2d` that takes `in_channels` from its first input; other arguments as there.
+    """A `Conv2d` that takes `in_channels` from its first input; see there for the rest.
 
     Examples
     --------
@@ -194,7 +194,7 @@ class LazyConv2d(_LazyConv, Conv2d):
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """A `Conv3d` that takes `in_channels` from its first input; other arguments as there.
+    """A `Conv3d` that takes `in_channels` from its first input; see there for the rest.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class LazyConv3d(_LazyConv, Conv3d):
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
-    """A `ConvTranspose1d` that takes `in_channels` from its first input; other arguments as there.
+    """A `ConvTranspose1d` that takes `in_channels` from its first input; see there for the rest.
 
     Examples
     --------
@@ -218,7 +218,7 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """A `ConvTranspose2d` that takes `in_channels` from its first input; other arguments as there.
+    """A `ConvTranspose2d` that takes `in_channels` from its first input; see there for the rest.
 
     Examples
     --------
@@ -230,7 +230,7 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
-    """A `ConvTranspose3d` that takes `in_channels` from its first input; other arguments as there.
+    """A `ConvTranspose3d` that takes `in_channels` from its first input; see there for the rest.
 
     Examples
     --------
@@ -269,7 +269,7 @@ class _LazyNorm(_Lazy):
         self._make_lazy(names if affine else (), device, dtype)
 
     def initialize_parameters(self: Any, input: Any) -> None:
-        """Give parameters and buffers the shapes that the input asks for."""
+        """Give parameters and buffers the shapes that fit the input."""
         if self.has_uninitialized_params():
             self._check_input_dim(input)
             self.num_features = input.shape[1]
@@ -281,7 +281,7 @@ class _LazyNorm(_Lazy):
 
 
 class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
-    """A `BatchNorm1d` that takes `num_features` from its first input; other arguments as there.
+    """A `BatchNorm1d` that takes `num_features` from its first input; other arguments are the same.
 
     Examples
     --------
@@ -296,7 +296,7 @@ class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
 
 
 class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
-    """A `BatchNorm2d` that takes `num_features` from its first input; other arguments as there.
+    """A `BatchNorm2d` that takes `num_features` from its first input; other arguments are the same.
 
     Examples
     --------
@@ -308,7 +308,7 @@ class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
 
 
 class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
-    """A `BatchNorm3d` that takes `num_features` from its first input; other arguments as there.
+    """A `BatchNorm3d` that takes `num_features` from its first input; other arguments are the same.
 
     Examples
     --------
@@ -322,7 +322,7 @@ class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
 class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
     """An `InstanceNorm1d` that takes `num_features` from its first input, which is batched.
 
-    Other arguments are as there, with a scale, a shift and running statistics by default.
+    Other arguments are the same, but scale, shift and running statistics are on by default.
 
     Examples
     --------

@@ -23,7 +23,7 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class Identity(Module):
-    """Returns its input; whatever arguments it is made with are ignored.
+    """The identity; arguments of the constructor are ignored.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """``input @ weight.T + bias``: `functional.linear` with parameters of its own.
+    """An affine layer, ``input @ weight.T + bias``, with parameters of its own.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class Linear(Module):
 
     Attributes
     ----------
-    weight : Parameter. Of shape (out_features, in_features), at first uniform between plus and
-        minus ``1 / sqrt(in_features)``.
+    weight : Parameter. Of shape (out_features, in_features), initially uniform between
+        ``-1 / sqrt(in_features)`` and ``1 / sqrt(in_features)``.
     bias : Parameter or None. Of shape (out_features,), from the same distribution.
 
     Examples
@@ -91,7 +91,7 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The layer applied to the last dimension of the input."""
+        """Apply the layer to the last dimension of the input."""
         return F.linear(input, self.weight, self.bias)
 
 
@@ -159,7 +159,7 @@ class Bilinear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """The layer applied to the last dimensions of two inputs."""
+        """Apply the layer to the last dimensions of two inputs."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 
 

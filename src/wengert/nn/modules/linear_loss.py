@@ -16,24 +16,24 @@ from wengert.types import Device
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """`functional.linear_cross_entropy` with parameters of its own.
+    """`functional.linear_cross_entropy` with a linear layer of its own.
 
     Parameters
     ----------
     in_features, num_classes : int. The size of the last dimension of the input, and the number of
         classes.
-    out_features : tuple of int. Further dimensions of the logits, behind the classes.
+    out_features : tuple of int. Further dimensions of the logits, after the classes.
     %(bias_and_dtype)s
     reduction, weight, ignore_index, label_smoothing, options: As for the function.
 
     Attributes
     ----------
-    linear : Linear. What makes the logits.
+    linear : Linear. The layer that computes the logits.
 
     Raises
     ------
-    RuntimeError: If there is not one weight for each class, or `label_smoothing` is not between 0
-        and 1.
+    RuntimeError: If there is not one weight per class, or `label_smoothing` is not between 0 and
+        1.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         self.options = options
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss of an input, given the classes, or their probabilities."""
+        """Return the loss of an input, given the classes or their probabilities."""
         sizes = (self.num_classes, *self.out_features)
         bias: Any = self.linear.bias
         return F.linear_cross_entropy(

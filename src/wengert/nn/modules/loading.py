@@ -1,10 +1,10 @@
-"""Layer 8 · nn: loading of state that either happens as a whole or not at all.
+"""Layer 8 · nn: loading of state as a transaction, all or nothing.
 
 NOTE [loading as a whole]
-Errors in a state are known only when all of it has been looked at. Writes to modules that load in
-the ordinary way therefore wait until then. A class that overrides `_load_from_state_dict`, or a
-hook that runs after loading, may look at what has been written; where such are about, tensors are
-written at once, and their old values kept until no error can come any more.
+Errors in a state are known only after all of it has been checked. So writes to modules that load in
+the ordinary way are deferred until then. A class that overrides `_load_from_state_dict`, or a hook
+that runs after loading, may read what has been written; where there are any, tensors are written
+immediately, and their old values are kept until no error can occur any more.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _CURRENT: ContextVar[Transaction | None] = ContextVar("loading", default=None)
 
 
 class Transaction:
-    """The writes of one `load_state_dict`, none of which stands unless they are committed.
+    """The writes of one `load_state_dict`, which are undone unless they are committed.
 
     Parameters
     ----------
-    waits: Whether a module's writes may wait for the end.
+    waits: Whether the writes of a module may be deferred.
     """
 
     def __init__(self, waits: Callable[[Any], bool]) -> None:
@@ -45,7 +45,7 @@ class Transaction:
                 self._undo.pop()()
 
     def commit(self) -> None:
-        """Write what has waited, and let what was written stand."""
+        """Perform the deferred writes, and keep those already made."""
         with no_grad():
             for write in self._later:
                 write()
@@ -66,7 +66,7 @@ class Transaction:
 
     @staticmethod
     def assign(module: Any, name: str, value: Any) -> None:
-        """Let `module` hold `value` under `name`."""
+        """Make `module` hold `value` under `name`."""
         now = _CURRENT.get()
         if now is not None:
             old = getattr(module, name)

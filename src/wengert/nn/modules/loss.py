@@ -1,6 +1,6 @@
-"""Layer 8 · nn: losses of predictions and targets: distances and likelihoods.
+"""Layer 8 · nn: losses between predictions and targets: distances and likelihoods.
 
-``size_average`` and ``reduce`` are PyTorch's former arguments for ``reduction`` (see NOTE
+``size_average`` and ``reduce`` are PyTorch's deprecated forms of ``reduction`` (see NOTE
 [reduction]).
 """
 
@@ -25,7 +25,7 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 class _Loss(Module):
-    """What all losses have: a reduction."""
+    """The base of all losses, with a reduction."""
 
     def __init__(
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
@@ -37,7 +37,7 @@ class _Loss(Module):
 
 
 class _WeightedLoss(_Loss):
-    """A loss with weights, which are a buffer."""
+    """A loss whose weights are a buffer."""
 
     weight: Tensor | None
 
@@ -90,7 +90,7 @@ class SmoothL1Loss(_Loss):
 
     Parameters
     ----------
-    beta : float. Where the loss passes from squares to absolute values.
+    beta : float. The difference at which the loss changes from squared to absolute.
 
     Examples
     --------
@@ -117,8 +117,8 @@ class HuberLoss(_Loss):
 
     Parameters
     ----------
-    reduction : {"mean", "sum", "none"}. What becomes of the single losses.
-    delta : float. Where the loss passes from squares to absolute values.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    delta : float. The difference at which the loss changes from squared to absolute.
 
     Raises
     ------
@@ -144,14 +144,14 @@ class HuberLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """`functional.nll_loss`, minus the log-probability of the class, as a module.
+    """`functional.nll_loss`, the negative log-probability of the class, as a module.
 
     Parameters
     ----------
     %(class_weight)s
-    size_average, reduce : bool, optional. Former arguments for `reduction`.
-    ignore_index : int. Targets of this value do not count.
-    reduction : {"mean", "sum", "none"}. What becomes of the single losses.
+    size_average, reduce : bool, optional. Deprecated forms of `reduction`.
+    ignore_index : int. The target value to ignore.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
     Parameters
     ----------
-    label_smoothing : float. The share of the target that is spread over all classes.
+    label_smoothing : float. The fraction of the target that is spread over all classes.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class CrossEntropyLoss(_WeightedLoss):
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss of logits, given the classes, or their probabilities."""
+        """Return the loss of logits, given the classes or their probabilities."""
         return F.cross_entropy(
             input,
             target,
@@ -241,7 +241,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
     Parameters
     ----------
-    pos_weight : Tensor, optional. A weight of positive targets.
+    pos_weight : Tensor, optional. The weight of positive targets.
 
     Examples
     --------
@@ -263,7 +263,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss of logits, given the target."""
+        """Return the loss of logits, given the target."""
         return F.binary_cross_entropy_with_logits(
             input,
             target,
@@ -311,9 +311,9 @@ class PoissonNLLLoss(_Loss):
     ----------
     log_input : bool. Whether the input is the logarithm of the mean.
     full : bool. Whether to add Stirling's approximation of the constant.
-    size_average, reduce : bool, optional. Former arguments for `reduction`.
+    size_average, reduce : bool, optional. Deprecated forms of `reduction`.
     eps : float. Keeps logarithms finite.
-    reduction : {"mean", "sum", "none"}. What becomes of the single losses.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
 
     Examples
     --------
@@ -351,9 +351,9 @@ class GaussianNLLLoss(_Loss):
 
     Parameters
     ----------
-    full : bool. Whether to add the constant.
-    eps : float. The least variance.
-    reduction : {"mean", "sum", "none"}. What becomes of the single losses.
+    full : bool. Whether to add the constant term.
+    eps : float. The lower bound of the variance.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
 
     Examples
     --------
@@ -368,20 +368,20 @@ class GaussianNLLLoss(_Loss):
         self.eps = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor:
-        """The loss of a predicted mean and variance, given the target."""
+        """Return the loss of a predicted mean and variance, given the target."""
         return F.gaussian_nll_loss(
             input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
         )
 
 
 class CTCLoss(_Loss):
-    """`functional.ctc_loss`, of sequences without an alignment, as a module.
+    """`functional.ctc_loss`, for sequences without an alignment, as a module.
 
     Parameters
     ----------
-    blank : int. The class that stands between labels.
-    reduction : {"mean", "sum", "none"}. What becomes of the single losses.
-    zero_infinity : bool. Whether losses of targets that are too long count as 0.
+    blank : int. The class of the blank label.
+    reduction : {"mean", "sum", "none"}. How to combine the single losses.
+    zero_infinity : bool. Whether the infinite loss of a target that is too long becomes 0.
 
     Examples
     --------
@@ -404,7 +404,7 @@ class CTCLoss(_Loss):
         input_lengths: Tensor | Sequence[int],
         target_lengths: Tensor | Sequence[int],
     ) -> Tensor:
-        """The loss of log-probabilities at each step, given the sequences of labels."""
+        """Return the loss of the log-probabilities at each step, given the sequences of labels."""
         return F.ctc_loss(
             log_probs,
             targets,

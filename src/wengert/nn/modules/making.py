@@ -1,4 +1,4 @@
-"""Layer 8 · nn: what the constructors of layers share: parameters, and one number for several."""
+"""Layer 8 · nn: helpers of the constructors of layers: parameters and per-dimension numbers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Sizes = int | tuple[int, ...]
 
 
 def new_parameter(shape: Any, device: Any, dtype: Any) -> Parameter:
-    """A parameter whose elements are yet to be written."""
+    """Return a parameter with uninitialised elements."""
     made: Parameter = Parameter(empty(shape, device=device, dtype=dtype))
     return made
 
 
 def repeated(value: Any, count: int) -> tuple[Any, ...]:
-    """`count` times the value, unless it is a sequence already."""
+    """Return a tuple of `count` times the value, unless it is a sequence already."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * count
 
 
 def ones_and_zeros(weight: Any, bias: Any) -> None:
-    """The initial values of a scale and a shift, where they exist."""
+    """Fill a scale with ones and a shift with zeros, where they exist."""
     if weight is not None:
         init.ones_(weight)
     if bias is not None:

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: losses that ask for a margin."""
+"""Layer 8 · nn: losses with a margin."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -28,7 +28,7 @@ class HingeEmbeddingLoss(_Loss):
 
     Parameters
     ----------
-    margin : float. From where on a loss of the other kind is 0.
+    margin : float. The distance from which on a dissimilar pair costs nothing.
     %(loss_reduction)s
 
     Examples
@@ -48,7 +48,7 @@ class HingeEmbeddingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss of distances, given which pairs belong together."""
+        """Return the loss of distances, given which pairs are similar."""
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
 
@@ -79,7 +79,7 @@ class MultiLabelMarginLoss(_Loss):
     """
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the labels, which end with -1."""
+        """Return the loss of a prediction, given the labels, which end with -1."""
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -107,13 +107,13 @@ class MultiMarginLoss(_WeightedLoss):
 
     Parameters
     ----------
-    p : {1, 2}. The power of the differences.
-    margin : float. By how much the right class should be ahead.
+    p : {1, 2}. The exponent of the differences.
+    margin : float. The margin by which the right class should score higher.
     %(class_weight, loss_reduction)s
 
     Raises
     ------
-    ValueError: For another power, or weights that are not a vector.
+    ValueError: If `p` is neither 1 nor 2, or the weights are not a vector.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class MultiMarginLoss(_WeightedLoss):
         self.margin = margin
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss of a prediction, given the classes."""
+        """Return the loss of a prediction, given the classes."""
         return F.multi_margin_loss(
             input,
             target,
@@ -173,7 +173,7 @@ class MarginRankingLoss(_ComparisonLoss):
 
     Parameters
     ----------
-    margin : float. By how much one input should be above the other.
+    margin : float. The margin by which one input should exceed the other.
     %(loss_reduction)s
 
     Examples
@@ -183,7 +183,7 @@ class MarginRankingLoss(_ComparisonLoss):
     """
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
-        """The loss of two rankings, given which should be above: 1 for the first, -1 the second."""
+        """Return the loss of two rankings; the target is 1 if the first should be higher, or -1."""
         return F.margin_ranking_loss(
             input1, input2, target, margin=self.margin, reduction=self.reduction
         )
@@ -200,7 +200,7 @@ class CosineEmbeddingLoss(_ComparisonLoss):
     """
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
-        """The loss of pairs of vectors, given which belong together."""
+        """Return the loss of pairs of vectors, given which are similar."""
         return F.cosine_embedding_loss(
             input1, input2, target, margin=self.margin, reduction=self.reduction
         )
@@ -214,10 +214,10 @@ class TripletMarginLoss(_Loss):
 
     Parameters
     ----------
-    margin : float. By how much the negative should be farther away than the positive.
+    margin : float. The margin by which the negative should be farther away than the positive.
     p : float. The norm of the distances.
-    eps : float. What is added to differences.
-    swap : bool. Whether the distance from positive to negative counts, where it is smaller.
+    eps : float. Added to the differences.
+    swap : bool. Whether to use the distance from positive to negative where it is smaller.
     %(loss_reduction)s
 
     Raises
@@ -266,8 +266,8 @@ class TripletMarginWithDistanceLoss(_Loss):
 
     Parameters
     ----------
-    distance_function : callable, optional. The distances of two batches of vectors; default: a
-        `PairwiseDistance`.
+    distance_function : callable, optional. Computes the distances of two batches of vectors;
+        default: a `PairwiseDistance`.
     margin, swap, reduction: As for `TripletMarginLoss`.
 
     Raises

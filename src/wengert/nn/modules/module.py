@@ -44,9 +44,9 @@ __all__ = [
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> Any:
-    """What a call of the module computes; for subclasses to override.
+    """Compute the result of a call of the module; for subclasses to override.
 
-    Call the module rather than this, since that runs its hooks, too.
+    Call the module rather than this method, since that also runs its hooks.
     """
     raise NotImplementedError(
         f'Module [{type(self).__name__}] is missing the required "forward" function'
@@ -54,21 +54,20 @@ def _forward_unimplemented(self: Any, *input: Any) -> Any:
 
 
 _OPERATIONS = ("wengert.ops.", "wengert.nn.functional:", "wengert:")
-"""Where functions stand that are not methods; in PyTorch they are built in, and so bind nothing."""
+"""The modules whose functions do not bind as methods; in PyTorch they are builtins."""
 
 
 class Module(Registration, Traversal, Conversion, Calls, State):
-    """The base of all neural network modules.
+    """The base class of all neural network modules.
 
-    A subclass makes its parameters and the modules within it in ``__init__``, after
-    ``super().__init__()``, and says in `forward` what a call computes. Attributes that are
-    parameters, buffers or modules are kept in tables, so `parameters`, `state_dict`, `to` and the
-    like find them.
+    A subclass makes its parameters and submodules in ``__init__``, after ``super().__init__()``,
+    and computes the result of a call in `forward`. Attributes that are parameters, buffers or
+    modules are registered, so that `parameters`, `state_dict`, `to` and other methods find them.
 
     Attributes
     ----------
-    training : bool. Whether the module is being trained, rather than evaluated (see `train`,
-        `eval`).
+    training : bool. Whether the module is in training mode rather than in evaluation mode (see
+        `train`, `eval`).
 
     Examples
     --------
@@ -83,12 +82,12 @@ class Module(Registration, Traversal, Conversion, Calls, State):
     training: bool
     call_super_init: bool = False
     _shows: ClassVar[str] = ""
-    """What `extra_repr` says: ``name`` for the value of an attribute, ``name=`` for it behind its
-    name, ``name?`` so if it is true; of a bias, whether there is one."""
+    """The fields of `extra_repr`: ``name`` shows an attribute's value, ``name=`` name and value,
+    ``name?`` the same if it is true; a bias shows as whether there is one."""
     dump_patches: bool = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Have functions of the library in the class's body, as ``act = wg.tanh``, bind nothing."""
+        """Keep library functions in a class body, such as ``act = wg.tanh``, from binding."""
         super().__init_subclass__(**kwargs)
         if cls.__module__.startswith("wengert.nn."):
             shown(cls)
@@ -97,7 +96,7 @@ class Module(Registration, Traversal, Conversion, Calls, State):
                 setattr(cls, name, staticmethod(value))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Make the tables that parameters, buffers and modules are kept in."""
+        """Make the tables of parameters, buffers and modules."""
         if not self.call_super_init:
             name = type(self).__name__
             if kwargs:
@@ -118,15 +117,15 @@ class Module(Registration, Traversal, Conversion, Calls, State):
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    # an attribute, so that subclasses may take what they like
+    # an attribute rather than a method, so that subclasses may take any arguments
     forward: Callable[..., Any] = _forward_unimplemented
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile what calls of this module compute, from now on (see `wengert.compile`).
+        """Compile the calls of this module from now on (see `wengert.compile`).
 
         Parameters
         ----------
-        *args, **kwargs: What `wengert.compile` takes beside the function.
+        *args, **kwargs: The further arguments of `wengert.compile`.
         """
         compiler = importlib.import_module("wengert.compiler")
         self.__dict__["_compiled_call_impl"] = compiler.compile(self._call_impl, *args, **kwargs)
@@ -138,7 +137,7 @@ class Module(Registration, Traversal, Conversion, Calls, State):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """What `repr` says of the module beside the modules within; for subclasses to override."""
+        """Return the text that `repr` shows beside the submodules; for subclasses to override."""
         shown = []
         for word in self._shows.split():
             name = word.rstrip("=?")
@@ -166,7 +165,7 @@ class Module(Registration, Traversal, Conversion, Calls, State):
     # -- copies ------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """What pickles and copies hold: everything but compiled code."""
+        """Return the state for pickles and copies: everything but compiled code."""
         functions = {k: as_found(v) for k, v in self.__dict__.items() if isinstance(v, FUNCTIONS)}
         state = {**self.__dict__, **functions}
         state.pop("_compiled_call_impl", None)
@@ -175,7 +174,7 @@ class Module(Registration, Traversal, Conversion, Calls, State):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         for name in TABLES & state.keys():
-            # numbers of another process, or of the module that this is a copy of
+            # handle numbers come from another process, or from the module that this copies
             self.__dict__[name] = renumbered(state[name])
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: normalisation of layers, groups of channels, and neighbouring channels."""
+"""Layer 8 · nn: normalisation over layers, groups of channels, and neighbouring channels."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -31,13 +31,13 @@ class LayerNorm(Module):
     normalized_shape : int or sequence of int. The sizes of the last dimensions, which share a mean
         and a variance.
     %(eps_of_quotients)s
-    elementwise_affine : bool. Whether there are a scale and a shift for each element.
-    bias : bool. Whether there is a shift beside the scale.
-    device, dtype : optional. Of the parameters.
+    elementwise_affine : bool. Whether each element has a learned scale and shift.
+    bias : bool. Whether there is a shift in addition to the scale.
+    device, dtype : optional. The device and dtype of the parameters.
 
     Attributes
     ----------
-    weight, bias : Parameter or None. The scale, at first 1, and the shift, at first 0; of shape
+    weight, bias : Parameter or None. The scale, initially 1, and the shift, initially 0; of shape
         `normalized_shape`.
 
     Examples
@@ -73,7 +73,7 @@ class LayerNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Make the scale 1 and the shift 0."""
+        """Set the scale to 1 and the shift to 0."""
         ones_and_zeros(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -86,10 +86,10 @@ class RMSNorm(Module):
     Parameters
     ----------
     normalized_shape : int or sequence of int. The sizes of the last dimensions, which share a mean.
-    eps : float, optional. Keeps quotients finite; by default the machine epsilon of the input's
+    eps : float, optional. Keeps quotients finite; default: the machine epsilon of the input's
         dtype.
-    elementwise_affine : bool. Whether there is a scale for each element.
-    device, dtype : optional. Of the parameter.
+    elementwise_affine : bool. Whether each element has a learned scale.
+    device, dtype : optional. The device and dtype of the parameter.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class RMSNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Make the scale 1."""
+        """Set the scale to 1."""
         ones_and_zeros(self.weight, None)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -131,11 +131,11 @@ class GroupNorm(Module):
 
     Parameters
     ----------
-    num_groups, num_channels : int. Into how many groups how many channels are divided.
+    num_groups, num_channels : int. The number of groups, and of the channels divided into them.
     %(eps_of_quotients)s
-    affine : bool. Whether there are a scale and a shift for each channel.
-    device, dtype : optional. Of the parameters.
-    bias : bool. Whether there is a shift beside the scale.
+    affine : bool. Whether each channel has a learned scale and shift.
+    device, dtype : optional. The device and dtype of the parameters.
+    bias : bool. Whether there is a shift in addition to the scale.
 
     Raises
     ------
@@ -179,21 +179,21 @@ class GroupNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Make the scale 1 and the shift 0."""
+        """Set the scale to 1 and the shift to 0."""
         ones_and_zeros(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input, normalised by groups of channels."""
+        """Return the input, normalised over groups of channels."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
 
 class LocalResponseNorm(Module):
-    """`functional.local_response_norm` with given options.
+    """`functional.local_response_norm` as a module.
 
     Parameters
     ----------
     size : int. The number of neighbouring channels.
-    alpha, beta, k : float. The factor, the exponent, and the summand of the formula.
+    alpha, beta, k : float. The factor, the exponent and the added constant of the formula.
 
     Examples
     --------
@@ -213,15 +213,15 @@ class LocalResponseNorm(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input, normalised across neighbouring channels."""
+        """Return the input, normalised across neighbouring channels."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """`LocalResponseNorm` as it was in Torch, of images.
+    """`LocalResponseNorm` of images, as in Torch.
 
-    Windows have odd sizes, their sums are divided by `size`, and the first channel stays in the
-    sums of all that follow.
+    Windows have odd sizes, their sums are divided by `size`, and the first channel stays in every
+    later sum.
 
     Examples
     --------
@@ -230,7 +230,7 @@ class CrossMapLRN2d(LocalResponseNorm):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input, normalised across neighbouring channels."""
+        """Return the input, normalised across neighbouring channels."""
         square = input * input
         side = min((self.size + 1) // 2, input.shape[1])
         padded = F.pad(square, (0, 0, 0, 0, side - 1, side - 1))

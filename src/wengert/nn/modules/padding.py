@@ -1,4 +1,4 @@
-"""Layer 8 · nn: inputs continued beyond their ends."""
+"""Layer 8 · nn: padding of inputs."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -17,25 +17,25 @@ __all__ = classes_in(__name__)
 
 
 class _Pad(Module):
-    """`functional.pad` of the last dimensions, by numbers that are given."""
+    """`functional.pad` of the last dimensions by fixed numbers of elements."""
 
     _shows = "padding"
 
     _dims: ClassVar[int]
-    """How many dimensions are continued."""
+    """The number of padded dimensions."""
     _mode: ClassVar[str]
-    """What they are continued with, as `functional.pad` calls it."""
+    """The mode of `functional.pad`."""
 
     def __init__(self, padding: Sizes) -> None:
         super().__init__()
         self.padding = repeated(padding, 2 * self._dims)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input, continued."""
+        """Return the padded input."""
         return F.pad(input, self.padding, self._mode)
 
 
-# -- by what is there -----------------------------------------------------------------------------
+# -- by elements of the input ---------------------------------------------------------------------
 
 
 class _ReflectionPadNd(_Pad):
@@ -43,12 +43,12 @@ class _ReflectionPadNd(_Pad):
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """The last dimension continued by its mirror images.
+    """Pad the last dimension by reflection.
 
     Parameters
     ----------
-    padding : int or tuple of int. How far, at both sides; for each dimension two numbers, the last
-        dimension first.
+    padding : int or tuple of int. The number of elements on all sides, or two numbers per
+        dimension, the last dimension first.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class ReflectionPad1d(_ReflectionPadNd):
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """The last two dimensions continued by their mirror images; see `ReflectionPad1d`.
+    """Pad the last two dimensions by reflection; see `ReflectionPad1d`.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class ReflectionPad2d(_ReflectionPadNd):
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """The last three dimensions continued by their mirror images; see `ReflectionPad1d`.
+    """Pad the last three dimensions by reflection; see `ReflectionPad1d`.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class _ReplicationPadNd(_Pad):
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """The last dimension continued by its outermost elements; argument as for `ReflectionPad1d`.
+    """Pad the last dimension by repeating its outermost elements; see `ReflectionPad1d`.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class ReplicationPad1d(_ReplicationPadNd):
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """The last two dimensions continued by their outermost elements; see `ReflectionPad1d`.
+    """Pad the last two dimensions by repeating their outermost elements; see `ReflectionPad1d`.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class ReplicationPad2d(_ReplicationPadNd):
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """The last three dimensions continued by their outermost elements; see `ReflectionPad1d`.
+    """Pad the last three dimensions by repeating their outermost elements; see `ReflectionPad1d`.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class _CircularPadNd(_Pad):
 
 
 class CircularPad1d(_CircularPadNd):
-    """The last dimension continued as if it were a circle; argument as for `ReflectionPad1d`.
+    """Pad the last dimension circularly; argument as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class CircularPad1d(_CircularPadNd):
 
 
 class CircularPad2d(_CircularPadNd):
-    """The last two dimensions continued as if they were circles; see `ReflectionPad1d`.
+    """Pad the last two dimensions circularly; see `ReflectionPad1d`.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class CircularPad2d(_CircularPadNd):
 
 
 class CircularPad3d(_CircularPadNd):
-    """The last three dimensions continued as if they were circles; see `ReflectionPad1d`.
+    """Pad the last three dimensions circularly; see `ReflectionPad1d`.
 
     Examples
     --------
@@ -192,13 +192,13 @@ class _ConstantPadNd(_Pad):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """The last dimension continued by a value.
+    """Pad the last dimension with a value.
 
     Parameters
     ----------
-    padding : int or tuple of int. How far, at both sides; for each dimension two numbers, the last
-        dimension first.
-    value : float. What with.
+    padding : int or tuple of int. The number of elements on all sides, or two numbers per
+        dimension, the last dimension first.
+    value : float. The value of the padding.
 
     Examples
     --------
@@ -210,7 +210,7 @@ class ConstantPad1d(_ConstantPadNd):
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """The last two dimensions continued by a value; arguments as for `ConstantPad1d`.
+    """Pad the last two dimensions with a value; arguments as for `ConstantPad1d`.
 
     Examples
     --------
@@ -224,7 +224,7 @@ class ConstantPad2d(_ConstantPadNd):
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """The last three dimensions continued by a value; arguments as for `ConstantPad1d`.
+    """Pad the last three dimensions with a value; arguments as for `ConstantPad1d`.
 
     Examples
     --------
@@ -243,7 +243,7 @@ class _ZeroPad(_ConstantPadNd):
 
 
 class ZeroPad1d(_ZeroPad, ConstantPad1d):
-    """The last dimension continued by zeros; argument as for `ReflectionPad1d`.
+    """Pad the last dimension with zeros; argument as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -253,7 +253,7 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
 
 
 class ZeroPad2d(_ZeroPad, ConstantPad2d):
-    """The last two dimensions continued by zeros; argument as for `ReflectionPad1d`.
+    """Pad the last two dimensions with zeros; argument as for `ReflectionPad1d`.
 
     Examples
     --------
@@ -265,7 +265,7 @@ class ZeroPad2d(_ZeroPad, ConstantPad2d):
 
 
 class ZeroPad3d(_ZeroPad, ConstantPad3d):
-    """The last three dimensions continued by zeros; argument as for `ReflectionPad1d`.
+    """Pad the last three dimensions with zeros; argument as for `ReflectionPad1d`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: `DataParallel`, which shares a batch out among GPUs, or wraps a module."""
+"""Layer 8 · nn: `DataParallel`, which wraps a module without splitting batches."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from wengert.types import Device
 
 
 class DataParallel(Module):
-    """A module that calls another one, since there are no GPUs to share a batch out to.
+    """A wrapper that calls a module; batches are not split among devices.
 
-    Its parameters are named ``module.*``, so checkpoints of programs that use it load.
+    Its parameters are named ``module.*``, so that checkpoints made with PyTorch's class load.
 
     Parameters
     ----------
-    module : Module. What is called.
+    module : Module. The module to call.
     device_ids, output_device, dim: Have no effect.
 
     Examples

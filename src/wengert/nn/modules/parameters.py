@@ -1,4 +1,4 @@
-"""Layer 8 · nn: modules that hold parameters in a list, or by names."""
+"""Layer 8 · nn: modules that hold parameters in a list, or by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wengert.types import Tensor
 
 
 def _as_parameter(value: Any) -> Any:
-    """A tensor becomes a parameter; anything else is held as it is."""
+    """Return a tensor as a parameter, and anything else unchanged."""
     return Parameter(value) if isinstance(value, Tensor) and not _is_parameter(value) else value
 
 
@@ -48,11 +48,13 @@ def _checked(key: Any) -> str:
 
 
 class ParameterList(Module):
-    """A list of parameters, which are found; tensors become parameters, other objects are kept.
+    """A list of registered parameters.
+
+    Tensors become parameters; other objects are kept as they are.
 
     Parameters
     ----------
-    values : iterable, optional. What it begins with.
+    values : iterable, optional. The initial values.
 
     Examples
     --------
@@ -94,7 +96,7 @@ class ParameterList(Module):
         return self
 
     def extend(self, values: Any) -> Self:
-        """Add all of some values at the end.
+        """Append all values of an iterable.
 
         Raises
         ------
@@ -120,13 +122,13 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Parameters by names of the program's own choice, which are found.
+    """A dictionary of registered parameters.
 
-    Tensors become parameters, other objects are kept as they are.
+    Tensors become parameters; other objects are kept as they are.
 
     Parameters
     ----------
-    parameters : mapping or iterable of pairs, optional. What it begins with.
+    parameters : mapping or iterable of pairs, optional. The initial values by name.
 
     Examples
     --------
@@ -165,55 +167,55 @@ class ParameterDict(Module):
         return key in self._keys
 
     def copy(self) -> ParameterDict:
-        """Another dictionary of the same parameters."""
+        """Return another dictionary of the same parameters."""
         return ParameterDict(OrderedDict(self.items()))
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The value of a name, which is given `default` if there is none."""
+        """Return the value of a name, after setting it to `default` if there is none."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def clear(self) -> None:
-        """Take all values out."""
+        """Remove all values."""
         for key in list(self._keys):
             del self[key]
 
     def pop(self, key: str) -> Any:
-        """Take the value of a name out, and return it."""
+        """Remove the value of a name, and return it."""
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Take out what was added last, and return it with its name."""
+        """Remove the pair of name and value that was added last, and return it."""
         if not self._keys:
             raise KeyError("popitem(): dictionary is empty")
         key = next(reversed(self._keys))
         return key, self.pop(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of a name, or `default` if there is none."""
+        """Return the value of a name, or `default` if there is none."""
         return self[key] if key in self._keys else default
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """A dictionary of the names `keys`, each with the value `default`."""
+        """Return a dictionary of the names `keys`, each with the value `default`."""
         return ParameterDict([(key, default) for key in keys])
 
     def keys(self) -> KeysView[str]:
-        """The names."""
+        """Return the names."""
         return self._keys.keys()
 
     def items(self) -> Iterable[tuple[str, Any]]:
-        """The names with their values."""
+        """Return the pairs of name and value."""
         return ((key, self[key]) for key in self._keys)
 
     def values(self) -> Iterable[Any]:
-        """The values."""
+        """Return the values."""
         return (self[key] for key in self._keys)
 
     def update(self, parameters: Any) -> None:
-        """Add values from a mapping, or from an iterable of pairs of names and values.
+        """Add values from a mapping, or from an iterable of (name, value) pairs.
 
         The names of a mapping that is neither an `OrderedDict` nor a `ParameterDict` are sorted.
 

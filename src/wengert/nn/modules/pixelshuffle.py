@@ -1,4 +1,4 @@
-"""Layer 8 · nn: channels that change places with pixels and with each other."""
+"""Layer 8 · nn: rearrangement of channels and pixels."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -17,7 +17,7 @@ class PixelShuffle(Module):
 
     Parameters
     ----------
-    upscale_factor : int. By how much height and width grow.
+    upscale_factor : int. The factor by which height and width grow.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class PixelShuffle(Module):
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """The larger image."""
+        """Return the larger image."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
 
@@ -42,7 +42,7 @@ class PixelUnshuffle(Module):
 
     Parameters
     ----------
-    downscale_factor : int. By how much height and width shrink.
+    downscale_factor : int. The factor by which height and width shrink.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class PixelUnshuffle(Module):
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """The smaller image, with more channels."""
+        """Return the smaller image, with more channels."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
 
@@ -81,7 +81,7 @@ class ChannelShuffle(Module):
         self.groups = groups
 
     def forward(self, input: Tensor) -> Tensor:
-        """The channels in their new order."""
+        """Return the input with its channels in the new order."""
         return F.channel_shuffle(input, self.groups)
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: pooling, and what undoes it."""
+"""Layer 8 · nn: pooling and unpooling."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -53,15 +53,15 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """`functional.max_pool1d` with given windows.
+    """`functional.max_pool1d` as a module.
 
     Parameters
     ----------
     %(windows)s
-    padding, dilation : int or tuple of int. How far the windows go beyond the input, and the
-        distance between their elements.
-    return_indices : bool. Whether to return the places of the maxima, too.
-    ceil_mode : bool. Whether the last window may end outside.
+    padding, dilation : int or tuple of int. The padding on both sides, and the distance between
+        the elements of a window.
+    return_indices : bool. Whether to return the indices of the maxima, too.
+    ceil_mode : bool. Whether the last window may extend beyond the input.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """`functional.max_pool2d` with given windows; arguments as for `MaxPool1d`.
+    """`functional.max_pool2d` as a module; arguments as for `MaxPool1d`.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """`functional.max_pool3d` with given windows; arguments as for `MaxPool1d`.
+    """`functional.max_pool3d` as a module; arguments as for `MaxPool1d`.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """`functional.max_unpool1d` with given windows: maxima back in their places, among zeros.
+    """`functional.max_unpool1d` as a module: put maxima back in their places, among zeros.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """`functional.max_unpool2d` with given windows; arguments as for `MaxUnpool1d`.
+    """`functional.max_unpool2d` as a module; arguments as for `MaxUnpool1d`.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """`functional.max_unpool3d` with given windows; arguments as for `MaxUnpool1d`.
+    """`functional.max_unpool3d` as a module; arguments as for `MaxUnpool1d`.
 
     Examples
     --------
@@ -173,14 +173,14 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """`functional.avg_pool1d` with given windows.
+    """`functional.avg_pool1d` as a module.
 
     Parameters
     ----------
     %(windows)s
-    padding : int or tuple of int. How far the windows go beyond the input.
-    ceil_mode : bool. Whether the last window may end outside.
-    count_include_pad : bool. Whether what lies beyond the input counts as zeros.
+    padding : int or tuple of int. The number of zeros added on both sides.
+    ceil_mode : bool. Whether the last window may extend beyond the input.
+    count_include_pad : bool. Whether means include the zeros of the padding.
 
     Examples
     --------
@@ -244,11 +244,11 @@ class _AvgPoolWithDivisor(_AvgPoolNd):
 
 
 class AvgPool2d(_AvgPoolWithDivisor):
-    """`functional.avg_pool2d` with given windows; arguments as for `AvgPool1d`, and one more.
+    """`functional.avg_pool2d` as a module; arguments as for `AvgPool1d`, and one more.
 
     Parameters
     ----------
-    divisor_override : int, optional. What to divide sums by, rather than by the number of elements.
+    divisor_override : int, optional. The divisor of the sums; default: the number of elements.
 
     Examples
     --------
@@ -262,7 +262,7 @@ class AvgPool2d(_AvgPoolWithDivisor):
 
 
 class AvgPool3d(_AvgPoolWithDivisor):
-    """`functional.avg_pool3d` with given windows; arguments as for `AvgPool2d`.
+    """`functional.avg_pool3d` as a module; arguments as for `AvgPool2d`.
 
     Examples
     --------
@@ -298,13 +298,13 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """`functional.lp_pool1d` with given windows.
+    """`functional.lp_pool1d` as a module.
 
     Parameters
     ----------
-    norm_type : float. The power of the norm.
+    norm_type : float. The exponent of the norm.
     %(windows)s
-    ceil_mode : bool. Whether the last window may end outside.
+    ceil_mode : bool. Whether the last window may extend beyond the input.
 
     Examples
     --------
@@ -317,7 +317,7 @@ class LPPool1d(_LPPoolNd):
 
 
 class LPPool2d(_LPPoolNd):
-    """`functional.lp_pool2d` with given windows; arguments as for `LPPool1d`.
+    """`functional.lp_pool2d` as a module; arguments as for `LPPool1d`.
 
     Examples
     --------
@@ -330,7 +330,7 @@ class LPPool2d(_LPPoolNd):
 
 
 class LPPool3d(_LPPoolNd):
-    """`functional.lp_pool3d` with given windows; arguments as for `LPPool1d`.
+    """`functional.lp_pool3d` as a module; arguments as for `LPPool1d`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: rectifiers: activations that let pass what is positive."""
+"""Layer 8 · nn: rectifiers: activations that pass positive values."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -14,11 +14,11 @@ from wengert.nn.parameter import Parameter
 from wengert.tape.sites import warn
 from wengert.types import Device, Tensor
 
-# -- without other options than to be in place ----------------------------------------------------
+# -- with no option but `inplace` -----------------------------------------------------------------
 
 
 class _InPlace(Module):
-    """What activations share that may be written into their input, and have no other option."""
+    """The common base of activations whose only option is `inplace`."""
 
     _shows = "inplace?"
 
@@ -122,7 +122,7 @@ class Hardtanh(Module):
     Parameters
     ----------
     min_val, max_val : float. The bounds.
-    min_value, max_value : float, optional. Former names of the bounds.
+    min_value, max_value : float, optional. Deprecated names of the bounds.
 
     Raises
     ------
@@ -130,7 +130,7 @@ class Hardtanh(Module):
 
     Warns
     -----
-    FutureWarning: If a former name is used.
+    FutureWarning: If a deprecated name is used.
 
     Examples
     --------
@@ -194,7 +194,7 @@ class Threshold(Module):
 
     Parameters
     ----------
-    threshold, value : float. The threshold, and what stands for the elements that are not above it.
+    threshold, value : float. The threshold, and the value of elements that do not exceed it.
 
     Examples
     --------
@@ -219,7 +219,7 @@ class LeakyReLU(Module):
 
     Parameters
     ----------
-    negative_slope : float. The factor of what is not positive.
+    negative_slope : float. The slope below zero.
 
     Examples
     --------
@@ -239,11 +239,11 @@ class LeakyReLU(Module):
 
 
 class RReLU(Module):
-    """`functional.rrelu`, with slopes drawn at random while the module is in training.
+    """`functional.rrelu` as a module, with random slopes in training.
 
     Parameters
     ----------
-    lower, upper : float. The range of the slopes; in evaluation its middle is the slope.
+    lower, upper : float. The range of the slopes; in evaluation, the slope is its midpoint.
 
     Examples
     --------
@@ -266,13 +266,13 @@ class RReLU(Module):
 
 
 class PReLU(Module):
-    """`functional.prelu` with slopes of its own, which are learnt.
+    """`functional.prelu` with learned slopes.
 
     Parameters
     ----------
     num_parameters : int. The number of slopes: one, or one for each channel.
-    init : float. The first value of the slopes.
-    device, dtype : optional. Of the slopes.
+    init : float. The initial value of the slopes.
+    device, dtype : optional. The device and dtype of the slopes.
 
     Examples
     --------
@@ -298,7 +298,7 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Give the slopes their first value."""
+        """Set the slopes to their initial value."""
         initial.constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -351,7 +351,7 @@ class GELU(Module):
 
     Parameters
     ----------
-    approximate : {"none", "tanh"}. Whether to approximate the distribution function by tanh.
+    approximate : {"none", "tanh"}. Whether to approximate the normal distribution by tanh.
 
     Examples
     --------
@@ -367,7 +367,7 @@ class GELU(Module):
         return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
-        """The approximation."""
+        """Return the text that `repr` shows: the approximation."""
         return f"approximate={self.approximate!r}"
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: hooks that see what any module is given to hold."""
+"""Layer 8 · nn: global hooks on the registration of buffers, modules and parameters."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ def _run(hooks: _Hooks, holder: Any, name: str, value: Any) -> Any:
 
 
 def buffer(holder: Any, name: str, value: Any) -> Any:
-    """The buffer that is to be held, once the hooks have seen it."""
+    """Run the hooks on a buffer, and return the one to register."""
     return _run(_BUFFERS, holder, name, value) if _BUFFERS else value
 
 
 def module(holder: Any, name: str, value: Any) -> Any:
-    """The module that is to be held, once the hooks have seen it."""
+    """Run the hooks on a module, and return the one to register."""
     return _run(_MODULES, holder, name, value) if _MODULES else value
 
 
 def parameter(holder: Any, name: str, value: Any) -> Any:
-    """The parameter that is to be held, once the hooks have seen it."""
+    """Run the hooks on a parameter, and return the one to register."""
     return _run(_PARAMETERS, holder, name, value) if _PARAMETERS else value
 
 
 def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, buffer)`` whenever a module is given a buffer.
+    """Call ``hook(module, name, buffer)`` whenever a module registers a buffer.
 
-    What it returns, if not None, is held instead.
+    If it returns something other than None, that is registered instead.
     """
     return register(_BUFFERS, hook, "register_module_buffer_registration_hook")
 
 
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, submodule)`` whenever a module is given a module.
+    """Call ``hook(module, name, submodule)`` whenever a module registers a submodule.
 
-    What it returns, if not None, is held instead.
+    If it returns something other than None, that is registered instead.
     """
     return register(_MODULES, hook, "register_module_module_registration_hook")
 
 
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, name, parameter)`` whenever a module is given a parameter.
+    """Call ``hook(module, name, parameter)`` whenever a module registers a parameter.
 
-    What it returns, if not None, is held instead.
+    If it returns something other than None, that is registered instead.
     """
     return register(_PARAMETERS, hook, "register_module_parameter_registration_hook")

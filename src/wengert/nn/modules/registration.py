@@ -1,4 +1,4 @@
-"""Layer 8 · nn: what a module holds: parameters, buffers and modules within, by their names."""
+"""Layer 8 · nn: registration of the parameters, buffers and submodules of a module by name."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ TABLES = TABLES_OF_CALLS | frozenset(
         "_load_state_dict_post_hooks",
     }
 )
-"""The tables of hooks. A module has one only once something is registered there, or looks."""
+"""The tables of hooks, each of which a module makes on first use."""
 
 
 def type_name(value: Any) -> str:
-    """What errors call the type of a value, as ``torch.typename`` does."""
+    """Return the name of a value's type in error messages, as ``torch.typename`` does."""
     if isinstance(value, Tensor):
         return str(value.type())
     kind = type(value)
@@ -37,7 +37,7 @@ def type_name(value: Any) -> str:
 
 
 class Registration:
-    """Attributes that are parameters, buffers or modules are kept in tables of their own."""
+    """The part of `Module` that keeps parameters, buffers and submodules in tables."""
 
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
@@ -48,7 +48,7 @@ class Registration:
     # -- attributes --------------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Tensor | Module:
-        # only what is not found as an ordinary attribute gets here
+        # called only for names that are not ordinary attributes
         held = self.__dict__
         if "_parameters" in held:
             if name in held["_parameters"]:
@@ -132,17 +132,17 @@ class Registration:
     # -- registering -------------------------------------------------------------------------------
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Hold a tensor that belongs to the module's state but is not a parameter.
+        """Register a tensor that is part of the module's state but not a parameter.
 
         Parameters
         ----------
-        name : str. The attribute that it is reached by.
-        tensor : Tensor or None. With None there is no such buffer, but its place is kept.
+        name : str. The name of the attribute.
+        tensor : Tensor or None. The buffer; None reserves the name.
         persistent : bool. Whether it is part of `state_dict`.
 
         Raises
         ------
-        TypeError: If `name` is not a string, or `tensor` no tensor.
+        TypeError: If `name` is not a string, or `tensor` is not a tensor.
         KeyError: If the module has an attribute of that name, or the name is empty or has a dot.
 
         Examples
@@ -167,11 +167,11 @@ class Registration:
             self._non_persistent_buffers_set.add(name)
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Hold a parameter under the attribute `name`; None keeps the place of one.
+        """Register a parameter under the attribute `name`; None reserves the name.
 
         Raises
         ------
-        TypeError: If `name` is not a string, or `param` no parameter.
+        TypeError: If `name` is not a string, or `param` is not a parameter.
         KeyError: If the module has an attribute of that name, or the name is empty or has a dot.
         ValueError: If `param` is not a leaf.
         """
@@ -194,11 +194,11 @@ class Registration:
         self._parameters[name] = param
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Hold a module under the attribute `name`; None keeps the place of one.
+        """Register a submodule under the attribute `name`; None reserves the name.
 
         Raises
         ------
-        TypeError: If `name` is not a string, or `module` no module.
+        TypeError: If `name` is not a string, or `module` is not a module.
         KeyError: If the module has an attribute of that name, or the name is empty or has a dot.
         """
         if module is not None and not _is_module(module):
@@ -208,14 +208,14 @@ class Registration:
 
     register_module = add_module
 
-    # -- reaching what lies deeper -----------------------------------------------------------------
+    # -- access by path ----------------------------------------------------------------------------
 
     def get_submodule(self, target: str) -> Module:
-        """The module that a path of names with dots leads to; the empty path leads here.
+        """Return the submodule at a dotted path; the empty path is this module.
 
         Raises
         ------
-        AttributeError: If the path leads nowhere, or to something that is not a module.
+        AttributeError: If there is nothing at the path, or something that is not a module.
 
         Examples
         --------
@@ -234,16 +234,16 @@ class Registration:
         return found
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put `module` where the path `target` leads to.
+        """Register `module` at the path `target`.
 
         Parameters
         ----------
-        strict : bool. Whether there must be a module already that it takes the place of.
+        strict : bool. Whether it must replace an existing module.
 
         Raises
         ------
         ValueError: If the path is empty, or `module` is not a module.
-        AttributeError: If the path leads to something that is not a module, or nowhere.
+        AttributeError: If there is nothing at the path, or something that is not a module.
         """
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
@@ -258,11 +258,11 @@ class Registration:
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter that a path of names with dots leads to.
+        """Return the parameter at a dotted path.
 
         Raises
         ------
-        AttributeError: If the path leads nowhere, or to something that is not a parameter.
+        AttributeError: If there is nothing at the path, or something that is not a parameter.
         """
         found, name = _holder(self, target)
         if not isinstance(found, Parameter):
@@ -270,11 +270,11 @@ class Registration:
         return found
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer that a path of names with dots leads to.
+        """Return the buffer at a dotted path.
 
         Raises
         ------
-        AttributeError: If the path leads nowhere, or to something that is not a buffer.
+        AttributeError: If there is nothing at the path, or something that is not a buffer.
         """
         path, _, name = target.rpartition(".")
         found, _ = _holder(self, target)
@@ -288,7 +288,7 @@ def _is_module(value: Any) -> bool:
 
 
 def _check_early(value: Any) -> None:
-    """Refuse what a module cannot hold before it has its tables."""
+    """Refuse a value that cannot be registered before ``Module.__init__`` has run."""
     what = "module" if _is_module(value) else "buffer" if isinstance(value, Buffer) else None
     if what is not None:
         raise AttributeError(
@@ -300,7 +300,7 @@ def _set_buffer(module: Any, name: str, value: Any, persistent: bool) -> None:
     if isinstance(value, Buffer):
         persistent = value.persistent
     method = module.register_buffer
-    # a subclass's own method may not know of persistence
+    # a subclass may override the method without the argument `persistent`
     if (
         getattr(method, "__func__", None) is Registration.register_buffer
         or "persistent" in inspect.signature(method).parameters
@@ -316,7 +316,7 @@ def _set_buffer(module: Any, name: str, value: Any, persistent: bool) -> None:
 
 
 def _forget(module: Any, name: str, *tables: str) -> None:
-    """Take `name` out of wherever else it is."""
+    """Remove `name` from the other tables and from the attributes."""
     held = module.__dict__
     held.pop(name, None)
     for table in tables:
@@ -328,7 +328,7 @@ def _check_name(module: Any, what: str, name: Any, table: dict[str, Any]) -> Non
     if not isinstance(name, str):
         raise TypeError(f"{what} name should be a string. Got {type_name(name)}")
     if what == "module":
-        # in this order, as the other two have it the other way round
+        # this order differs from that of the other two on purpose
         if hasattr(module, name) and name not in table:
             raise KeyError(f"attribute '{name}' already exists")
         if "." in name:

@@ -23,13 +23,13 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 class RNN(RNNBase):
     """Layers of simple recurrent units: ``h = tanh(w_ih x + b_ih + w_hh h + b_hh)`` at each step.
 
-    Called with `input` and, optionally, the first hidden state, it returns the output, which holds
-    the last layer's hidden states at all steps, and the final hidden states of all layers.
+    Call it with `input` and, optionally, the initial hidden state. It returns the output, which
+    holds the last layer's hidden states at all steps, and the final hidden states of all layers.
 
-    * `input` is of shape (steps, batch, input_size), or (batch, steps, input_size) with
-      `batch_first`, or (steps, input_size), or a `PackedSequence`, and so is the output, with
-      ``directions * hidden_size`` features.
-    * Hidden states are of shape (num_layers * directions, batch, hidden_size), without the batch if
+    * `input` has shape (steps, batch, input_size), or (batch, steps, input_size) with
+      `batch_first`, or (steps, input_size), or is a `PackedSequence`. The output has the same
+      form, with ``directions * hidden_size`` features.
+    * Hidden states have shape (num_layers * directions, batch, hidden_size), without the batch if
       the input has none.
 
     Parameters
@@ -57,7 +57,7 @@ class RNN(RNNBase):
             self, input: PackedSequence, hx: Tensor | None = None
         ) -> tuple[PackedSequence, Tensor]: ...
         def __call__(self, input: Any, hx: Any = None) -> Any:
-            """Take a sequence, or a batch of them, through the layers."""
+            """Run the layers over a sequence, or over a batch of sequences."""
 
     def __init__(
         self,
@@ -94,9 +94,9 @@ class RNN(RNNBase):
 
 
 class GRU(RNNBase):
-    """Layers of gated recurrent units (see `wengert.gru_cell` for a step).
+    """Layers of gated recurrent units (see `wengert.gru_cell` for one step).
 
-    Called as an `RNN` is, with the same shapes.
+    Call it like an `RNN`, with the same shapes.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class GRU(RNNBase):
             self, input: PackedSequence, hx: Tensor | None = None
         ) -> tuple[PackedSequence, Tensor]: ...
         def __call__(self, input: Any, hx: Any = None) -> Any:
-            """Take a sequence, or a batch of them, through the layers."""
+            """Run the layers over a sequence, or over a batch of sequences."""
 
     def __init__(
         self,
@@ -161,9 +161,9 @@ def _check_unknown(name: str, unknown: dict[str, Any]) -> None:
 
 
 class LSTM(RNNBase):
-    """Layers with long short-term memory (see `wengert.lstm_cell` for a step).
+    """Layers with long short-term memory (see `wengert.lstm_cell` for one step).
 
-    Called as an `RNN` is, but with a pair of states: the hidden state, of `proj_size` features if
+    Call it like an `RNN`, but with a pair of states: the hidden state, of `proj_size` features if
     there is a projection, and the cell state, of `hidden_size` features.
 
     Parameters
@@ -191,7 +191,7 @@ class LSTM(RNNBase):
             self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None = None
         ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]: ...
         def __call__(self, input: Any, hx: Any = None) -> Any:
-            """Take a sequence, or a batch of them, through the layers."""
+            """Run the layers over a sequence, or over a batch of sequences."""
 
     def __init__(
         self,
@@ -221,11 +221,11 @@ class LSTM(RNNBase):
         )
 
     def get_expected_cell_size(self, input: Any, batch_sizes: Any) -> tuple[int, int, int]:
-        """The shape that the cell state must have."""
+        """Return the shape that the cell state must have."""
         return self._state_size(input, batch_sizes, self.hidden_size)
 
     def check_forward_args(self, input: Any, hidden: Any, batch_sizes: Any) -> None:
-        """Refuse an input or states that do not fit the layer."""
+        """Raise an error if the input or the states do not fit the layer."""
         self.check_input(input, batch_sizes)
         for i, size in enumerate((self.get_expected_hidden_size, self.get_expected_cell_size)):
             self.check_hidden_size(
@@ -233,7 +233,7 @@ class LSTM(RNNBase):
             )
 
     def permute_hidden(self, hx: Any, permutation: Any) -> Any:
-        """The states with their batch in another order."""
+        """Return the states with their batch permuted."""
         h, c = hx
         return super().permute_hidden(h, permutation), super().permute_hidden(c, permutation)
 

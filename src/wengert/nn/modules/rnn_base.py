@@ -1,4 +1,4 @@
-"""Layer 8 · nn: what recurrent layers have in common."""
+"""Layer 8 · nn: the base class of recurrent layers."""
 
 # the classes and arguments have PyTorch's names
 
@@ -27,7 +27,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 def _check_settings(values: dict[str, Any]) -> None:
-    """Refuse what no recurrent layer can be made of."""
+    """Raise an error for settings that no recurrent layer accepts."""
     rate = values["dropout"]
     is_number = isinstance(rate, numbers.Real) and not isinstance(rate, bool)
     if not is_number or not 0 <= rate <= 1:
@@ -59,19 +59,19 @@ def _check_settings(values: dict[str, Any]) -> None:
 
 
 class RNNBase(Module):
-    """What `RNN`, `LSTM` and `GRU` have in common.
+    """The base class of `RNN`, `LSTM` and `GRU`.
 
     Parameters
     ----------
     mode : str. ``"LSTM"``, ``"GRU"``, ``"RNN_TANH"`` or ``"RNN_RELU"``.
     %(features, layers, biases)s
-    batch_first : bool. Whether the batch is the first dimension of input and output, and the steps
-        are the second.
-    dropout : float. The probability of each element between layers to become 0 during training.
-    bidirectional : bool. Whether each layer also runs backwards; its outputs follow those of the
-        other direction.
-    proj_size : int. For an LSTM: the number of features that the hidden state is projected to; 0
-        for none.
+    batch_first : bool. Whether input and output have the batch as their first dimension and the
+        steps as their second.
+    dropout : float. The probability with which each element between layers becomes 0 in training.
+    bidirectional : bool. Whether each layer also runs backwards; the outputs of that direction
+        follow those of the other.
+    proj_size : int. For an LSTM: the number of features to project the hidden state to; 0 for no
+        projection.
     %(their_dtype, raises_argument)s
 
     Examples
@@ -127,7 +127,7 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all parameters again, uniformly between -1 and 1 over the root of `hidden_size`."""
+        """Draw all parameters again, uniformly within ``±1 / sqrt(hidden_size)``."""
         bound = 1 / math.sqrt(self.hidden_size)
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
@@ -138,10 +138,10 @@ class RNNBase(Module):
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def flatten_parameters(self) -> None:
-        """Do nothing: parameters need not lie in one piece of memory, as a GPU's library wants."""
+        """Do nothing: parameters need not be contiguous, as a GPU library requires."""
 
     def extra_repr(self) -> str:
-        """The settings that differ from the defaults."""
+        """Return the text that `repr` shows: the sizes, and settings that are not the defaults."""
         shown = [str(self.input_size), str(self.hidden_size)]
         for name, usual in (
             ("proj_size", 0),
@@ -159,7 +159,7 @@ class RNNBase(Module):
     # -- checks ------------------------------------------------------------------------------------
 
     def check_input(self, input: Any, batch_sizes: Any) -> None:
-        """Refuse an input of another dtype, number of dimensions or features."""
+        """Raise an error if the input has the wrong dtype, rank or number of features."""
         expected, weight = 3 if batch_sizes is None else 2, getattr(self, self._all_weights[0][0])
         if input.dtype != weight.dtype and not mixes_dtypes():
             raise ValueError(
@@ -176,7 +176,7 @@ class RNNBase(Module):
             )
 
     def get_expected_hidden_size(self, input: Any, batch_sizes: Any) -> tuple[int, int, int]:
-        """The shape that the hidden state must have."""
+        """Return the shape that the hidden state must have."""
         return self._state_size(input, batch_sizes, self.proj_size or self.hidden_size)
 
     def _state_size(self, input: Any, batch_sizes: Any, features: int) -> tuple[int, int, int]:
@@ -192,17 +192,17 @@ class RNNBase(Module):
         expected_hidden_size: tuple[int, int, int],
         msg: str = "Expected hidden size {}, got {}",
     ) -> None:
-        """Refuse a state of another shape."""
+        """Raise an error if a state has another shape."""
         if tuple(hx.shape) != expected_hidden_size:
             raise RuntimeError(msg.format(expected_hidden_size, list(hx.shape)))
 
     def check_forward_args(self, input: Any, hidden: Any, batch_sizes: Any) -> None:
-        """Refuse an input or a hidden state that do not fit the layer."""
+        """Raise an error if the input or the hidden state does not fit the layer."""
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
 
     def permute_hidden(self, hx: Any, permutation: Any) -> Any:
-        """The state with its batch in another order."""
+        """Return the state with its batch permuted."""
         return hx if permutation is None else index_select(hx, 1, permutation)
 
     # -- computing ---------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ class RNNBase(Module):
         return zeros(size, dtype=input.dtype, device=input.device)
 
     def _beside_batch(self, input: Any, hx: Any) -> Any:
-        """The state of one sequence as that of a batch of one; refuse what does not fit."""
+        """Return the state of one sequence as a batch of one; raise an error if it does not fit."""
         batched = input.dim() == 3
         if hx.dim() != (3 if batched else 2):
             raise RuntimeError(
@@ -231,7 +231,7 @@ class RNNBase(Module):
         return states[0]
 
     def _layers(self) -> list[list[tuple[Any, ...]]]:
-        """The parameters as `run_layers` takes them."""
+        """Return the parameters as `run_layers` takes them."""
         directions = 2 if self.bidirectional else 1
         each = []
         for names in self._all_weights:
@@ -246,7 +246,7 @@ class RNNBase(Module):
         return rows, self._hidden(states)
 
     def forward(self, input: Any, hx: Any = None) -> Any:
-        """Take a sequence, or a batch of them, through the layers (see the class)."""
+        """Run the layers over a sequence, or over a batch of sequences (see the class)."""
         if isinstance(input, PackedSequence):
             return self._packed(input, hx)
         if input.dim() not in (2, 3):

@@ -19,7 +19,7 @@ from wengert.types import Device, Tensor
 
 
 class RNNCellBase(Module):
-    """What the cells have in common.
+    """The base class of recurrent cells.
 
     Parameters
     ----------
@@ -60,13 +60,13 @@ class RNNCellBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all parameters again, uniformly between -1 and 1 over the root of `hidden_size`."""
+        """Draw all parameters again, uniformly within ``±1 / sqrt(hidden_size)``."""
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
 
     def extra_repr(self) -> str:
-        """The sizes, and the settings that differ from the defaults."""
+        """Return the text that `repr` shows: the sizes, and settings that are not the defaults."""
         shown = f"{self.input_size}, {self.hidden_size}"
         if self.bias is not True:
             shown += f", bias={self.bias}"
@@ -82,11 +82,11 @@ class RNNCellBase(Module):
                 )
 
     def _zeros(self, input: Any) -> Any:
-        """The first state where none is given."""
+        """Return the initial state if none is given."""
         return zeros(input.shape[0], self.hidden_size, dtype=input.dtype, device=input.device)
 
     def _step(self, step: Any, input: Any, hx: Any) -> Any:
-        """One step of a cell with one state."""
+        """Run one step of a cell with one state."""
         self._check_dims(input, () if hx is None else (("hidden", hx),))
         batched = input.dim() == 2
         x = input if batched else unsqueeze(input, 0)
@@ -101,8 +101,8 @@ class RNNCellBase(Module):
 class RNNCell(RNNCellBase):
     """A simple recurrent unit (see `wengert.rnn_tanh_cell`).
 
-    Called with an input of shape (batch, input_size) and, optionally, a hidden state of shape
-    (batch, hidden_size), it returns the next hidden state. Neither needs the batch.
+    Call it with an input of shape (batch, input_size) and, optionally, a hidden state of shape
+    (batch, hidden_size). It returns the next hidden state. The batch dimension is optional.
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """A cell with long short-term memory (see `wengert.lstm_cell`).
 
-    Called with an input of shape (batch, input_size) and, optionally, a pair of states of shape
-    (batch, hidden_size), the hidden state and the cell state, it returns the next pair. None of
-    them needs the batch.
+    Call it with an input of shape (batch, input_size) and, optionally, the hidden state and the
+    cell state as a pair, both of shape (batch, hidden_size). It returns the next pair. The batch
+    dimension is optional.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class LSTMCell(RNNCellBase):
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        """The next hidden state and the next cell state."""
+        """Return the next hidden state and the next cell state."""
         pair = isinstance(hx, tuple | list)
         given = () if hx is None or not pair else tuple(hx)
         self._check_dims(input, tuple((f"hx[{i}]", v) for i, v in enumerate(given)))
@@ -189,7 +189,7 @@ class LSTMCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """A gated recurrent unit (see `wengert.gru_cell`).
 
-    Called as an `RNNCell` is, with the same shapes.
+    Call it like an `RNNCell`, with the same shapes.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class Softmax(_AlongDim):
 
     Warns
     -----
-    UserWarning: When it is called, if no `dim` is given.
+    UserWarning: When the module is called without a `dim`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Softmin(_AlongDim):
 
 
 class Softmax2d(Module):
-    """`functional.softmax` of the channels of an image, at each place.
+    """`functional.softmax` over the channels of an image, at each pixel.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Softmax2d(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """The function of an image, or of a batch of images."""
+        """Return the softmax of an image, or of a batch of images."""
         if input.dim() not in (3, 4):
             raise ValueError(
                 f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
@@ -95,7 +95,7 @@ class GLU(_AlongDim):
 
     Parameters
     ----------
-    dim : int. The dimension that is halved.
+    dim : int. The dimension to halve.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class GLU(_AlongDim):
         super().__init__(dim)
 
     def forward(self, input: Tensor) -> Tensor:
-        """One half of the input, times the sigmoid of the other."""
+        """Return one half of the input times the sigmoid of the other."""
         return F.glu(input, self.dim)
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: tables of vectors that are looked up by number."""
+"""Layer 8 · nn: embedding tables."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -20,7 +20,7 @@ __all__ = ["Embedding", "EmbeddingBag"]
 
 
 class _Table(Module):
-    """What `Embedding` and `EmbeddingBag` share: the table itself."""
+    """The common base of `Embedding` and `EmbeddingBag`: the table itself."""
 
     weight: Parameter
 
@@ -87,24 +87,24 @@ def _sizes(embeddings: Any) -> tuple[int, int]:
 
 
 class Embedding(_Table):
-    """A table of vectors: `functional.embedding` with a table of its own.
+    """A learned table of vectors, looked up by index (see `functional.embedding`).
 
     Parameters
     ----------
     num_embeddings, embedding_dim : int. The number of vectors, and their size.
-    padding_idx : int, optional. The number of a vector that is 0 at first and gets no gradient.
+    padding_idx : int, optional. The index of a vector that is initially 0 and gets no gradient.
     %(max_norm)s
     sparse : bool. Whether the gradient of `weight` is a sparse tensor.
-    device, dtype : optional. Of the table.
+    device, dtype : optional. The device and dtype of the table.
 
     Attributes
     ----------
-    weight : Parameter. Of shape (num_embeddings, embedding_dim), at first from the standard normal
-        distribution.
+    weight : Parameter. Of shape (num_embeddings, embedding_dim), initially drawn from the standard
+        normal distribution.
 
     Raises
     ------
-    AssertionError: If `padding_idx` is not a number of a vector.
+    AssertionError: If `padding_idx` is out of range.
 
     Examples
     --------
@@ -150,17 +150,17 @@ class Embedding(_Table):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Embedding:
-        """A module over a table that exists.
+        """Return a module over an existing table.
 
         Parameters
         ----------
         embeddings : Tensor. The table, of two dimensions.
-        freeze : bool. Whether it should stay as it is, without a gradient.
+        freeze : bool. Whether to keep the table fixed, without a gradient.
         padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse: As for the class.
 
         Raises
         ------
-        AssertionError: If the table has not two dimensions.
+        AssertionError: If the table does not have two dimensions.
 
         Examples
         --------
@@ -182,7 +182,7 @@ class Embedding(_Table):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        """The vectors with the numbers of the input, along one more dimension."""
+        """Return the vectors at the indices in the input, along one more dimension."""
         return F.embedding(
             input,
             self.weight,
@@ -198,21 +198,23 @@ class Embedding(_Table):
 
 
 class EmbeddingBag(_Table):
-    """Sums, means or maxima of bags of vectors: `functional.embedding_bag` with a table of its own.
+    """Sums, means or maxima over bags of vectors from a learned table.
+
+    See `functional.embedding_bag`.
 
     Parameters
     ----------
     num_embeddings, embedding_dim : int. The number of vectors, and their size.
     %(max_norm)s
-    mode : {"mean", "sum", "max"}. What becomes of a bag.
+    mode : {"mean", "sum", "max"}. How to reduce a bag.
     sparse : bool. Whether the gradient of `weight` is a sparse tensor.
     include_last_offset : bool. Whether the offsets end with the number of all indices.
-    padding_idx : int, optional. The number of a vector that does not count.
-    device, dtype : optional. Of the table.
+    padding_idx : int, optional. The index of a vector that is left out of bags.
+    device, dtype : optional. The device and dtype of the table.
 
     Raises
     ------
-    AssertionError: If `padding_idx` is not a number of a vector.
+    AssertionError: If `padding_idx` is out of range.
 
     Examples
     --------
@@ -259,7 +261,7 @@ class EmbeddingBag(_Table):
         include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> EmbeddingBag:
-        """A module over a table that exists, as `Embedding.from_pretrained` makes one.
+        """Return a module over an existing table, like `Embedding.from_pretrained`.
 
         Examples
         --------
@@ -289,7 +291,7 @@ class EmbeddingBag(_Table):
         offsets: Tensor | None = None,
         per_sample_weights: Tensor | None = None,
     ) -> Tensor:
-        """One vector for each bag: a row of the input, or what lies between two offsets."""
+        """Return one vector per bag: per row of the input, or per range between two offsets."""
         return F.embedding_bag(
             input,
             self.weight,
@@ -305,7 +307,7 @@ class EmbeddingBag(_Table):
         )
 
     def extra_repr(self) -> str:
-        """The sizes, the mode, and what is not as by default."""
+        """Return the text that `repr` shows: the sizes, the mode, and non-default options."""
         return self._shown(mode=True)
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: the state of a module as a dictionary, and its way back."""
+"""Layer 8 · nn: saving and loading the state of a module as a dictionary."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from wengert.tensor.tensor import Tensor
 
 _EXTRA = "_extra_state"
 _WITH_MODULE = 1
-"""A flag of a hook before loading: it is given the module."""
+"""The flag of a hook before loading that receives the module."""
 _RETURNS = 2
-"""A flag of a hook after `state_dict`: what it returns takes the place of the dictionary."""
+"""The flag of a hook after `state_dict` whose result replaces the dictionary."""
 
 
 class _IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` found missing, and what it found nothing for."""
+    """The keys that `load_state_dict` found missing, and those it did not expect."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -50,14 +50,14 @@ class State:
     _load_state_dict_post_hooks: OrderedDict[Any, Any]
 
     def get_extra_state(self) -> Any:
-        """State beside tensors that `state_dict` is to hold; for subclasses to override."""
+        """Return state other than tensors for `state_dict`; for subclasses to override."""
         raise RuntimeError(
             f"{type(self).__name__} has no extra state: override get_extra_state() and "
             "set_extra_state() to have some"
         )
 
     def set_extra_state(self, state: Any) -> None:
-        """Take back what `get_extra_state` gave; for subclasses to override."""
+        """Restore state that `get_extra_state` returned; for subclasses to override."""
         raise RuntimeError(
             f"{type(self).__name__} takes no extra state: override set_extra_state(), beside "
             "get_extra_state()"
@@ -68,18 +68,18 @@ class State:
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
-        """The parameters and persistent buffers, by the paths that lead to them.
+        """Return the parameters and persistent buffers by their dotted paths.
 
         Parameters
         ----------
-        destination : dict, optional. What to put them into; default: a new `OrderedDict`.
-        prefix : str. What to put before each path.
-        keep_vars : bool. Whether to give the parameters themselves, rather than detached tensors
+        destination : dict, optional. The dictionary to fill; default: a new `OrderedDict`.
+        prefix : str. The prefix of each path.
+        keep_vars : bool. Whether to return the parameters themselves, rather than detached tensors
             over the same memory.
 
         Returns
         -------
-        OrderedDict: With an attribute ``_metadata``: the version of each module.
+        OrderedDict: With an attribute ``_metadata``, which holds the version of each module.
 
         Examples
         --------
@@ -88,7 +88,7 @@ class State:
         {'weight': tensor([1., 1.])}
         """
         if args:
-            # by their places, as they were given once
+            # positional arguments, the deprecated form
             given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
             destination = given.get("destination", destination)
             prefix = given.get("prefix", prefix)
@@ -116,7 +116,7 @@ class State:
         return destination
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """Put what this module holds itself into `destination`; subclasses may do more."""
+        """Save the tensors of this module itself to `destination`; subclasses may do more."""
         for name, tensor in _own_state(self):
             # a tensor without a shape stays one
             as_it_is = keep_vars or is_lazy(tensor)
@@ -131,13 +131,13 @@ class State:
     ) -> _IncompatibleKeys:
         """Copy parameters and buffers from a `state_dict` into this module.
 
-        Either all are copied or, where an error is raised, none.
+        If an error is raised, nothing has been copied.
 
         Parameters
         ----------
-        state_dict : dict. By the paths that lead to parameters and buffers.
-        strict : bool. Whether each path must be there, and no other.
-        assign : bool. Whether to hold the tensors of `state_dict` themselves, with their dtype,
+        state_dict : dict. Tensors by the dotted paths of parameters and buffers.
+        strict : bool. Whether the keys must match the paths exactly.
+        assign : bool. Whether to assign the tensors of `state_dict` themselves, with their dtype,
             rather than copy their values.
 
         Returns
@@ -147,7 +147,7 @@ class State:
         Raises
         ------
         TypeError: If `state_dict` is not a dictionary.
-        RuntimeError: If a tensor has another shape than its parameter, or with `strict` if paths
+        RuntimeError: If a tensor and its parameter differ in shape, or, with `strict`, if paths
             are missing or unexpected.
 
         Examples
@@ -192,9 +192,9 @@ class State:
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Take what this module holds itself from `state_dict`; subclasses may do more.
+        """Load the tensors of this module itself from `state_dict`; subclasses may do more.
 
-        Paths that are missing or unexpected are added to the lists, and so are errors.
+        Missing paths, unexpected paths and errors are added to the lists.
         """
         found = (strict, missing_keys, unexpected_keys, error_msgs)
         for flags, hook in _hooks_of_state(self, "_load_state_dict_pre_hooks"):
@@ -226,7 +226,7 @@ class State:
     # -- hooks -------------------------------------------------------------------------------------
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, prefix, keep_vars)`` before `state_dict` collects."""
+        """Call ``hook(module, prefix, keep_vars)`` before `state_dict` collects the tensors."""
         return register(self._state_dict_pre_hooks, hook, "register_state_dict_pre_hook", 0)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -237,7 +237,7 @@ class State:
         return register(self._state_dict_hooks, hook, "register_state_dict_post_hook", 0)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """As `register_state_dict_post_hook`, but what the hook returns is the dictionary."""
+        """Register a hook after `state_dict` whose result replaces the dictionary."""
         if any(
             held is hook and not flags & _RETURNS
             for flags, held in _hooks_of_state(self, "_state_dict_hooks")
@@ -249,7 +249,7 @@ class State:
         return register(self._state_dict_hooks, hook, "_register_state_dict_hook", _RETURNS)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook` before this module takes its own state from a dictionary.
+        """Call `hook` before this module loads its own state from a dictionary.
 
         It is given the module and the arguments of ``_load_from_state_dict``: ``hook(module,
         state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)``,
@@ -265,7 +265,7 @@ class State:
         return register(table, hook, "register_load_state_dict_pre_hook", flags)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, incompatible_keys)`` when this module and those within are loaded.
+        """Call ``hook(module, incompatible_keys)`` when this module and its submodules are loaded.
 
         The hook may change the two lists of keys; it returns None.
         """
@@ -296,7 +296,7 @@ def _load_one(
     assign: bool,
     error_msgs: list[str],
 ) -> None:
-    """Take one parameter or buffer from a state, or say why that cannot be."""
+    """Load one parameter or buffer from a state, or record why it cannot be loaded."""
     if not isinstance(value, Tensor):
         error_msgs.append(
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
@@ -306,7 +306,7 @@ def _load_one(
     if is_lazy(held) and is_lazy(value):
         return
     if held.ndim == 0 and value.ndim == 1 and len(value) == 1:
-        # numbers were saved like that once
+        # numbers were saved as tensors of one element in old versions
         value = value[0]
     if value.shape != held.shape:
         error_msgs.append(
@@ -333,7 +333,7 @@ def _load_one(
 
 
 def _detached(tensor: Any) -> Any:
-    """What ``tensor.detach()`` gives; of a leaf no history is lost, so none is noted."""
+    """Return ``tensor.detach()``; a leaf has no history, so detaching it records nothing."""
     kind: type = type(tensor)
     if kind is Parameter and not isinstance(tensor._payload, Lifted):
         return new_tensor(tensor._array(), None, tensor._share_version())
@@ -350,7 +350,7 @@ def _load(
     unexpected: list[str],
     errors: list[str],
 ) -> None:
-    """Load a module and those within it."""
+    """Load a module and its submodules."""
     local_metadata = dict(metadata.get(prefix[:-1], {}))
     if assign:
         local_metadata["assign_to_params_buffers"] = True
@@ -370,7 +370,7 @@ def _load(
 
 
 def _waiting(root: Any) -> Callable[[Any], bool]:
-    """Which modules' writes may wait until all is known (see NOTE [loading as a whole])."""
+    """Return a test for modules whose writes may be deferred (see NOTE [loading as a whole])."""
     if any(module.__dict__.get("_load_state_dict_post_hooks") for module in root.modules()):
         return lambda module: False
     ordinary = State._load_from_state_dict

@@ -33,15 +33,15 @@ __getattr__ = elsewhere(__name__)  # PyTorch has more here
 
 
 def _causal_mask(size: int, device: Device = None, dtype: dtype | None = None) -> Any:
-    """Minus infinity, or True for bools, above the diagonal, and 0 elsewhere."""
+    """Return a mask: minus infinity, or True for bools, above the diagonal, and 0 elsewhere."""
     return triu(full((size, size), -math.inf, dtype=dtype, device=device), 1)
 
 
 def _is_causal(mask: Any, promised: bool | None, sequence: Any, batch_first: bool) -> bool:
-    """Whether a mask is causal: as promised, or as it is found to be.
+    """Return whether a mask is causal: as promised, or according to its values.
 
-    It changes nothing but how the same is computed. So a mask of a transform or a program, which
-    has no values to look at, counts as one that is not.
+    The answer only affects how the result is computed. So a mask of a transform or a program, which
+    has no values to look at, counts as not causal.
     """
     if promised is not None or mask is None:
         return promised is True
@@ -58,14 +58,14 @@ def _copies(layer: Module, count: int) -> ModuleList:
 
 
 class TransformerEncoder(Module):
-    """Layers of an encoder, one after the other.
+    """A stack of encoder layers.
 
     Parameters
     ----------
-    encoder_layer : TransformerEncoderLayer. Copied for each layer, with its parameters.
+    encoder_layer : TransformerEncoderLayer. Copied for each layer, including its parameters.
     num_layers : int. The number of layers.
     norm : Module, optional. Applied to the result.
-    enable_nested_tensor, mask_check : bool. Without effect: there are no nested tensors.
+    enable_nested_tensor, mask_check : bool. Have no effect: there are no nested tensors.
 
     Examples
     --------
@@ -96,14 +96,14 @@ class TransformerEncoder(Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:
-        """The layers applied to a sequence.
+        """Apply the layers to a sequence.
 
         Parameters
         ----------
         src : Tensor. The sequence.
         mask, src_key_padding_mask : Tensor, optional. See
             `functional.multi_head_attention_forward`.
-        is_causal : bool, optional. Whether `mask` is causal; by default that is looked up.
+        is_causal : bool, optional. Whether `mask` is causal; by default, its values are checked.
         """
         padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", src, mask, "mask")
         mask = canonical_mask(mask, "mask", src)
@@ -116,11 +116,11 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Layers of a decoder, one after the other.
+    """A stack of decoder layers.
 
     Parameters
     ----------
-    decoder_layer : TransformerDecoderLayer. Copied for each layer, with its parameters.
+    decoder_layer : TransformerDecoderLayer. Copied for each layer, including its parameters.
     num_layers : int. The number of layers.
     norm : Module, optional. Applied to the result.
 
@@ -148,12 +148,13 @@ class TransformerDecoder(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """The layers applied to a sequence and the encoder's result.
+        """Apply the layers to a sequence and the encoder's result.
 
         Parameters
         ----------
         %(decoder_masks)s
-        tgt_is_causal : bool, optional. Whether `tgt_mask` is causal; by default that is looked up.
+        tgt_is_causal : bool, optional. Whether `tgt_mask` is causal; by default, its values are
+            checked.
         memory_is_causal : bool. A promise that `memory_mask` is causal.
         """
         first: Any = self.layers[0]
@@ -176,18 +177,18 @@ class TransformerDecoder(Module):
 class Transformer(Module):
     """An encoder and a decoder with attention (A. Vaswani et al., 2017).
 
-    Called with two sequences, of shapes (s, batch, d_model) and (t, batch, d_model), it returns a
+    Call it with two sequences, of shapes (s, batch, d_model) and (t, batch, d_model). It returns a
     tensor of the shape of the second.
 
     Parameters
     ----------
-    d_model, nhead : int. The number of features, and of heads.
+    d_model, nhead : int. The numbers of features and of heads.
     num_encoder_layers, num_decoder_layers : int. The number of layers.
     dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias: See
         `TransformerEncoderLayer`.
-    custom_encoder, custom_decoder : Module, optional. In place of those that are made from the
-        other arguments.
-    device, dtype: Of the parameters.
+    custom_encoder, custom_decoder : Module, optional. Used instead of modules made from the other
+        arguments.
+    device, dtype : optional. The device and dtype of the parameters.
 
     Examples
     --------
@@ -248,17 +249,17 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """The decoder applied to `tgt` and to what the encoder makes of `src`.
+        """Apply the decoder to `tgt` and the encoder's result for `src`.
 
         Parameters
         ----------
         src, tgt : Tensor. The sequences for encoder and decoder.
-        src_mask, tgt_mask, memory_mask : Tensor, optional. Masks of the two self-attentions, and of
-            that between them.
+        src_mask, tgt_mask, memory_mask : Tensor, optional. The masks of the two self-attentions,
+            and of the attention from decoder to encoder.
         src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask : Tensor, optional. See
             `functional.multi_head_attention_forward`.
         src_is_causal, tgt_is_causal, memory_is_causal : bool, optional. Whether the masks are
-            causal; by default the first two are looked at.
+            causal; by default, the values of the first two are checked.
 
         Raises
         ------
@@ -293,7 +294,7 @@ class Transformer(Module):
     def generate_square_subsequent_mask(
         sz: int, device: Device = None, dtype: dtype | None = None
     ) -> Any:
-        """A causal mask: minus infinity where a query would see keys behind its own place.
+        """Return a causal mask: minus infinity where a query would see later keys.
 
         Examples
         --------

@@ -30,9 +30,9 @@ def _function(activation: Activation) -> Callable[[Any], Any]:
 
 
 class _Layer(Module):
-    """What the layers of encoders and decoders have in common: all but what is attended to."""
+    """The common base of encoder and decoder layers: everything but the choice of keys."""
 
-    # the attentions in their order; each has a normalisation and a dropout of its number
+    # the attentions in order; each has the normalisation and the dropout of the same number
     _attentions: tuple[str, ...]
 
     def __init__(
@@ -70,7 +70,7 @@ class _Layer(Module):
     def _attended(
         self, at: int, x: Any, others: Any, mask: Any, padding: Any, is_causal: bool
     ) -> Any:
-        """What attention number `at` makes of `x`, looking at `others`."""
+        """Return the result of attention number `at` for queries `x` and keys `others`."""
         attention = getattr(self, self._attentions[at])
         result, _ = attention(
             x,
@@ -88,34 +88,34 @@ class _Layer(Module):
         return getattr(self, f"dropout{len(self._attentions) + 1}")(self.linear2(inner))
 
     def _added(self, at: int, x: Any, block: Callable[[Any], Any]) -> Any:
-        """`x` plus what a block makes of it, normalised before the block or after."""
+        """Return `x` plus ``block(x)``, normalised before the block or after the sum."""
         norm = getattr(self, f"norm{at + 1}")
         return x + block(norm(x)) if self.norm_first else norm(x + block(x))
 
 
 class TransformerEncoderLayer(_Layer):
-    """A layer of an encoder: self-attention and two linear layers, each added to what it takes.
+    """An encoder layer: self-attention and a feed-forward block, both with residual connections.
 
-    Called with a tensor of shape (steps, batch, d_model), or (batch, steps, d_model) with
-    `batch_first`, or (steps, d_model), it returns one of the same shape.
+    Call it with a tensor of shape (steps, batch, d_model), or (batch, steps, d_model) with
+    `batch_first`, or (steps, d_model). It returns a tensor of the same shape.
 
     Parameters
     ----------
     d_model : int. The number of features.
     nhead : int. The number of heads.
     dim_feedforward : int. The number of features between the linear layers.
-    dropout : float. The probability of elements to become 0 during training.
+    dropout : float. The probability with which elements become 0 during training.
     activation : str or callable. ``"relu"``, ``"gelu"``, or a function of a tensor.
-    layer_norm_eps : float. What is added to the variances in normalisations.
+    layer_norm_eps : float. Added to the variances in normalisations.
     batch_first : bool. Whether the batch is the first dimension.
     norm_first : bool. Whether to normalise before attention and linear layers, rather than after
         the sums.
-    bias : bool. Whether there are biases.
-    device, dtype: Of the parameters.
+    bias : bool. Whether the layers have biases.
+    device, dtype : optional. The device and dtype of the parameters.
 
     Raises
     ------
-    RuntimeError: If `activation` is another string.
+    RuntimeError: If `activation` is an unknown string.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class TransformerEncoderLayer(_Layer):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """The layer applied to a sequence.
+        """Apply the layer to a sequence.
 
         Parameters
         ----------
@@ -150,10 +150,10 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """A layer of a decoder: self-attention, attention to the encoder, and two linear layers.
+    """A decoder layer: self-attention, attention to the encoder, and a feed-forward block.
 
-    Called with a sequence and the encoder's result, the memory, it returns a tensor of the shape of
-    the former (see `TransformerEncoderLayer` for shapes and parameters).
+    Call it with a sequence and the encoder's result, the memory. It returns a tensor of the shape
+    of the sequence (see `TransformerEncoderLayer` for shapes and parameters).
 
     Examples
     --------
@@ -175,7 +175,7 @@ class TransformerDecoderLayer(_Layer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """The layer applied to a sequence and the memory.
+        """Apply the layer to a sequence and the memory.
 
         Parameters
         ----------

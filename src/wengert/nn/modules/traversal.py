@@ -1,4 +1,4 @@
-"""Layer 8 · nn: walks over a module and all modules within it."""
+"""Layer 8 · nn: iteration over a module and its submodules."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class Traversal:
-    """The iterators of a module over what it holds."""
+    """The iterators of a module over parameters, buffers and submodules."""
 
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
     _modules: dict[str, Any]
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters, each once.
+        """Iterate over the parameters, each once.
 
         Parameters
         ----------
-        recurse : bool. Whether those of modules within come, too.
+        recurse : bool. Whether to include the parameters of submodules.
 
         Examples
         --------
@@ -40,27 +40,27 @@ class Traversal:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters with the paths that lead to them.
+        """Iterate over the parameters with their dotted paths.
 
         Parameters
         ----------
-        prefix : str. What to put before each path.
-        recurse : bool. Whether those of modules within come, too.
-        remove_duplicate : bool. Whether a parameter that is held in several places comes once only.
+        prefix : str. The prefix of each path.
+        recurse : bool. Whether to include the parameters of submodules.
+        remove_duplicate : bool. Whether a parameter that is held in several places appears once.
         """
         yield from self._named_members(
             lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
         )
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers, each once; those of modules within, too, unless ``recurse=False``."""
+        """Iterate over the buffers, each once; of submodules too, unless ``recurse=False``."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """The buffers with the paths that lead to them (see `named_parameters`)."""
+        """Iterate over the buffers with their dotted paths (see `named_parameters`)."""
         yield from self._named_members(
             lambda module: module._buffers.items(), prefix, recurse, remove_duplicate
         )
@@ -72,7 +72,7 @@ class Traversal:
         recurse: bool = True,
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
-        # by identity, since tensors compare by their elements
+        # by identity, since tensors compare elementwise
         seen: set[int] = set()
         modules = (
             self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
@@ -88,12 +88,12 @@ class Traversal:
                 yield path + ("." if path else "") + name, member
 
     def children(self) -> Iterator[Module]:
-        """The modules that this one holds itself, each once."""
+        """Iterate over the immediate submodules, each once."""
         for _, module in self.named_children():
             yield module
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules that this one holds itself, each once, with their names."""
+        """Iterate over the immediate submodules, each once, with their names."""
         seen: set[int] = set()
         for name, module in self._modules.items():
             if module is not None and id(module) not in seen:
@@ -101,11 +101,11 @@ class Traversal:
                 yield name, module
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
-        """This module and all modules within, each once.
+        """Iterate over this module and all submodules, each once.
 
         Parameters
         ----------
-        remove_duplicate : bool. Whether a module that is held in several places comes once only.
+        remove_duplicate : bool. Whether a module that is held in several places appears only once.
         """
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
@@ -113,13 +113,13 @@ class Traversal:
     def named_modules(
         self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module and all modules within, with the paths that lead to them.
+        """Iterate over this module and all submodules, with their dotted paths.
 
         Parameters
         ----------
-        memo : set, optional. The modules that have come already, which do not come again.
-        prefix : str. What to put before each path.
-        remove_duplicate : bool. Whether a module that is held in several places comes once only.
+        memo : set, optional. The modules to skip because they have been visited already.
+        prefix : str. The prefix of each path.
+        remove_duplicate : bool. Whether a module that is held in several places appears only once.
         """
         if memo is None:
             memo = set()

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: images and signals of another size."""
+"""Layer 8 · nn: resampling of images and signals."""
 
 # the arguments and attributes have PyTorch's names
 
@@ -14,17 +14,17 @@ __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
 class Upsample(Module):
-    """`functional.interpolate` to a size that is given, or by a factor.
+    """`functional.interpolate` as a module, to a given size or by a factor.
 
     Parameters
     ----------
     size : int or tuple of int, optional. The size of the output.
-    scale_factor : float or tuple of float, optional. By how much the input grows.
+    scale_factor : float or tuple of float, optional. The factor by which the input grows.
     mode : str. The interpolation: "nearest", "linear", "bilinear", "bicubic", "trilinear", ...
-    align_corners : bool, optional. Whether the outermost elements are at the ends, rather than half
-        a step from them.
-    recompute_scale_factor : bool, optional. Whether to interpolate by the ratio of the sizes rather
-        than by the factor.
+    align_corners : bool, optional. Whether the centres of the corner elements are aligned, rather
+        than the outer edges.
+    recompute_scale_factor : bool, optional. Whether to interpolate by the ratio of the sizes,
+        rather than by the factor.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Upsample(Module):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """The input at its new size."""
+        """Return the input at its new size."""
         return F.interpolate(
             input,
             self.size,
@@ -64,13 +64,13 @@ class Upsample(Module):
         )
 
     def extra_repr(self) -> str:
-        """The factor or the size, and the interpolation."""
+        """Return the text that `repr` shows: the factor or the size, and the interpolation."""
         by = "size" if self.scale_factor is None else "scale_factor"
         return f"{by}={getattr(self, by)!r}, mode={self.mode!r}"
 
 
 class UpsamplingNearest2d(Upsample):
-    """`Upsample` of images by the nearest pixel.
+    """`Upsample` of images by nearest-neighbour interpolation.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class UpsamplingNearest2d(Upsample):
 
 
 class UpsamplingBilinear2d(Upsample):
-    """`Upsample` of images by bilinear interpolation between corners that stay.
+    """`Upsample` of images by bilinear interpolation with aligned corners.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: numbers that stand for one number in each dimension, as layers take them."""
+"""Layer 8 · nn: per-dimension numbers of layers, which may be given as one number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
-    """What makes a tuple of any iterable, and of all else a tuple of `n` of it."""
+    """Return a function that makes a tuple of an iterable, or of `n` times any other value."""
 
     def parse(x: Any) -> tuple[Any, ...]:
         return tuple(x) if isinstance(x, Iterable) else tuple(repeat(x, n))
@@ -26,12 +26,12 @@ _quadruple = _ntuple(4, "_quadruple")
 
 
 def _reverse_repeat_tuple(t: Sequence[Any], n: int) -> tuple[Any, ...]:
-    """The entries of `t` from behind, each `n` times: the padding of layers as `pad` takes it."""
+    """Return the entries of `t` in reverse, each `n` times: a layer's padding for `pad`."""
     return tuple(x for x in reversed(t) for _ in range(n))
 
 
 def _list_with_default(out_size: Any, defaults: Sequence[int]) -> Any:
-    """`out_size` with those sizes that are None as the last ones of `defaults` are."""
+    """Return `out_size` with each None replaced from the last sizes of `defaults`."""
     if isinstance(out_size, int | float):
         return out_size
     if len(defaults) <= len(out_size):
@@ -41,12 +41,12 @@ def _list_with_default(out_size: Any, defaults: Sequence[int]) -> Any:
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
-    """Take `prefix` off the keys of a state, in place, such as the ``module.`` of DataParallel.
+    """Strip a prefix, such as the ``module.`` of DataParallel, from the keys of a state, in place.
 
     Parameters
     ----------
-    state_dict : dict. The state, with its metadata if it has some.
-    prefix : str. What keys may begin with.
+    state_dict : dict. The state, with or without metadata.
+    prefix : str. The prefix to remove from the keys that begin with it.
     """
     for key in [key for key in state_dict if key.startswith(prefix)]:
         state_dict[key.removeprefix(prefix)] = state_dict.pop(key)

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: what is done with modules and their parameters (`wengert.nn.utils`).
+"""Layer 8 · nn: utilities for modules and their parameters (`wengert.nn.utils`).
 
 A function's module is imported when the function is first named.
 """

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: gradients kept from growing too large."""
+"""Layer 8 · nn: clipping of gradients."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def get_total_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """The norm of some tensors taken together, as if they were one vector.
+    """Return the norm of several tensors, as if they were one vector.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def get_total_norm(
 
 
 def _stacked(norms: list[Any]) -> Tensor:
-    """Norms of several dtypes, in the dtype that takes them all."""
+    """Return norms of several dtypes, stacked in their common dtype."""
     wide = sum(norms).dtype
     return stack([norm.to(wide) for norm in norms])
 
@@ -87,14 +87,14 @@ def _stacked(norms: list[Any]) -> Tensor:
 def clip_grads_with_norm_(
     parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
-    """Scale gradients down, in place, as if by `clip_grad_norm_` with the norm `total_norm`.
+    """Scale gradients in place so that a total norm of `total_norm` becomes at most `max_norm`.
 
     Parameters
     ----------
-    parameters : Tensor or iterable of Tensor. Those whose ``.grad`` is scaled.
+    parameters : Tensor or iterable of Tensor. The tensors whose ``.grad`` is scaled.
     max_norm : float. The largest norm that is allowed.
-    total_norm : Tensor. The norm that they have.
-    foreach : bool, optional. Of no effect.
+    total_norm : Tensor. The norm of the gradients before scaling.
+    foreach : bool, optional. Has no effect.
 
     Examples
     --------
@@ -117,17 +117,17 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale gradients down, in place, if the norm of all taken together is above `max_norm`.
+    """Scale gradients in place so that their total norm is at most `max_norm`.
 
     Parameters
     ----------
-    parameters : Tensor or iterable of Tensor. Those whose ``.grad`` is scaled.
+    parameters : Tensor or iterable of Tensor. The tensors whose ``.grad`` is scaled.
     max_norm : float. The largest norm that is allowed.
     %(clipped_norm)s
 
     Returns
     -------
-    Tensor: The norm that the gradients had.
+    Tensor: The norm of the gradients before scaling.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def clip_grad_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """The old name of `clip_grad_norm_`, which warns."""
+    """Warn, and call `clip_grad_norm_`."""
     warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
         "`torch.nn.utils.clip_grad_norm_`.",
@@ -168,13 +168,13 @@ def clip_grad_norm(
 
 @no_grad()
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
-    """Bring each element of gradients into ``[-clip_value, clip_value]``, in place.
+    """Clamp each element of gradients to ``[-clip_value, clip_value]``, in place.
 
     Parameters
     ----------
-    parameters : Tensor or iterable of Tensor. Those whose ``.grad`` is changed.
+    parameters : Tensor or iterable of Tensor. The tensors whose ``.grad`` is clamped.
     clip_value : float. The largest absolute value that is allowed.
-    foreach : bool, optional. Of no effect.
+    foreach : bool, optional. Has no effect.
 
     Examples
     --------

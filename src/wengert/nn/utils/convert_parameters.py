@@ -13,7 +13,7 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """The elements of all `parameters`, one after another. Differentiable.
+    """Return the elements of all `parameters` as one vector. Differentiable.
 
     Examples
     --------
@@ -24,9 +24,9 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Let `parameters` have the elements of `vec`, one after another.
+    """Set `parameters` to consecutive slices of `vec`.
 
-    They lie in the memory of `vec` from then on.
+    From then on they share the memory of `vec`.
 
     Parameters
     ----------

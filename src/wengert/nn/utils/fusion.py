@@ -1,7 +1,7 @@
-"""Layer 8 · nn: a convolution or linear layer with the batch normalisation after it, as one layer.
+"""Layer 8 · nn: fusion of a convolution or linear layer with the batch normalisation after it.
 
-Once training is over, a normalisation is an affine function of each channel, so it can be made part
-of the weights before it.
+In evaluation, a batch normalisation is an affine function of each channel, so it can be folded into
+the weights before it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
-    """A convolution that does what `conv` and then `bn` do.
+    """Return a convolution that computes ``bn(conv(x))``.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def fuse_conv_bn_weights(
     bn_b: Any,
     transpose: bool = False,
 ) -> tuple[Parameter, Parameter]:
-    """The weight and bias of a convolution that normalises, too.
+    """Return the weight and bias of a convolution fused with a batch normalisation.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def fuse_conv_bn_weights(
 
 
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
-    """A linear layer that does what `linear` and then `bn` do.
+    """Return a linear layer that computes ``bn(linear(x))``.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
 def fuse_linear_bn_weights(
     linear_w: Any, linear_b: Any, bn_rm: Any, bn_rv: Any, bn_eps: float, bn_w: Any, bn_b: Any
 ) -> tuple[Parameter, Parameter]:
-    """The weight and bias of a linear layer that normalises, too.
+    """Return the weight and bias of a linear layer fused with a batch normalisation.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _copied(layer: Any, bn: Any) -> Any:
 
 
 def _affine(bias: Any, mean: Any, variance: Any, eps: float, weight: Any, offset: Any) -> Any:
-    """What a normalisation multiplies by, and what it adds in the end."""
+    """Return the scale of a normalisation, and the bias after it."""
     scale = ones_like(mean) if weight is None else weight
     start = zeros_like(mean) if offset is None else offset
     before = zeros_like(mean) if bias is None else bias

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: parametrisations of weights: orthogonal, or with a norm of their own."""
+"""Layer 8 · nn: parametrisations of weights: orthogonal, weight norm, spectral norm."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def orthogonal(
     *,
     use_trivialization: bool = True,
 ) -> M:
-    """Let a weight be a matrix with orthonormal columns (or rows, where these are fewer).
+    """Parametrise a weight as a matrix with orthonormal columns (or rows, if there are fewer).
 
     Parameters
     ----------
     %(module, its_name)s
-    orthogonal_map : str, optional. ``"matrix_exp"``, ``"cayley"`` or ``"householder"``: how the
-        matrix is made of an unconstrained one; default: the first for square and complex matrices,
-        else the last.
-    use_trivialization : bool. Whether the map is applied around the value that was assigned last,
-        which makes any orthogonal value assignable.
+    orthogonal_map : str, optional. ``"matrix_exp"``, ``"cayley"`` or ``"householder"``: the map
+        from an unconstrained matrix; default: the first for square and complex matrices, else the
+        last.
+    use_trivialization : bool. Whether to apply the map relative to the value assigned last, so
+        that any orthogonal value can be assigned.
 
     %(returns_module)s
 
@@ -96,7 +96,7 @@ def _weight(module: Any, name: str) -> Any:
 
 
 class _Orthogonal(Module):
-    """An orthogonal matrix made of an unconstrained one."""
+    """The map from an unconstrained matrix to an orthogonal one."""
 
     def __init__(
         self, weight: Any, orthogonal_map: str, *, use_trivialization: bool = True
@@ -113,7 +113,7 @@ class _Orthogonal(Module):
             self.register_buffer("base", None)
 
     def forward(self, X: Any) -> Any:
-        """The orthogonal matrix."""
+        """Return the orthogonal matrix."""
         wide = X.shape[-2] < X.shape[-1]
         if wide:
             X = X.mT
@@ -123,14 +123,14 @@ class _Orthogonal(Module):
         return Q.mT if wide else Q
 
     def _reflected(self, X: Any) -> Any:
-        """A product of reflections, whose vectors are the columns below the diagonal."""
+        """Return the product of reflections whose vectors are the columns below the diagonal."""
         A = X.tril(-1)
         tau = 2.0 / (1.0 + (A * A).sum(dim=-2))
         signs = X.diagonal(dim1=-2, dim2=-1).int().unsqueeze(-2)
         return linalg.householder_product(A, tau) * signs
 
     def _rotated(self, X: Any) -> Any:
-        """A map of the skew-symmetric matrix that the lower triangle stands for."""
+        """Map the skew-symmetric matrix that the lower triangle stands for."""
         rows, columns = X.shape[-2:]
         X = X.tril()
         if rows != columns:
@@ -146,7 +146,7 @@ class _Orthogonal(Module):
 
     @no_grad()
     def right_inverse(self, Q: Any) -> Any:
-        """The unconstrained matrix for an orthogonal one; the nearest by rows of others."""
+        """Return the unconstrained matrix for an orthogonal one."""
         if Q.shape != self.shape:
             raise ValueError(
                 f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of "
@@ -188,7 +188,7 @@ def _made_orthogonal(A: Any) -> Any:
 
 
 def _reflections(Q: Any) -> Any:
-    """The reflections of a QR decomposition below the diagonal, and signs on it."""
+    """Return the reflections of a QR decomposition below the diagonal, and signs on it."""
     raw, tau = np.linalg.qr(Q.detach().numpy(), mode="raw")
     A = np.swapaxes(raw, -1, -2).copy()
     places = np.arange(tau.shape[-1])
@@ -201,9 +201,9 @@ def _reflections(Q: Any) -> Any:
 
 
 def norm_except_dim(weight: Any, dim: int) -> Any:
-    """The norm of what lies at each place along `dim`, kept as dimensions of size 1.
+    """Return the norm of each slice along `dim`, with the other dimensions kept at size 1.
 
-    With -1 it is the norm of all of it, a number.
+    With -1, return the norm of the whole tensor.
     """
     if dim == -1:
         return linalg.vector_norm(weight)
@@ -212,7 +212,7 @@ def norm_except_dim(weight: Any, dim: int) -> Any:
 
 
 class _WeightNorm(Module):
-    """A weight as its norms times its directions."""
+    """A weight as norms times directions."""
 
     def __init__(self, dim: int | None = 0) -> None:
         super().__init__()
@@ -222,18 +222,18 @@ class _WeightNorm(Module):
         return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
 
     def right_inverse(self, weight: Any) -> tuple[Any, Any]:
-        """Norms and directions of a weight."""
+        """Return the norms and the directions of a weight."""
         return norm_except_dim(weight, self.dim), weight
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Learn a weight as its norms and its directions: ``g * v / norm(v)``.
+    """Parametrise a weight by norm and direction: ``g * v / norm(v)``.
 
     Parameters
     ----------
     %(module, its_name)s
-    dim : int, optional. The dimension along which each place has a norm of its own; None is one
-        norm for all.
+    dim : int, optional. The dimension along which each slice has its own norm; None for one norm
+        overall.
 
     Returns
     -------
@@ -253,7 +253,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 class _OldNames:
-    """Gives what an older `weight_norm` has saved its new names."""
+    """Renames the entries that an older `weight_norm` has saved."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -267,13 +267,13 @@ class _OldNames:
 
 
 def as_matrix(weight: Any, dim: int) -> Any:
-    """A weight as a matrix whose rows are what lies at each place along `dim`."""
+    """Return a weight as a matrix whose rows are the slices along `dim`."""
     rows = weight.movedim(dim, 0)
     return rows.reshape(rows.shape[0], -1)
 
 
 class _SpectralNorm(Module):
-    """A weight over its largest singular value, which power iteration follows."""
+    """A weight divided by its largest singular value, which power iteration tracks."""
 
     _u: Tensor
     _v: Tensor
@@ -312,7 +312,7 @@ class _SpectralNorm(Module):
             self._v.copy_(F.normalize(mv(matrix.mH, self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Any) -> Any:
-        """The weight, normalised."""
+        """Return the normalised weight."""
         if weight.ndim == 1:
             return F.normalize(weight, dim=0, eps=self.eps)
         matrix = as_matrix(weight, self.dim)
@@ -323,7 +323,7 @@ class _SpectralNorm(Module):
         return weight / vdot(u, mv(matrix, v))
 
     def right_inverse(self, value: Any) -> Any:
-        """The value itself, which need not have a norm of 1."""
+        """Return the value itself, which need not have a norm of 1."""
         return value
 
 
@@ -334,15 +334,15 @@ def spectral_norm(
     eps: float = 1e-12,
     dim: int | None = None,
 ) -> M:
-    """Let a weight be divided by its largest singular value.
+    """Parametrise a weight as itself divided by its largest singular value.
 
     Parameters
     ----------
     %(module, its_name)s
-    n_power_iterations : int. How often the estimate of the singular value is improved whenever the
-        weight is computed while training.
-    eps : float. What keeps norms from 0.
-    dim : int, optional. The dimension of outputs; default: 1 for transposed convolutions, else 0.
+    n_power_iterations : int. The number of power iterations each time the weight is computed in
+        training.
+    eps : float. The lower bound of norms.
+    dim : int, optional. The output dimension; default: 1 for transposed convolutions, else 0.
 
     %(returns_module)s
 

@@ -1,9 +1,9 @@
-"""Layer 8 · nn: parameters as functions of other parameters.
+"""Layer 8 · nn: parametrisation: parameters as functions of other parameters.
 
 NOTE [parametrised modules]
-A module with a parametrised tensor is of a class of its own, made for it, which has a property of
-the tensor's name. Reading the property computes the tensor; writing to it asks the right inverse
-what the parameters behind it must be.
+A module with a parametrised tensor gets a class of its own, with a property of the tensor's name.
+Reading the property computes the tensor; writing to it sets the underlying parameters through the
+right inverse.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CACHE: ContextVar[dict[tuple[int, str], Any] | None] = ContextVar("parametrised
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """A context in which each parametrised tensor is computed once only.
+    """Return a context in which each parametrised tensor is computed only once.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def _register(module: Any, name: str, value: Any) -> None:
 
 
 class ParametrizationList(ModuleList):
-    """The parametrisations of one tensor, applied one after another, and what they begin from.
+    """The parametrisations of one tensor, applied in order, and the original tensors.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class ParametrizationList(ModuleList):
                     try:
                         new = cast("Any", module).right_inverse(new)
                     except NotImplementedError:
-                        # it need not have one: the tensor stays what it is
+                        # a right inverse is optional: without it, the tensor itself is the original
                         continue
         if not isinstance(new, Tensor | Sequence):
             raise ValueError(
@@ -139,12 +139,12 @@ class ParametrizationList(ModuleList):
 
     @no_grad()
     def right_inverse(self, value: Any) -> None:
-        """Let the original tensors be such that `forward` gives `value`.
+        """Set the original tensors so that `forward` returns `value`.
 
         Raises
         ------
         RuntimeError: If a parametrisation has no right inverse.
-        ValueError: If a right inverse gives something of another kind than `original`.
+        ValueError: If the result of a right inverse does not match `original`.
         """
         for module in reversed(list(self)):
             if not hasattr(module, "right_inverse"):
@@ -194,7 +194,7 @@ class ParametrizationList(ModuleList):
         return [getattr(self, f"original{i}") for i in range(self.ntensors)]
 
     def forward(self) -> Any:
-        """The tensor."""
+        """Return the parametrised tensor."""
         first, *others = self
         made = first(*self._originals())
         for module in others:
@@ -203,7 +203,7 @@ class ParametrizationList(ModuleList):
 
 
 def _check(new: Any, old: Any, subject: str, name: str) -> None:
-    """Refuse a parametrisation that changes the shape or dtype of a tensor."""
+    """Raise an error if a parametrisation changes the shape or dtype of a tensor."""
     if not isinstance(new, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(new).__name__}.")
     for what in ("dtype", "shape"):
@@ -250,7 +250,7 @@ def _property(name: str) -> property:
         cache = _CACHE.get()
         if cache is None:
             return held()
-        # the module is kept, so that no other can have its id
+        # keep the module alive, so that its id stays unique
         key = (id(self), name)
         if key not in cache:
             cache[key] = (self, held())
@@ -262,25 +262,25 @@ def _property(name: str) -> property:
     return property(read, write)
 
 
-# -- what users call -------------------------------------------------------------------------------
+# -- public functions ------------------------------------------------------------------------------
 
 
 def register_parametrization(
     module: Any, tensor_name: str, parametrization: Any, *, unsafe: bool = False
 ) -> Any:
-    """Let a parameter or buffer be what `parametrization` makes of another one.
+    """Make a parameter or buffer a function, `parametrization`, of another tensor.
 
-    From then on ``module.parametrizations.<name>.original`` is the parameter that is learned, and
-    ``module.<name>`` is computed from it whenever it is read. Where the parametrisation has a
-    method `right_inverse`, the tensor begins with the value that it had, and can be assigned to.
+    From then on ``module.parametrizations.<name>.original`` is the learned parameter, and
+    ``module.<name>`` is computed from it on each access. If the parametrisation has a method
+    `right_inverse`, the tensor keeps its initial value and can be assigned to.
 
     Parameters
     ----------
     module : Module. The module that holds the tensor.
-    tensor_name : str. Its name. A tensor that is parametrised already gets one more
-        parametrisation.
-    parametrization : Module. Called with the original tensor, or with several where `right_inverse`
-        gives several.
+    tensor_name : str. The name of the tensor. Parametrisations of a tensor that has some already
+        are chained.
+    parametrization : Module. Called with the original tensor, or with several if `right_inverse`
+        returns several.
     unsafe : bool. Whether shape and dtype may change.
 
     %(returns_module)s
@@ -350,7 +350,7 @@ def _check_further(module: Any, name: str, parametrization: Any) -> None:
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
-    """Whether a module has a parametrised tensor, or one of the name `tensor_name`.
+    """Return whether a module has any parametrised tensor, or one named `tensor_name`.
 
     Examples
     --------
@@ -365,21 +365,21 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Let a parametrised tensor be an ordinary one again.
+    """Turn a parametrised tensor back into an ordinary one.
 
     Parameters
     ----------
     %(module)s
     tensor_name : str. Its name.
-    leave_parametrized : bool. Whether it has the value that the parametrisations gave, rather than
-        the original one.
+    leave_parametrized : bool. Whether to keep the parametrised value, rather than the original
+        one.
 
     %(returns_module)s
 
     Raises
     ------
-    ValueError: If the tensor is not parametrised, or the original value is asked for where it was
-        made of several tensors.
+    ValueError: If the tensor is not parametrised, or the original value is requested but consists
+        of several tensors.
 
     Examples
     --------
@@ -414,7 +414,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type:
-    """The class that a module has, or had before it was parametrised.
+    """Return the class of a module, ignoring parametrisations.
 
     Examples
     --------
@@ -428,12 +428,12 @@ def type_before_parametrizations(module: Any) -> type:
 def transfer_parametrizations_and_params(
     from_module: Any, to_module: Any, tensor_name: str | None = None
 ) -> Any:
-    """Give another module the parametrisations, and the parameters behind them.
+    """Copy parametrisations, and the parameters behind them, to another module.
 
     Parameters
     ----------
-    from_module, to_module : Module. Whose they are, and what is to have them too.
-    tensor_name : str, optional. The tensor that is meant; default: all that are parametrised.
+    from_module, to_module : Module. The source and the destination.
+    tensor_name : str, optional. The tensor to transfer; default: all parametrised tensors.
 
     Returns
     -------

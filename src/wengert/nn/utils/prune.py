@@ -1,8 +1,8 @@
-"""Layer 8 · nn: pruning: parameters whose smallest or random entries are held at zero.
+"""Layer 8 · nn: pruning: masks that hold entries of parameters at zero.
 
-A pruned parameter ``weight`` is kept whole as ``weight_orig``, beside a buffer ``weight_mask`` of
-zeros and ones; a hook makes ``weight``, their product, before each call of the module. `remove`
-makes the product the parameter.
+The full values of a pruned parameter ``weight`` are the parameter ``weight_orig``; the buffer
+``weight_mask`` holds zeros and ones; a hook computes their product, ``weight``, before each call of
+the module. `remove` makes the product the parameter.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ __all__ = [
 
 
 class BasePruningMethod(ABC):
-    """A way to choose entries: a subclass has `compute_mask`, and says in `PRUNING_TYPE` of what.
+    """The base of pruning methods: a subclass defines `compute_mask` and `PRUNING_TYPE`.
 
     Attributes
     ----------
-    PRUNING_TYPE : {"unstructured", "structured", "global"}. Whether single entries are chosen,
-        whole channels, or entries also of those that are zero already.
+    PRUNING_TYPE : {"unstructured", "structured", "global"}. Whether the method chooses single
+        entries, whole channels, or entries including those pruned already.
     """
 
     PRUNING_TYPE: ClassVar[str] = "unstructured"
@@ -57,10 +57,10 @@ class BasePruningMethod(ABC):
 
     @abstractmethod
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask of the scores `t`, zero also where `default_mask` is."""
+        """Return the mask for the scores `t`, zero also where `default_mask` is."""
 
     def apply_mask(self, module: Any) -> Any:
-        """The parameter with zeros where the mask has them."""
+        """Return the parameter with zeros where the mask has them."""
         name = self._tensor_name
         mask = getattr(module, f"{name}_mask")
         return mask.to(dtype=module._parameters[f"{name}_orig"].dtype) * getattr(
@@ -71,7 +71,7 @@ class BasePruningMethod(ABC):
     def apply(
         cls, module: Any, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any
     ) -> BasePruningMethod:
-        """Prune a parameter, further if it is pruned already."""
+        """Prune a parameter, in addition to any earlier pruning."""
         method = cls(*args, **kwargs)
         method._tensor_name = name
         former_ones = (pair for pair in _hooks(module) if pair[1]._tensor_name == name)
@@ -83,7 +83,7 @@ class BasePruningMethod(ABC):
             hook.add_pruning_method(method)
             del module._forward_pre_hooks[key]
             before = getattr(module, f"{name}_mask")
-        whole = getattr(module, name)  # if it is pruned already, with zeros
+        whole = getattr(module, name)  # with zeros, if it is pruned already
         if earlier is None:
             before = ones_like(whole)
         scores = whole if importance_scores is None else importance_scores
@@ -101,7 +101,7 @@ class BasePruningMethod(ABC):
         return hook
 
     def prune(self, t: Tensor, default_mask: Any = None, importance_scores: Any = None) -> Any:
-        """A tensor with zeros where the method chooses them; no module is needed."""
+        """Return a tensor with zeros at the entries that the method prunes."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
             raise AssertionError("importance_scores should have the same shape as tensor t")
@@ -109,7 +109,7 @@ class BasePruningMethod(ABC):
         return t * self.compute_mask(scores.detach(), default_mask=before)
 
     def remove(self, module: Any) -> None:
-        """Make the product the parameter, for good."""
+        """Make the product the parameter, permanently."""
         name = self._tensor_name
         pruned = self.apply_mask(module)
         if name in vars(module):
@@ -127,7 +127,7 @@ def _hooks(module: Any) -> Iterator[tuple[Any, BasePruningMethod]]:
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods of one parameter, each of which chooses among what the former ones left."""
+    """A sequence of methods for one parameter, each pruning among the entries left so far."""
 
     def __init__(self, *args: Any) -> None:
         self._pruning_methods: tuple[Any, ...] = ()
@@ -140,7 +140,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: Any) -> None:
-        """Add a method of the same parameter."""
+        """Add a method for the same parameter."""
         if not isinstance(method, BasePruningMethod) and method is not None:
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if method is not None and self._tensor_name != method._tensor_name:
@@ -161,7 +161,7 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[index]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
-        """The mask of the last method, of what `default_mask` leaves."""
+        """Return the mask of the last method, applied to the entries that `default_mask` keeps."""
         method = self._pruning_methods[-1]
         kind = method.PRUNING_TYPE
         where: Any
@@ -182,19 +182,19 @@ class PruningContainer(BasePruningMethod):
 
 
 class Identity(BasePruningMethod):
-    """Chooses nothing: for parameters that are to look pruned."""
+    """A method that prunes nothing, for parameters that need the form of pruned ones."""
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
-        """`default_mask`."""
+        """Return `default_mask`."""
         return default_mask
 
 
 class RandomUnstructured(BasePruningMethod):
-    """Chooses entries at random.
+    """Prunes random entries.
 
     Parameters
     ----------
-    amount : int or float. How many, or which part of them.
+    amount : int or float. The number of entries, or the fraction of them.
     """
 
     def __init__(self, amount: float) -> None:
@@ -205,11 +205,11 @@ class RandomUnstructured(BasePruningMethod):
         return rand_like(t).reshape(-1).topk(count).indices
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
-        """`default_mask` with zeros at the chosen entries, too."""
+        """Return `default_mask` with additional zeros at the chosen entries."""
         count = _compute_nparams_toprune(self.amount, t.nelement())
         mask = default_mask.clone()
         if count:
-            # in rows whatever the layout, as the indices count
+            # row-major whatever the layout, to match the indices
             flat = mask.reshape(-1).clone()
             flat[self._chosen(t, count)] = 0
             mask = flat.reshape(mask.shape)
@@ -217,14 +217,14 @@ class RandomUnstructured(BasePruningMethod):
 
 
 class L1Unstructured(RandomUnstructured):
-    """Chooses the entries whose absolute values are the smallest; for its argument see the base."""
+    """Prunes the entries of smallest absolute value; argument as for `RandomUnstructured`."""
 
     def _chosen(self, t: Any, count: int) -> Any:
         return t.abs().reshape(-1).topk(count, largest=False).indices
 
 
 class RandomStructured(BasePruningMethod):
-    """Chooses channels at random, of the dimension `dim`."""
+    """Prunes random channels along the dimension `dim`."""
 
     PRUNING_TYPE = "structured"
 
@@ -237,7 +237,7 @@ class RandomStructured(BasePruningMethod):
         return drawn > drawn.kthvalue(count).values
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
-        """`default_mask` with zeros in the chosen channels, too."""
+        """Return `default_mask` with additional zeros in the chosen channels."""
         if t.dim() <= 1:
             raise ValueError(
                 "Structured pruning can be applied only to multidimensional tensors. Found tensor "
@@ -254,7 +254,7 @@ class RandomStructured(BasePruningMethod):
 
 
 class LnStructured(RandomStructured):
-    """Chooses the channels whose norms, of order `n` as `norm` takes it, are the smallest."""
+    """Prunes the channels of smallest norm; `n` is the order, as for `norm`."""
 
     def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
         super().__init__(amount, dim)
@@ -267,11 +267,11 @@ class LnStructured(RandomStructured):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Chooses what a mask says.
+    """Prunes the entries given by a mask.
 
     Parameters
     ----------
-    mask : Tensor. Zeros where entries are to be zero, ones elsewhere.
+    mask : Tensor. Zeros at the entries to prune, ones elsewhere.
     """
 
     PRUNING_TYPE = "global"
@@ -280,7 +280,7 @@ class CustomFromMask(BasePruningMethod):
         self.mask = mask
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Any:
-        """`default_mask` with the zeros of the mask, too."""
+        """Return `default_mask` with the zeros of the mask added."""
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
 
@@ -296,7 +296,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
 
 
 def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
-    """How many of `tensor_size` are chosen."""
+    """Return the number of the `tensor_size` entries to prune."""
     if not issubclass(type(amount), numbers.Integral):
         return round(amount * tensor_size)
     if amount > tensor_size:
@@ -308,13 +308,13 @@ def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
 
 
 def identity(module: Module, name: str) -> Module:
-    """Have a parameter look pruned, with a mask of ones."""
+    """Give a parameter the form of a pruned one, with a mask of ones."""
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module: Module, name: str, amount: float) -> Module:
-    """Prune entries of a parameter at random; see `RandomUnstructured`."""
+    """Prune random entries of a parameter; see `RandomUnstructured`."""
     RandomUnstructured.apply(module, name, amount)
     return module
 
@@ -322,14 +322,14 @@ def random_unstructured(module: Module, name: str, amount: float) -> Module:
 def l1_unstructured(
     module: Module, name: str, amount: float, importance_scores: Any = None
 ) -> Module:
-    """Prune the entries of a parameter whose absolute values are the smallest.
+    """Prune the entries of a parameter that have the smallest absolute values.
 
     Parameters
     ----------
-    module : Module. Has the parameter.
+    module : Module. The module that holds the parameter.
     name : str. The parameter's name.
     amount : int or float. As for `RandomUnstructured`.
-    importance_scores : Tensor, optional. What is compared in place of the parameter.
+    importance_scores : Tensor, optional. Compared in place of the parameter.
 
     Returns
     -------
@@ -350,7 +350,7 @@ def l1_unstructured(
 
 
 def random_structured(module: Module, name: str, amount: float, dim: int) -> Module:
-    """Prune channels of a parameter at random; see `RandomStructured`."""
+    """Prune random channels of a parameter; see `RandomStructured`."""
     RandomStructured.apply(module, name, amount, dim)
     return module
 
@@ -358,13 +358,13 @@ def random_structured(module: Module, name: str, amount: float, dim: int) -> Mod
 def ln_structured(
     module: Module, name: str, amount: float, n: Any, dim: int, importance_scores: Any = None
 ) -> Module:
-    """Prune the channels of a parameter whose norms are the smallest; see `LnStructured`."""
+    """Prune the channels of a parameter that have the smallest norms; see `LnStructured`."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
-    """Prune what a mask says; see `CustomFromMask`."""
+    """Prune the entries given by a mask; see `CustomFromMask`."""
     CustomFromMask.apply(module, name, mask)
     return module
 
@@ -380,13 +380,13 @@ def global_unstructured(
     Parameters
     ----------
     parameters : iterable of (Module, str). The parameters.
-    pruning_method : class. A method that chooses entries, as `L1Unstructured`.
-    importance_scores : dict, optional. By parameter, what is compared in its place.
-    **kwargs : The method's arguments.
+    pruning_method : class. A method that chooses entries, such as `L1Unstructured`.
+    importance_scores : dict, optional. Scores to compare in place of each parameter.
+    **kwargs : The arguments of the method.
 
     Raises
     ------
-    TypeError: If the method chooses something else than entries.
+    TypeError: If the method does not choose single entries.
     """
     pairs = list(parameters)
     scores = importance_scores or {}
@@ -418,7 +418,7 @@ def global_unstructured(
 
 
 def remove(module: Any, name: str) -> Any:
-    """Make a pruned parameter an ordinary one, with its zeros.
+    """Make a pruned parameter an ordinary one, keeping its zeros.
 
     Raises
     ------
@@ -435,7 +435,7 @@ def remove(module: Any, name: str) -> Any:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether a parameter of the module, or of a module inside of it, is pruned."""
+    """Return whether any parameter of the module or of a submodule is pruned."""
     return any(True for inner in module.modules() for _ in _hooks(inner))
 
 

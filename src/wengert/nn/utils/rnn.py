@@ -49,9 +49,9 @@ class PackedSequence(_Packed):
     Attributes
     ----------
     data : Tensor. The elements of all sequences: those of step 0, then those of step 1, and so on.
-    batch_sizes : Tensor. How many sequences have so many steps; integers that never rise.
-    sorted_indices : Tensor or None. Which sequence came at each place of the batch that was packed,
-        if they were sorted.
+    batch_sizes : Tensor. The number of sequences that reach each step; never increasing.
+    sorted_indices : Tensor or None. The permutation that sorted the sequences, if they were
+        sorted.
     unsorted_indices : Tensor or None. The inverse permutation.
 
     Examples
@@ -70,7 +70,7 @@ class PackedSequence(_Packed):
         sorted_indices: Any = None,
         unsorted_indices: Any = None,
     ) -> Self:
-        """A packed batch of these parts; data and batch sizes may come as a pair."""
+        """Make a packed batch of its parts; data and batch sizes may be given as a pair."""
         if batch_sizes is None:
             if not isinstance(data, list | tuple) or len(data) != 2:
                 raise AssertionError(
@@ -83,46 +83,46 @@ class PackedSequence(_Packed):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """The sequences in another dtype or on another device (see `Tensor.to`)."""
+        """Return the sequences in another dtype or on another device (see `Tensor.to`)."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:
             return self
         return type(self)(data, self.batch_sizes, self.sorted_indices, self.unsorted_indices)
 
     def cpu(self) -> Self:
-        """The sequences themselves: they are where they should be."""
+        """Return the sequences themselves."""
         return self
 
     def double(self) -> Self:
-        """The sequences as float64."""
+        """Return the sequences as float64."""
         return self._as(np.float64)
 
     def float(self) -> Self:
-        """The sequences as float32."""
+        """Return the sequences as float32."""
         return self._as(np.float32)
 
     def half(self) -> Self:
-        """The sequences as float16."""
+        """Return the sequences as float16."""
         return self._as(np.float16)
 
     def long(self) -> Self:
-        """The sequences as int64."""
+        """Return the sequences as int64."""
         return self._as(np.int64)
 
     def int(self) -> Self:
-        """The sequences as int32."""
+        """Return the sequences as int32."""
         return self._as(np.int32)
 
     def short(self) -> Self:
-        """The sequences as int16."""
+        """Return the sequences as int16."""
         return self._as(np.int16)
 
     def char(self) -> Self:
-        """The sequences as int8."""
+        """Return the sequences as int8."""
         return self._as(np.int8)
 
     def byte(self) -> Self:
-        """The sequences as uint8."""
+        """Return the sequences as uint8."""
         return self._as(np.uint8)
 
     def _as(self, dtype: Any) -> Self:
@@ -134,16 +134,16 @@ class PackedSequence(_Packed):
         return False
 
     def is_pinned(self) -> bool:
-        """Whether the sequences are in pinned memory: never."""
+        """Return whether the sequences are in pinned memory: never."""
         return False
 
 
 def invert_permutation(permutation: Any) -> Any:
-    """The permutation that undoes another.
+    """Return the inverse of a permutation.
 
     Parameters
     ----------
-    permutation : Tensor or None. The integers from 0 on, in any order.
+    permutation : Tensor or None. A permutation of the integers from 0 on.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def invert_permutation(permutation: Any) -> Any:
 
 
 def _lengths(lengths: Any) -> Any:
-    """Lengths of sequences as an array of integers."""
+    """Return the lengths of sequences as an array of integers."""
     array = as_tensor(lengths).detach().numpy()
     if array.ndim != 1:
         raise RuntimeError(
@@ -174,7 +174,7 @@ def _lengths(lengths: Any) -> Any:
 
 
 def _places(lengths: Any, batch: int) -> tuple[Any, Any]:
-    """How many sequences have each step, and where their elements are in rows of (step, batch)."""
+    """Return the batch size of each step, and the positions of the elements in (step, batch)."""
     lasts = np.arange(lengths.max())[:, None] < lengths
     step, sequence = np.nonzero(lasts)
     return lasts.sum(1), step * batch + sequence
@@ -193,17 +193,17 @@ def pack_padded_sequence(
     input : Tensor. Of shape (steps, batch, ...), or (batch, steps, ...) with `batch_first`.
     lengths : Tensor or list of int. The length of each sequence, at least 1.
     batch_first : bool. Whether the batch is the first dimension.
-    enforce_sorted : bool. Whether the sequences come by falling length already. If not, they are
-        sorted, and what undoes it is kept.
+    enforce_sorted : bool. Whether the sequences must come in order of decreasing length. If not,
+        they are sorted, and the permutation is kept.
 
     Returns
     -------
-    PackedSequence: What lies beyond the lengths is left out. Differentiable by the input.
+    PackedSequence: The elements within the lengths. Differentiable with respect to `input`.
 
     Raises
     ------
-    RuntimeError: If the lengths do not fit the batch, are not positive, or not sorted as they
-        should be.
+    RuntimeError: If the lengths do not fit the batch, are not positive, or are not sorted but
+        must be.
 
     Examples
     --------
@@ -265,13 +265,13 @@ def pad_packed_sequence(
     ----------
     sequence : PackedSequence. The sequences.
     batch_first : bool. Whether the batch becomes the first dimension, rather than the second.
-    padding_value : float. What stands beyond the end of a sequence.
-    total_length : int, optional. The number of steps; by default that of the longest sequence.
+    padding_value : float. The value after the end of a sequence.
+    total_length : int, optional. The number of steps; default: the length of the longest sequence.
 
     Returns
     -------
-    tuple of Tensor: The padded sequences, in the order in which they were before packing, and their
-        lengths. Differentiable.
+    tuple of Tensor: The padded sequences in their original order, and their lengths.
+        Differentiable.
 
     Raises
     ------
@@ -297,7 +297,7 @@ def pad_packed_sequence(
     _, places = _places(lengths, batch)
     rows, more = given.data, given.data._payload.shape[1:]
     if len(places) < steps * batch:
-        # each place shows its row, or one row of padding behind them
+        # each position indexes its row, or the row of padding after the last
         shown = np.full(steps * batch, len(places))
         shown[places] = np.arange(len(places))
         padding = np.full((1, *more), padding_value, rows._payload.dtype)
@@ -321,10 +321,10 @@ def pad_sequence(
 
     Parameters
     ----------
-    sequences : list of Tensor. Of shapes (steps, ...), equal but for the first dimension.
+    sequences : list of Tensor. Of shapes (steps, ...), equal except in the first dimension.
     batch_first : bool. Whether the batch becomes the first dimension, rather than the second.
-    padding_value : float. What is padded with.
-    padding_side : str. ``"right"`` or ``"left"``: on which side.
+    padding_value : float. The value of the padding.
+    padding_side : str. The side to pad, ``"right"`` or ``"left"``.
 
     Returns
     -------
@@ -384,7 +384,7 @@ def pad_sequence(
 def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
 ) -> list[Tensor]:
-    """Take padded sequences apart: the inverse of `pad_sequence`.
+    """Split padded sequences: the inverse of `pad_sequence`.
 
     Parameters
     ----------
@@ -395,7 +395,7 @@ def unpad_sequence(
 
     Returns
     -------
-    list of Tensor: The sequences without padding, in memory of their own; differentiable.
+    list of Tensor: Copies of the sequences without padding; differentiable.
 
     Raises
     ------
@@ -421,8 +421,8 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
 
     Parameters
     ----------
-    sequences : list of Tensor. Of shapes (steps, ...), equal but for the first dimension.
-    enforce_sorted : bool. Whether the sequences come by falling length already.
+    sequences : list of Tensor. Of shapes (steps, ...), equal except in the first dimension.
+    enforce_sorted : bool. Whether the sequences must come in order of decreasing length.
 
     Returns
     -------
@@ -430,8 +430,8 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
 
     Raises
     ------
-    RuntimeError: If there are no sequences, or they do not fit together, or are not sorted as they
-        should be.
+    RuntimeError: If there are no sequences, or they do not fit together, or are not sorted but
+        must be.
 
     Examples
     --------
@@ -445,7 +445,7 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """Take packed sequences apart: the inverse of `pack_sequence`.
+    """Unpack packed sequences: the inverse of `pack_sequence`.
 
     Parameters
     ----------
@@ -453,7 +453,7 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
 
     Returns
     -------
-    list of Tensor: The sequences, in the order in which they were before packing; differentiable.
+    list of Tensor: The sequences in their original order; differentiable.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: modules made without values for their parameters."""
+"""Layer 8 · nn: modules with uninitialised parameters."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from wengert.ops.generator import fork_rng
 
 
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """A module whose parameters and buffers have no values yet; no random number is drawn.
+    """Return a module with uninitialised parameters and buffers, without drawing random numbers.
 
     Parameters
     ----------
-    module_cls : type. A class of modules that takes `device`.
-    *args, **kwargs: What it is called with.
+    module_cls : type. A module class whose constructor takes `device`.
+    *args, **kwargs: The arguments of the constructor.
 
     Returns
     -------
@@ -24,7 +24,7 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
 
     Raises
     ------
-    RuntimeError: If `module_cls` is not a class of modules, or takes no `device`.
+    RuntimeError: If `module_cls` is not a module class, or does not take `device`.
 
     Examples
     --------

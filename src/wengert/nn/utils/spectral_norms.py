@@ -1,4 +1,4 @@
-"""Layer 8 · nn: weights over their largest singular value, by a hook: the older way."""
+"""Layer 8 · nn: spectral normalisation of weights by a hook, the older way."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SpectralNorm:
         self.eps = eps
 
     def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
-        """The weight."""
+        """Return the normalised weight."""
         weight = getattr(module, self.name + "_orig")
         u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
         matrix = as_matrix(weight, self.dim)
@@ -49,7 +49,7 @@ class SpectralNorm:
         return weight / dot(u, mv(matrix, v))
 
     def remove(self, module: Any) -> None:
-        """Let the weight be a parameter again."""
+        """Make the weight a parameter again."""
         with no_grad():
             weight = self.compute_weight(module, do_power_iteration=False)
         for suffix in ("", "_u", "_v", "_orig"):
@@ -57,7 +57,7 @@ class SpectralNorm:
         module.register_parameter(self.name, Parameter(weight.detach()))
 
     def __call__(self, module: Any, inputs: Any) -> None:
-        """Give the module its weight."""
+        """Set the module's weight."""
         setattr(module, self.name, self.compute_weight(module, module.training))
 
 
@@ -68,18 +68,17 @@ def spectral_norm(
     eps: float = 1e-12,
     dim: int | None = None,
 ) -> M:
-    """Let a weight be divided by its largest singular value, by a hook.
+    """Divide a weight by its largest singular value, by a hook that runs before each call.
 
-    `wengert.nn.utils.parametrizations.spectral_norm` does the same without one.
+    `wengert.nn.utils.parametrizations.spectral_norm` does the same without a hook.
 
     Parameters
     ----------
-    module : Module. The module that holds it.
-    name : str. Its name; the parameter is then ``<name>_orig``.
-    n_power_iterations : int. How often the estimate of the singular value is improved in each call
-        while training.
-    eps : float. What keeps norms from 0.
-    dim : int, optional. The dimension of outputs; default: 1 for transposed convolutions, else 0.
+    module : Module. The module that holds the weight.
+    name : str. The name of the weight; the parameter becomes ``<name>_orig``.
+    n_power_iterations : int. The number of power iterations in each call in training.
+    eps : float. The lower bound of norms.
+    dim : int, optional. The output dimension; default: 1 for transposed convolutions, else 0.
 
     Returns
     -------
@@ -123,7 +122,7 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Undo `spectral_norm`: the weight is a parameter again, with the value that it has.
+    """Undo `spectral_norm`, making the weight a parameter with its current value.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Layer 8 · nn: the older name of `wengert.func.functional_call`."""
+"""Layer 8 · nn: the deprecated name of `wengert.func.functional_call`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call a module with other parameters and buffers: `wengert.func.functional_call`, warning."""
+    """Warn, and call `wengert.func.functional_call`."""
     warn(
         "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0. Please use "
         "`wengert.func.functional_call` instead, which takes the same arguments.",
@@ -40,5 +40,5 @@ def _reparametrize_module(
     strict: bool = False,
     stack_weights: bool = False,
 ) -> AbstractContextManager[None]:
-    """A context in which a module has other parameters and buffers."""
+    """Return a context in which a module has other parameters and buffers."""
     return with_state(module, parameters_and_buffers, tie_weights=tie_weights, strict=strict)

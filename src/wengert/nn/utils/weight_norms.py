@@ -1,4 +1,4 @@
-"""Layer 8 · nn: weights of a norm of their own, by a hook: the older way."""
+"""Layer 8 · nn: weight normalisation by a hook, the older way."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ class WeightNorm:
         self.dim = dim
 
     def compute_weight(self, module: Any) -> Any:
-        """The weight."""
+        """Return the weight."""
         g, v = getattr(module, self.name + "_g"), getattr(module, self.name + "_v")
         return v * (g / norm_except_dim(v, self.dim))
 
     def remove(self, module: Any) -> None:
-        """Let the weight be a parameter again."""
+        """Make the weight a parameter again."""
         weight = self.compute_weight(module)
         delattr(module, self.name)
         del module._parameters[self.name + "_g"], module._parameters[self.name + "_v"]
         setattr(module, self.name, Parameter(weight.detach()))
 
     def __call__(self, module: Any, inputs: Any) -> None:
-        """Give the module its weight."""
+        """Set the module's weight."""
         setattr(module, self.name, self.compute_weight(module))
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Learn a weight as its norms and its directions, by a hook; it warns.
+    """Parametrise a weight by norm and direction, by a hook; deprecated, so it warns.
 
-    It is an old name for `wengert.nn.utils.parametrizations.weight_norm`, which needs no hook.
+    Use `wengert.nn.utils.parametrizations.weight_norm`, which needs no hook, instead.
 
     Parameters
     ----------
-    module : Module. The module that holds it.
-    name : str. Its name; the parameters are then ``<name>_g`` and ``<name>_v``.
-    dim : int, optional. The dimension along which each place has a norm of its own; None is one
-        norm for all.
+    module : Module. The module that holds the weight.
+    name : str. The name of the weight; the parameters become ``<name>_g`` and ``<name>_v``.
+    dim : int, optional. The dimension along which each slice has its own norm; None for one norm
+        overall.
 
     Returns
     -------
@@ -82,9 +82,9 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Undo `weight_norm`: the weight is a parameter again, with the value that it has.
+    """Undo `weight_norm`, making the weight a parameter with its current value.
 
-    The old name has `wengert.nn.utils.parametrize.remove_parametrizations` as its successor.
+    For the parametrisation, use `wengert.nn.utils.parametrize.remove_parametrizations`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `LRScheduler`, what all schedules of learning rates have in common."""
+"""Layer 9 · optim: `LRScheduler`, the base class of learning-rate schedules."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from wengert.tape.sites import warn
 
 
 class LRScheduler:
-    """What all schedules of learning rates have in common.
+    """The base class of learning-rate schedules.
 
-    A subclass has `get_lr`, which gives the next learning rates. Call `step` after the optimiser's.
+    A subclass defines `get_lr`, which returns the next learning rates. Call `step` after the
+    optimiser's `step`.
 
     Parameters
     ----------
-    optimizer : Optimizer. Whose learning rates it sets, at once and in each step.
+    optimizer : Optimizer. The optimiser whose learning rates it sets, now and in each step.
 
     Attributes
     ----------
-    base_lrs : list. The learning rates that the groups began with.
-    last_epoch : int. How many steps there have been.
+    base_lrs : list. The initial learning rates of the groups.
+    last_epoch : int. The number of steps so far.
 
     Raises
     ------
-    TypeError: If `optimizer` is none.
-    KeyError: If it is to go on, and the groups do not say what they began with.
+    TypeError: If `optimizer` is not an optimiser.
+    KeyError: If the schedule resumes, but the groups have no ``"initial_lr"``.
 
     Notes
     -----
-    Under `wengert.compile` a learning rate that is a number is a condition of the compiled step:
-    give the optimiser a tensor, ``lr=wg.tensor(0.1)``, which schedules write to.
+    Under `wengert.compile`, a learning rate that is a number is guarded on, so that each change
+    recompiles the step: pass a tensor, ``lr=wg.tensor(0.1)``, which schedules write to.
 
     Examples
     --------
@@ -83,19 +84,19 @@ class LRScheduler:
             self._is_initial = False
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the schedule: all its attributes but the optimiser."""
+        """Return the state of the schedule: all its attributes but the optimiser."""
         return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state that `state_dict` gave."""
+        """Restore a state that `state_dict` returned."""
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:
-        """The learning rates that the last step set, one for each group."""
+        """Return the learning rates that the last step set, one for each group."""
         return self._last_lr
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`."""
+        """Return the next learning rates, one for each group; called by `step`."""
         raise NotImplementedError(f"{type(self).__name__} has no method get_lr()")
 
     def step(self, epoch: int | None = None) -> None:
@@ -103,7 +104,7 @@ class LRScheduler:
 
         Parameters
         ----------
-        epoch : int, optional. Which ones; deprecated, as in PyTorch.
+        epoch : int, optional. The number of the step; deprecated, as in PyTorch.
         """
         if self._step_count == 1:
             self._check_order()
@@ -144,7 +145,7 @@ class LRScheduler:
 
     @contextlib.contextmanager
     def _asked(self) -> Iterator[None]:
-        """While `get_lr` is called by a step."""
+        """Return a context that marks calls of `get_lr` by `step`."""
         self._get_lr_called_within_step = True
         try:
             yield
@@ -160,27 +161,27 @@ class LRScheduler:
             )
 
     def _rates(self) -> list[Any]:
-        """The learning rates of the groups as they are."""
+        """Return the current learning rates of the groups."""
         return [copied(group["lr"]) for group in self.optimizer.param_groups]
 
     def _scaled(self, factor: float) -> list[Any]:
-        """The learning rates of the groups times a number."""
+        """Return the current learning rates of the groups times a number."""
         return [group["lr"] * factor for group in self.optimizer.param_groups]
 
 
 def check_optimizer(optimizer: Any) -> None:
-    """Refuse what is not an optimiser."""
+    """Raise an error if `optimizer` is not an optimiser."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
 def copied(value: Any) -> Any:
-    """A number, or a copy of a tensor."""
+    """Return a number as it is, and a tensor as a copy."""
     return value.clone() if isinstance(value, TensorBase) else value  # type: ignore[attr-defined]
 
 
 def for_each_group(name: str, optimizer: Any, value: Any) -> list[Any]:
-    """One value for each group, from one for all or a list of them."""
+    """Return one value per group, from one value for all or a list."""
     count = len(optimizer.param_groups)
     if not isinstance(value, list | tuple):
         value = [value] * count
@@ -193,7 +194,7 @@ def for_each_group(name: str, optimizer: Any, value: Any) -> list[Any]:
 
 
 def set_option(group: dict[str, Any], name: str, value: Any) -> None:
-    """Set an option of a group; a tensor stays the same, and is written to."""
+    """Set an option of a group, writing in place if it is a tensor."""
     held = group[name]
     if isinstance(held, TensorBase):
         held.fill_(value.reshape(()) if isinstance(value, TensorBase) else value)  # type: ignore[attr-defined]
@@ -212,12 +213,12 @@ EPOCH_DEPRECATION_WARNING = (
 
 
 def warn_of_epoch() -> None:
-    """Warn that a step was told its number."""
+    """Warn that the argument `epoch` is deprecated."""
     warn(EPOCH_DEPRECATION_WARNING, UserWarning)
 
 
 def saved_functions(functions: list[Any]) -> list[Any]:
-    """The attributes of functions that are objects with attributes; None for others."""
+    """Return the attributes of callable objects, and None for functions."""
     return [
         None if isinstance(function, types.FunctionType) else function.__dict__.copy()
         for function in functions
@@ -225,7 +226,7 @@ def saved_functions(functions: list[Any]) -> list[Any]:
 
 
 def loaded_functions(functions: list[Any], saved: list[Any]) -> None:
-    """Give objects the attributes that `saved_functions` took."""
+    """Restore the attributes that `saved_functions` returned."""
     for function, attributes in zip(functions, saved, strict=True):
         if attributes is not None:
             function.__dict__.update(attributes)

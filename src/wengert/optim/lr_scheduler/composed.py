@@ -1,4 +1,4 @@
-"""Layer 9 · optim: schedules that are made of others, one after the other or at once."""
+"""Layer 9 · optim: schedules composed of others, in sequence or chained."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wengert.optim.optimizer import Optimizer
 
 
 class _Composed(LRScheduler):
-    """A schedule that is made of others."""
+    """A schedule composed of others."""
 
     _schedulers: Sequence[Any]
 
@@ -36,7 +36,7 @@ class _Composed(LRScheduler):
                 )
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the schedule, with those of its parts."""
+        """Return the state of the schedule, including the states of its parts."""
         state = super().state_dict()
         state["_schedulers"] = [part.state_dict() for part in self._schedulers]
         return state
@@ -49,18 +49,17 @@ class _Composed(LRScheduler):
 
 
 class SequentialLR(_Composed):
-    """Several schedules, one after the other.
+    """Run several schedules in sequence.
 
     Parameters
     ----------
-    optimizer : Optimizer. Whose learning rates they set.
+    optimizer : Optimizer. The optimiser whose learning rates they set.
     schedulers : list of LRScheduler. The schedules, of this optimiser.
-    milestones : list of int. At which steps the next one begins: one less than there are schedules.
+    milestones : list of int. The steps at which the next schedule begins, one fewer than schedules.
 
     Raises
     ------
-    ValueError: If a schedule is of another optimiser, or the milestones are not as many as they
-        must be.
+    ValueError: If a schedule belongs to another optimiser, or the number of milestones is wrong.
 
     Examples
     --------
@@ -106,7 +105,7 @@ class SequentialLR(_Composed):
         self._last_lr = first.get_last_lr()
 
     def recursive_undo(self, sched: Any = None) -> None:
-        """Take back the first step of all parts, and of theirs."""
+        """Undo the first step of all parts, recursively."""
         whole = self if sched is None else sched
         if hasattr(whole, "_schedulers"):
             for part in whole._schedulers:
@@ -115,7 +114,7 @@ class SequentialLR(_Composed):
             whole.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]  # which step it is decides on the part
-        """Set the next learning rates, by the schedule whose turn it is."""
+        """Set the next learning rates, by the current schedule."""
         self.last_epoch += 1
         place = bisect_right(self._milestones, self.last_epoch)
         part = self._schedulers[place]
@@ -127,16 +126,16 @@ class SequentialLR(_Composed):
 
 
 class ChainedScheduler(_Composed):
-    """Several schedules at once: each changes what the one before has set.
+    """Chain several schedules: each modifies the learning rates that the one before has set.
 
     Parameters
     ----------
     schedulers : sequence of LRScheduler. The schedules, of one optimiser.
-    optimizer : Optimizer, optional. It.
+    optimizer : Optimizer, optional. That optimiser.
 
     Raises
     ------
-    ValueError: If there is no schedule, or they are of several optimisers.
+    ValueError: If there is no schedule, or they belong to several optimisers.
 
     Examples
     --------
@@ -160,7 +159,7 @@ class ChainedScheduler(_Composed):
         self._last_lr = self._rates()
 
     def step(self) -> None:  # type: ignore[override]  # the parts may not agree on the number
-        """Let each schedule set the next learning rates, one after another."""
+        """Set the next learning rates by stepping each schedule in turn."""
         for part in self._schedulers:
             part.step()
         self._last_lr = self._rates()

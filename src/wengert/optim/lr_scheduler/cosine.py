@@ -11,12 +11,12 @@ from wengert.optim.optimizer import Optimizer
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Let the learning rate fall to `eta_min` along half a cosine, and rise again.
+    """Anneal the learning rate to `eta_min` along half a cosine, and raise it again.
 
     Parameters
     ----------
     %(optimizer)s
-    T_max : int. After how many steps it is lowest.
+    T_max : int. The number of steps to the lowest learning rate.
     eta_min : float. The lowest learning rate.
 
     Examples
@@ -44,7 +44,7 @@ class CosineAnnealingLR(LRScheduler):
             return self._get_closed_form_lr()
         groups = self.optimizer.param_groups
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
-            # the quotient below would be 0 by 0
+            # the quotient below would be 0 / 0
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             return [
                 group["lr"] + (rate - self.eta_min) * rise
@@ -62,13 +62,13 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Let the learning rate fall along half a cosine, again and again.
+    """Anneal the learning rate along half a cosine, restarting from the top after each cycle.
 
     Parameters
     ----------
     %(optimizer)s
-    T_0 : int. After how many steps it first starts again.
-    T_mult : int. How many times longer each fall is than the one before.
+    T_0 : int. The number of steps to the first restart.
+    T_mult : int. The factor by which each cycle is longer than the one before.
     eta_min : float. The lowest learning rate.
 
     Raises
@@ -118,7 +118,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
         Parameters
         ----------
-        epoch : float, optional. Where on the curve they are; it may lie between two steps.
+        epoch : float, optional. The position on the curve, which may lie between two steps.
 
         Raises
         ------
@@ -143,7 +143,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._last_lr = self._rates()
 
     def _place(self, epoch: float) -> None:
-        """Find the fall that `epoch` lies in, and where."""
+        """Find the cycle that contains `epoch`, and the position in it."""
         if epoch < self.T_0:
             self.T_i, self.T_cur = self.T_0, epoch
         elif self.T_mult == 1:

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: schedules that go up and down, with the momentum going the other way."""
+"""Layer 9 · optim: cyclical schedules, with the momentum cycling inversely."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wengert.optim.optimizer import Optimizer
 
 
 def _uses_beta(optimizer: Any) -> bool:
-    """Whether the momentum of an optimiser is the first of its betas."""
+    """Return whether the momentum of an optimiser is the first of its betas."""
     if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
         raise ValueError(
             "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
@@ -35,25 +35,25 @@ def _set_momentum(group: dict[str, Any], momentum: float, as_beta: bool) -> None
 
 
 class CyclicLR(LRScheduler):
-    """Let the learning rate go up and down between two bounds (Smith 2015).
+    """Cycle the learning rate between two bounds (Smith 2015).
 
     Parameters
     ----------
     %(optimizer)s
     base_lr, max_lr : float or list of float. The bounds, for all groups or for each.
-    step_size_up, step_size_down : int. How many steps the way up takes, and the way down; default:
-        as many.
-    mode : {"triangular", "triangular2", "exp_range"}. Whether cycles stay as high, become half as
-        high each, or lower by `gamma` each step.
+    step_size_up, step_size_down : int. The numbers of steps up and down; by default, both are
+        equal.
+    mode : {"triangular", "triangular2", "exp_range"}. Whether the height of cycles is constant,
+        halves with each cycle, or is multiplied by `gamma` in each step.
     gamma : float. For ``"exp_range"``.
-    scale_fn : callable, optional. Gives the height of cycles in place of `mode`.
-    scale_mode : {"cycle", "iterations"}. Whether `scale_fn` gets the number of the cycle or of the
+    scale_fn : callable, optional. The function that gives the height of cycles, in place of `mode`.
+    scale_mode : {"cycle", "iterations"}. Whether `scale_fn` takes the number of the cycle or of the
         step.
     %(cycled_momentum)s
 
     Raises
     ------
-    ValueError: If there is no such mode, or the optimiser has no momentum.
+    ValueError: If the mode is unknown, or the optimiser has no momentum.
 
     Examples
     --------
@@ -126,14 +126,14 @@ class CyclicLR(LRScheduler):
         self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
 
     def scale_fn(self, x: float) -> float:
-        """The height of a cycle, by its number or that of the step."""
+        """Return the height of a cycle, given its number or that of the step."""
         if self._scale_fn_custom is not None:
             height: float = self._scale_fn_custom(x)
             return height
         return self._scale_fn_ref(x)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`. It sets the momentum."""
+        """Return the next learning rates, one for each group, and set the momentum."""
         self._warn_outside_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
@@ -150,7 +150,7 @@ class CyclicLR(LRScheduler):
         ]
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the schedule; of `scale_fn`, only attributes of a callable object."""
+        """Return the state; of `scale_fn`, only the attributes of a callable object."""
         state = super().state_dict()
         state.pop("_scale_fn_ref", None)
         custom = self._scale_fn_custom
@@ -175,25 +175,26 @@ def _half_the_height(x: float) -> float:
 
 
 class OneCycleLR(LRScheduler):
-    """Let the learning rate go up once, and down to almost nothing (Smith and Topin 2017).
+    """Raise the learning rate once, then anneal it to almost zero (Smith and Topin 2017).
 
     Parameters
     ----------
     %(optimizer)s
     max_lr : float or list of float. The highest learning rate, for all groups or for each.
-    total_steps : int, optional. How many steps there are; default: ``epochs * steps_per_epoch``.
-    epochs, steps_per_epoch : int, optional. In place of `total_steps`.
-    pct_start : float. What part of the steps goes up.
-    anneal_strategy : {"cos", "linear"}. Along which curve.
+    total_steps : int, optional. The number of steps; default: ``epochs * steps_per_epoch``.
+    epochs, steps_per_epoch : int, optional. Given in place of `total_steps`.
+    pct_start : float. The fraction of the steps spent raising the learning rate.
+    anneal_strategy : {"cos", "linear"}. The shape of the curve.
     %(cycled_momentum)s
     div_factor : float. The first learning rate is ``max_lr / div_factor``.
-    final_div_factor : float. The last one is the first over this.
-    three_phase : bool. Go down as one has gone up, and then on to the last learning rate.
+    final_div_factor : float. The last learning rate is the first one divided by it.
+    three_phase : bool. Whether to descend symmetrically first, and then on to the last learning
+        rate.
 
     Raises
     ------
-    ValueError: If the number of steps is not given, or there were more, or there is no such curve,
-        or the optimiser has no momentum.
+    ValueError: If the number of steps is not given or exceeded, the curve is unknown, or the
+        optimiser has no momentum.
 
     Examples
     --------
@@ -272,7 +273,7 @@ class OneCycleLR(LRScheduler):
         return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
 
     def get_lr(self) -> list[Any]:
-        """The next learning rates, one for each group; called by `step`. It sets the momentum."""
+        """Return the next learning rates, one for each group, and set the momentum."""
         self._warn_outside_step()
         step = self.last_epoch
         if step > self.total_steps:
@@ -299,7 +300,7 @@ class OneCycleLR(LRScheduler):
 
 
 def _total(total_steps: Any, epochs: Any, steps_per_epoch: Any) -> int:
-    """How many steps a cycle has."""
+    """Return the number of steps of the cycle."""
     if total_steps is None and (epochs is None or steps_per_epoch is None):
         raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
     given = {"total_steps": total_steps}

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: schedules that go one way: in steps, by powers, along a line or a polynomial."""
+"""Layer 9 · optim: monotonic schedules: stepwise, exponential, linear and polynomial."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StepLR(LRScheduler):
     Parameters
     ----------
     %(optimizer)s
-    step_size : int. After how many steps it changes.
+    step_size : int. The number of steps between changes.
     %(gamma)s
 
     Examples
@@ -48,12 +48,12 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Multiply the learning rate by `gamma` after each of some numbers of steps.
+    """Multiply the learning rate by `gamma` at each of the given steps.
 
     Parameters
     ----------
     %(optimizer)s
-    milestones : iterable of int. The numbers of steps; one that is there twice counts twice.
+    milestones : iterable of int. The steps; one that is listed twice counts twice.
     %(gamma)s
 
     Examples
@@ -93,7 +93,7 @@ class ConstantLR(LRScheduler):
     ----------
     %(optimizer)s
     factor : float. Between 0 and 1.
-    total_iters : int. How many steps have it.
+    total_iters : int. The number of steps with the factor.
 
     Raises
     ------
@@ -141,13 +141,13 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """Multiply the learning rate by a factor that goes from one number to another.
+    """Multiply the learning rate by a factor that changes linearly from one number to another.
 
     Parameters
     ----------
     %(optimizer)s
-    start_factor, end_factor : float. The factors at the beginning and from step `total_iters` on.
-    total_iters : int. How many steps the factor takes.
+    start_factor, end_factor : float. The factors at the start and from step `total_iters` on.
+    total_iters : int. The number of steps over which the factor changes.
 
     Raises
     ------
@@ -227,12 +227,12 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Let the learning rate fall to zero along a polynomial.
+    """Decay the learning rate to zero along a polynomial.
 
     Parameters
     ----------
     %(optimizer)s
-    total_iters : int. How many steps that takes.
+    total_iters : int. The number of steps to zero.
     power : float. The exponent of the polynomial.
 
     Examples

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: schedules whose factors a function gives."""
+"""Layer 9 · optim: schedules with factors given by a function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wengert.optim.optimizer import Optimizer
 
 
 class _ByFunction(LRScheduler):
-    """A schedule with a function, or one for each group."""
+    """A schedule with one function, or one function per group."""
 
     lr_lambdas: list[Any]
 
@@ -31,7 +31,7 @@ class _ByFunction(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the schedule; of functions, only attributes of callable objects."""
+        """Return the state; of functions, only the attributes of callable objects."""
         state = super().state_dict()
         state["lr_lambdas"] = saved_functions(self.lr_lambdas)
         return state
@@ -43,7 +43,7 @@ class _ByFunction(LRScheduler):
 
 
 class LambdaLR(_ByFunction):
-    """The first learning rate times a function of the number of steps.
+    """Set the learning rate to the initial one times a function of the number of steps.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class LambdaLR(_ByFunction):
 
 
 class MultiplicativeLR(_ByFunction):
-    """The last learning rate times a function of the number of steps.
+    """Multiply the learning rate by a function of the number of steps.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Layer 9 · optim: `ReduceLROnPlateau`, a schedule that looks at how well things go."""
+"""Layer 9 · optim: `ReduceLROnPlateau`, a schedule that follows a metric."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from wengert.optim.optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Lower the learning rate where a quantity has stopped improving.
+    """Lower the learning rate when a metric has stopped improving.
 
     Parameters
     ----------
     %(optimizer)s
     mode : {"min", "max"}. Whether smaller or greater is better.
-    factor : float. What the learning rate is multiplied by; below 1.
-    patience : int. How many steps without improvement are put up with.
-    threshold : float. What counts as an improvement.
-    threshold_mode : {"rel", "abs"}. Whether the threshold is a part of the best value so far, or a
-        difference from it.
-    cooldown : int. For how many steps it looks away after a change.
+    factor : float. The factor of the learning rate; below 1.
+    patience : int. The number of steps without improvement to tolerate.
+    threshold : float. The smallest change that counts as an improvement.
+    threshold_mode : {"rel", "abs"}. Whether the threshold is relative to the best value so far, or
+        an absolute difference.
+    cooldown : int. The number of steps to wait after a change.
     min_lr : float or list of float. The lowest learning rate, for all groups or for each.
-    eps : float. Smaller changes are left out.
+    eps : float. Changes of the learning rate that are smaller are skipped.
 
     Raises
     ------
-    ValueError: If `factor` is not below 1, there is no such mode, or `min_lr` does not fit the
+    ValueError: If `factor` is not below 1, the mode is unknown, or `min_lr` does not fit the
         groups.
 
     Examples
@@ -81,17 +81,17 @@ class ReduceLROnPlateau(LRScheduler):
         self._reset()
 
     def _reset(self) -> None:
-        """Forget what has been."""
+        """Reset the best value and the counters."""
         self.best = self.mode_worse
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Note how well things go, and lower the learning rates if it is time.
+        """Record the metric, and lower the learning rates if it has stopped improving.
 
         Parameters
         ----------
-        metrics : float or Tensor. The quantity.
+        metrics : float or Tensor. The metric.
         epoch : int, optional. The number of the step; deprecated, as in PyTorch.
         """
         current = float(metrics)
@@ -131,7 +131,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether it looks away."""
+        """Whether the schedule is waiting after a change."""
         return self.cooldown_counter > 0
 
     def _is_better(self, a: float, best: float) -> bool:
