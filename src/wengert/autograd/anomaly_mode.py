@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: finding out where gradients go wrong: `detect_anomaly`."""
+"""Layer 7 · autograd: anomaly detection: `detect_anomaly`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomalies are looked for here and now.
+    """Return whether anomaly mode is on.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether values are looked at, while anomalies are looked for; True otherwise.
+    """Return whether anomaly mode checks values; True if it is off.
 
     Examples
     --------
@@ -40,14 +40,14 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 class set_detect_anomaly:
-    """Switch the search for anomalies on or off: at once, and as a context until it is left.
+    """Switch anomaly mode on or off: as a function, or as a context manager.
 
-    See `detect_anomaly` for what it does.
+    See `detect_anomaly` for its effects.
 
     Parameters
     ----------
-    mode : bool. Whether to look.
-    check_nan : bool. Whether to look at values, too.
+    mode : bool. Whether to switch it on.
+    check_nan : bool. Whether to check values, too.
 
     Examples
     --------
@@ -68,21 +68,21 @@ class set_detect_anomaly:
 
 
 class detect_anomaly:
-    """Look for the place where values stop being finite, and for what made a backward pass fail.
+    """Find where values stop being finite, and which operation made a backward pass fail.
 
     * The first operation of the forward pass that makes a NaN or an infinity out of finite
       arguments is named in a warning: with the element, the arguments there, and the source line.
-    * The first NaN of a backward pass raises, and the message tells the node, the element, what it
-      was made of, the line that recorded the node, and what was infinite before.
+    * The first NaN of a backward pass raises. The message names the node, the element, the values
+      that it came from, the line that recorded the node, and earlier infinities.
     * An exception in a backward pass comes with a warning that shows where the node was recorded.
 
-    It belongs to the thread and the context, and makes a pass take up to twice its time from ten
-    elements on.
+    The mode belongs to the thread and the context. With ten elements or more, a pass takes up to
+    twice its usual time.
     PyTorch does the second and the third of these, without element and values, for all threads.
 
     Parameters
     ----------
-    check_nan : bool. Whether to look at values; if not, only the lines are noted.
+    check_nan : bool. Whether to check values; if not, only the lines are noted.
 
     Raises
     ------

@@ -18,11 +18,11 @@ from wengert.tape.watch import CURRENT
 from wengert.types import Tensor
 
 Sources: TypeAlias = Tensor | GradientEdge | Iterable[Tensor] | Iterable[GradientEdge]
-"""What is differentiated, and by what."""
+"""The outputs or the inputs of a derivative."""
 
 
 def _sources(value: Any, what: str) -> list[Any]:
-    """One tensor or gradient edge, or a sequence of them, as a list."""
+    """Return one tensor or gradient edge, or a sequence of them, as a list."""
     if isinstance(value, TensorBase):
         return [value]
     values = [value] if isinstance(value, GradientEdge) else list(value)
@@ -45,7 +45,7 @@ def _gradients(value: Any, count: int, what: str) -> list[Any]:
 
 
 def _calculate_shape(output: Any, grad: Any, is_grads_batched: bool) -> tuple[Any, Any]:
-    """The shapes of an output and of a gradient for it, of which there may be a batch."""
+    """Return the shapes of an output and of its cotangent, which may be batched."""
     return output.shape, grad.shape[1:] if is_grads_batched else grad.shape
 
 
@@ -112,28 +112,30 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor, ...]:
-    """The gradients of the sum of `outputs` by `inputs`, leaving every ``.grad`` as it is.
+    """Return the gradients of the sum of `outputs` with respect to `inputs`.
+
+    No ``.grad`` changes.
 
     Parameters
     ----------
-    outputs, inputs : Tensor, GradientEdge, or sequence of them. What to differentiate, and by what:
-        leaves or not.
+    outputs, inputs : Tensor, GradientEdge, or sequence of them. The tensors to differentiate, and
+        those to differentiate with respect to, leaves or not.
     grad_outputs : Tensor, None, or sequence of them, optional. The vector of each vector-Jacobian
         product; may be None for an output with one element.
     retain_graph : bool, optional. Keep what the graph saved, for another pass; default: the value
         of `create_graph`.
     create_graph : bool. Record the pass itself, so that the results can be differentiated.
-    only_inputs : bool. Has no effect: no other ``.grad`` is added to. False warns, as in PyTorch.
-    allow_unused : bool, optional. Give None for an input that no output depends on, instead of
+    only_inputs : bool. Has no effect: no ``.grad`` changes in any case. False warns, as in PyTorch.
+    allow_unused : bool, optional. Return None for an input that no output depends on, instead of
         raising; default: the value of `materialize_grads`.
-    is_grads_batched : bool. Whether the first dimension of each of `grad_outputs` counts vectors:
-        there is one product for each, and one backward pass, under `vmap`, for all.
-    materialize_grads : bool. Give zeros instead of None.
+    is_grads_batched : bool. Whether the first dimension of each of `grad_outputs` is a batch of
+        vectors: one backward pass, under `vmap`, computes a product for each.
+    materialize_grads : bool. Return zeros instead of None.
 
     Returns
     -------
-    tuple of Tensor: One for each input, of its shape and dtype; with `is_grads_batched` with the
-        dimension of the vectors in front.
+    tuple of Tensor: One for each input, of its shape and dtype; with `is_grads_batched` the batch
+        dimension comes first.
 
     Raises
     ------
@@ -206,14 +208,15 @@ def _unused(source: Any, index: int, allow: bool, materialize: bool, vectors: Se
 
 
 class ExecutionEngine:
-    """The engine, under the name by which programs that hook into it know it."""
+    """The engine, under the name that programs use to hook into it."""
 
     def queue_callback(self, callback: Callable[[], Any]) -> None:
-        """Call `callback` when the backward pass that is under way has ended.
+        """Call `callback` when the current backward pass has ended.
 
         Raises
         ------
-        RuntimeError: If none is: it is for hooks, and for the `backward` of custom Functions.
+        RuntimeError: If no backward pass is running. Call it from a hook, or from the `backward` of
+            a custom Function.
         """
         walk = CURRENT.get()
         if walk is None:
@@ -229,7 +232,7 @@ class _VariableMeta(type):
 
 
 class Variable(metaclass=_VariableMeta):
-    """The old name of `Tensor`: ``Variable(tensor, requires_grad=True)`` gives a tensor.
+    """The old name of `Tensor`: ``Variable(tensor, requires_grad=True)`` returns a tensor.
 
     Examples
     --------
@@ -240,7 +243,7 @@ class Variable(metaclass=_VariableMeta):
     _execution_engine = ExecutionEngine()
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
-        """A tensor that shares the memory of `data`, outside its graph."""
+        """Make a tensor that shares the memory of `data`, outside its graph."""
         if volatile:
             warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         if data is None:

@@ -1,6 +1,6 @@
 """Layer 7 · autograd: one pass for many cotangents or many tangents.
 
-Both are a `vmap`, over a dimension in front of what they are given.
+Each is a `vmap` over the first dimension of its cotangents or tangents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from wengert.tape.backward import run_grad
 from wengert.tape.levels import move
 
 NEVER = "never"
-"""What such a pass does with random numbers: nobody can say what they should be."""
+"""The value for a pass that forbids random numbers, which would be ambiguous under `vmap`."""
 
 
 def gradients_of_batch(
@@ -25,12 +25,11 @@ def gradients_of_batch(
     keep: bool,
     create_graph: bool,
 ) -> list[Any]:
-    """The gradients of `outputs` by `inputs` for each vector of a batch, None without a path.
+    """Return gradients of `outputs` by `inputs` for a batch of vectors; None without a path.
 
     Parameters
     ----------
-    vectors: For each output cotangents with a dimension in front that counts them, of equal sizes;
-        None for ones.
+    vectors: A batch of cotangents for each output, with the batch dimension first; None for ones.
     """
     sizes = {tuple(v._payload.shape[:1]) for v in vectors if v is not None}
     if len(sizes) != 1 or () in sizes:
@@ -58,17 +57,17 @@ def gradients_of_batch(
 def tangents_of_batch(
     func: Callable[..., Any], at: Sequence[Any], directions: Sequence[Any]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """What `func` gives at `at`, as it would alone, and its tangents for each direction of a batch.
+    """Return the value of `func` at `at`, unbatched, and its tangents for a batch of directions.
 
     Parameters
     ----------
-    func: Returns a value of any kind and a tuple of tensors.
-    directions: For each tensor of `at` tangents with a dimension in front that counts them.
+    func: A function that returns a value of any kind and a tuple of tensors.
+    directions: A batch of tangents for each tensor of `at`, with the batch dimension first.
 
     Returns
     -------
-    value: What `func` returned first.
-    tangents: Those of the tensors, with the dimension in front.
+    value: The first result of `func`.
+    tangents: The tangents of its tensors, with the batch dimension first.
     """
     with Entered(directions[0]._payload.shape[0], NEVER) as batch, Entered() as level:
         duals = [

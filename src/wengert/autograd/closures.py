@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: which tensors the rule of a custom Function uses beside its arguments."""
+"""Layer 7 · autograd: the tensors that a custom Function's rule uses besides its arguments."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from wengert.tape.base import TensorBase
 from wengert.tape.node import edge_of
 
 _MANY = 200
-"""How many objects are looked at; with more of them, some may require a gradient."""
+"""The maximum number of objects searched; beyond it, some object may require a gradient."""
 
 
 def names_recorded(function: Any, edges: Sequence[Any]) -> bool:
-    """Whether `function`, or an object or function that it names, has a tensor with a history.
+    """Return whether `function`, or something that it names, holds a tensor with a history.
 
-    Those that `edges` lead to are known.
+    Tensors that `edges` lead to do not count.
     """
     for value in _tensors(function):
         if value is None:
@@ -30,7 +30,7 @@ def names_recorded(function: Any, edges: Sequence[Any]) -> bool:
 
 
 def levels_named(function: Any, known: Sequence[Level]) -> list[Level]:
-    """Those of some levels that `function`, or what it names, has values of; perhaps more."""
+    """Return the levels among `known` whose values `function` may hold, itself or by its names."""
     found: dict[int, Level] = {}
     for value in _tensors(function):
         if value is None:
@@ -40,7 +40,7 @@ def levels_named(function: Any, known: Sequence[Level]) -> list[Level]:
 
 
 def _tensors(function: Any) -> Iterator[Any]:
-    """The tensors that a function names; None after them if there may be more."""
+    """Yield the tensors that a function names; then None if there may be more."""
     stack: list[Any] = [function]
     seen: set[int] = set()
     while stack:

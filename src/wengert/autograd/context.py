@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: what a custom Function's `forward` leaves for its `backward`."""
+"""Layer 7 · autograd: `FunctionCtx`, the `ctx` that a Function's `forward` and `backward` share."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from wengert.types import Tensor
 
 
 class FunctionCtx:
-    """What `forward` leaves for `backward`.
+    """The object through which `forward` passes values to `backward`.
 
-    Attributes of any name may be set on it. Tensors that `backward` needs go through
+    Attributes of any name may be set on it. Pass tensors that `backward` needs through
     `save_for_backward`, which checks that they were not changed in place and ties them to the
-    graph for double backward; what is set as an attribute is kept as it is.
+    graph for double backward. Other attributes are kept as they are.
     """
 
     needs_input_grad: tuple[bool, ...]
-    """For each argument of `Function.apply`, whether a gradient is wanted."""
+    """Whether each argument of `Function.apply` needs a gradient."""
 
     _materialize_non_diff_grads: bool
-    """Whether zeros, not None, stand for the gradients of outputs marked as not differentiable."""
+    """Whether outputs marked as non-differentiable get zeros, rather than None, as gradients."""
 
     _is_pure_view: bool
-    """Whether the output shows the input's memory just as a view operation would, without more.
+    """Whether the output is a plain view of the input's memory, as from a view operation.
 
-    Writes through it then have the history of the view; `backward` is not asked for it.
+    The history of a write through it is then that of a view, without `backward`.
     """
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Save tensors (inputs, outputs or others) or None for `backward`; once per call.
+        """Save tensors (inputs, outputs or others) or None for `backward`; call it only once.
 
         Raises
         ------
@@ -46,7 +46,7 @@ class FunctionCtx:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Save tensors for the static method ``jvp`` of forward mode."""
+        """Save tensors for ``jvp``, the rule of forward mode."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, TensorBase):
                 raise TypeError(
@@ -55,19 +55,19 @@ class FunctionCtx:
         self._saved_for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Say which inputs `forward` changed in place; they must be among its outputs."""
+        """Mark inputs that `forward` changed in place; they must be among its outputs."""
         _check_tensors(tensors, "mark_dirty can only accept variables, but argument")
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Say which outputs have no gradient."""
+        """Mark outputs that have no gradient."""
         _check_tensors(
             tensors, "mark_non_differentiable only accepts variable arguments, but argument"
         )
         self._constants = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (the default) or None for outputs that nobody used."""
+        """Set whether `backward` gets zeros (the default) or None for unused outputs."""
         self._materialize = bool(value)
 
     @property
@@ -78,7 +78,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
-        """What was saved for `backward`.
+        """The tensors saved for `backward`.
 
         Raises
         ------

@@ -1,9 +1,9 @@
-"""Layer 7 · autograd: what calls programs of numbers, under transforms.
+"""Layer 7 · autograd: calls of code that works on plain arrays, under transforms.
 
 NOTE [numbers under transforms]
-A solver of SciPy's takes plain arrays. Under a `vmap` it is called for each element of the batch,
-and so is every rule that calls one for its cotangents. Under a `jvp` it gets values without their
-tangents; what these become is for the `Function` that records its result to say.
+A SciPy solver takes plain arrays. Under a `vmap` it is called for each element of the batch, and so
+is every rule that calls a solver on its cotangents. Under a `jvp` it gets primals without tangents;
+the `Function` that records its result defines the tangents.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from wengert.tape.record import T
 
 
 def followed(tensor: Any) -> bool:
-    """Whether derivatives by `tensor` may be wanted: it has a history or a tangent."""
+    """Return whether derivatives by `tensor` may be needed: it has a history or a tangent."""
     return tensor._edge is not None or bool(levels_of(tensor._payload))
 
 
 def without_tangent(tensor: Any) -> Any:
-    """`tensor` without history and tangents."""
+    """Return `tensor` without history and tangents."""
     payload = tensor._payload
     while isinstance(payload, Dual):
         payload = payload.primal
@@ -35,7 +35,7 @@ def without_tangent(tensor: Any) -> Any:
 
 
 def refuse_lifted(tensors: Sequence[Any], what: str) -> None:
-    """Refuse a result that belongs to a transform, though all that it was given is plain."""
+    """Refuse a result that belongs to a transform although all arguments are plain."""
     if not all(is_plain(tensor._payload) for tensor in tensors):
         raise RuntimeError(
             f"{what} closes over a tensor of an enclosing vmap or jvp: pass that as an argument, "
@@ -44,17 +44,17 @@ def refuse_lifted(tensors: Sequence[Any], what: str) -> None:
 
 
 def in_batch(tensors: Sequence[Any]) -> bool:
-    """Whether any of `tensors` is an element of a batch."""
+    """Return whether any of `tensors` is batched."""
     levels = levels_of(*[tensor._payload for tensor in tensors])
     return any(level.size is not None for level in levels.values())
 
 
 def each(run: Callable[[list[Any]], list[Any]], tensors: Sequence[Any]) -> list[Any]:
-    """``run(tensors)``, called for each element of the batches that `tensors` belong to.
+    """Call ``run(tensors)`` for each element of the batches that `tensors` belong to.
 
     Parameters
     ----------
-    run: Takes such tensors, and returns a list of tensors or None.
+    run: A function of unbatched tensors that returns a list of tensors or None.
     """
     levels = levels_of(*[tensor._payload for tensor in tensors])
     batches = [number for number, level in levels.items() if level.size is not None]

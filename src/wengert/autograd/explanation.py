@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: `explain` says why the gradient of one tensor by another is what it is."""
+"""Layer 7 · autograd: `explain`, which says why a gradient is None, zero or an error."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["Explanation", "explain"]
 
 
 def explain(output: Any, input: Any) -> Explanation:
-    """Say why the gradient of `output` by `input` is None or zero, or why `backward` raises.
+    """Explain why the gradient of `output` by `input` is None or zero, or why `backward` raises.
 
     Parameters
     ----------
-    output : Tensor. What was, or was to be, differentiated: of any shape and dtype.
-    input : Tensor. What by: a leaf or not.
+    output : Tensor. The tensor to differentiate, of any shape and dtype.
+    input : Tensor. The tensor to differentiate with respect to, a leaf or not.
 
     Returns
     -------
-    Explanation: Whose text says what happened, where, and what to do; see there for its attributes.
+    Explanation: Its text says what happened, where, and what to do; its attributes are data.
 
     Raises
     ------
@@ -35,11 +35,11 @@ def explain(output: Any, input: Any) -> Explanation:
 
     Notes
     -----
-    A graph does not say where it was cut. So the last 16 places are remembered in each thread where
-    a tensor that requires a gradient left its graph or recording was switched off; older ones are
-    not found. The cause is certain where the output, or what its graph holds, shares the memory
-    that was cut; where it is only known that a value depending on `input` was cut, the explanation
-    says that it is a guess.
+    A graph does not show where it was cut. So each thread remembers the last 16 places where a
+    tensor that requires a gradient left its graph, or where recording was switched off; older ones
+    are not found. The cause is certain if the output, or a tensor that its graph holds, shares the
+    memory that was cut. If it is only known that a value depending on `input` was cut, the
+    explanation says that it is a guess.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _with_path(output: Any, input: Any, reach: Reach, paths: Paths) -> Explanati
 
 
 def _trouble(node: Any) -> tuple[str, list[str]] | None:
-    """Why a node cannot be run backwards, if it cannot: the cause, and what to say and do."""
+    """Return why a node cannot be run backwards, as a cause and lines of text; None if it can."""
     if isinstance(node, Error):
         return "once_differentiable", [f"{node.message}."]
     if isinstance(node, FunctionNode) and node._saved is None:
@@ -183,7 +183,7 @@ def _not_a_leaf(input: Any) -> list[str]:
 
 
 def _remarks(nodes: list[Any], reach: Reach, paths: Paths) -> list[str]:
-    """What else could keep a gradient from arriving."""
+    """Return remarks on other reasons why a gradient may not arrive."""
     lines = []
     custom = dict.fromkeys(n.function.__name__ for n in nodes if isinstance(n, FunctionNode))
     if custom:

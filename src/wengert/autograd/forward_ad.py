@@ -43,7 +43,7 @@ _OPEN: ContextVar[Level | None] = ContextVar("wengert_dual_level", default=None)
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What `unpack_dual` gives."""
+    """The result of `unpack_dual`."""
 
     primal: Any
     """The value."""
@@ -80,15 +80,15 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """End the level that was begun last.
+    """Exit the innermost level.
 
     Parameters
     ----------
-    level : int, optional. Its number, for certainty.
+    level : int, optional. The number of the level, as a check.
 
     Raises
     ------
-    RuntimeError: If none was begun, or `level` is the number of another.
+    RuntimeError: If no level is active, or `level` is the number of another.
     """
     last = _OPEN.get()
     if last is None:
@@ -123,12 +123,12 @@ class dual_level(contextlib.ContextDecorator):
 
 
 def _is_fwd_grad_enabled() -> bool:
-    """Whether operations carry tangents along."""
+    """Return whether operations propagate tangents."""
     return ENABLED.get()
 
 
 class _set_fwd_grad_enabled(contextlib.ContextDecorator):
-    """Whether operations carry tangents along, in a context."""
+    """A context that sets whether operations propagate tangents."""
 
     def __init__(self, mode: bool) -> None:
         self._mode = mode
@@ -164,24 +164,24 @@ def _has_tangent(payload: Any, level: Level) -> bool:
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
-    """A tensor that carries a tangent: what is computed from it carries its derivative.
+    """Make a dual tensor: values computed from it carry their derivatives as tangents.
 
     Parameters
     ----------
-    tensor : Tensor. The value, floating or complex.
-    tangent : Tensor. Its derivative, of its shape.
-    level : int, optional. At which level: 0.
+    tensor : Tensor. The primal, floating or complex.
+    tangent : Tensor. The tangent, of the same shape.
+    level : int, optional. The level, always 0.
 
     Returns
     -------
-    Tensor: Of the shape, dtype and memory of `tensor`; differentiable by both. If `tangent` lies in
-        memory as `tensor` does, `unpack_dual` gives it back, and writes to the result are writes to
-        it.
+    Tensor: A tensor with the shape, dtype and memory of `tensor`, differentiable with respect to
+        both. If `tangent` has the memory layout of `tensor`, `unpack_dual` returns that very
+        tensor, and writes to the result also write to it.
 
     Raises
     ------
-    RuntimeError: If no level is under way, the shapes differ, or one of the two has a tangent at
-        this level.
+    RuntimeError: If no level is active, the shapes differ, or one of the two already has a tangent
+        at this level.
     ValueError: If one of the two is neither floating nor complex, or only the tangent is complex.
 
     Examples
@@ -246,7 +246,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """The value of a tensor and its tangent.
+    """Return the primal and the tangent of a tensor.
 
     Parameters
     ----------
@@ -255,8 +255,8 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 
     Returns
     -------
-    UnpackedDualTensor: ``(primal, tangent)``, both differentiable; `tangent` is None for what does
-        not depend on a tensor of `make_dual`, and where no level is under way.
+    UnpackedDualTensor: ``(primal, tangent)``, both differentiable. `tangent` is None if the tensor
+        does not depend on a dual tensor, or if no level is active.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     primal = move("primal_of", tensor, place)
     tangent = tangent_tensor(tensor, place) if _has_tangent(tensor._payload, place) else None
     if tangent is None:
-        # another tensor, which gets no tangent when this one is written to
+        # a separate tensor, which gets no tangent when this one is written to
         if primal._edge is not None:
             aliased = primal if isinstance(primal._edge, Invalidated) else T.alias(primal)
             return UnpackedDualTensor(aliased, None)

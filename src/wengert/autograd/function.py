@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: `Function`, an operation with a derivative of the user's own."""
+"""Layer 7 · autograd: `Function`, an operation with a user-defined derivative."""
 
 from __future__ import annotations
 
@@ -28,26 +28,25 @@ R = TypeVar("R", covariant=True)
 
 
 class _Computes(Protocol[R]):
-    """What has a `forward`, whose result is that of `apply`."""
+    """A class with a `forward`, whose result type is that of `apply`."""
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> R: ...
 
 
 class Function:
-    """An operation with its own derivative, to be subclassed.
+    """The base class of operations with a user-defined derivative.
 
-    ``forward(ctx, *args)`` computes (nothing in it is recorded) and ``backward(ctx, *grads)``
-    returns one gradient for each argument of `forward`, None where there is none. Alternatively
-    ``forward(*args)`` without ctx goes with ``setup_context(ctx, inputs, output)``. Call it by
-    ``apply``. Operations in `backward` are recorded under ``create_graph=True``, so second
-    derivatives follow if `backward` is written with differentiable operations on inputs and
-    outputs.
+    ``forward(ctx, *args)`` computes the outputs, without recording, and ``backward(ctx, *grads)``
+    returns one gradient for each argument of `forward`, or None. Alternatively, write
+    ``forward(*args)`` without ctx together with ``setup_context(ctx, inputs, output)``. Call the
+    operation by ``apply``. Operations in `backward` are recorded under ``create_graph=True``, so
+    second derivatives work if `backward` uses differentiable operations on inputs and outputs.
 
-    A gradient of another dtype than its argument's is converted to that. Differences from PyTorch:
-    one of a larger shape that broadcasting would explain is summed down as in PyTorch,
-    with a warning; and a second derivative raises where it would be wrong because `backward` uses
-    a value that `forward` computed but did not return: see `keeps_constants`.
+    A gradient is converted to the dtype of its argument. Differences from PyTorch: summing a
+    gradient down to a smaller shape, as broadcasting requires, also warns; and a second derivative
+    raises where it would be wrong because `backward` uses a value that `forward` computed but did
+    not return (see `keeps_constants`).
 
     Examples
     --------
@@ -69,9 +68,9 @@ class Function:
 
     _node_class: ClassVar[type[FunctionNode]]
     _backward_cls: ClassVar[type[FunctionNode]]
-    """The class of nodes, under PyTorch's name for it."""
+    """The node class, under PyTorch's name."""
     _carries_closures: ClassVar[bool] = False
-    """Whether tangents of what `forward` uses without being given it count; PyTorch drops them."""
+    """Whether tangents of values that `forward` closes over count; PyTorch drops them."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warn(
@@ -82,7 +81,7 @@ class Function:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refused: `apply` calls a Function."""
+        """Raise: call a Function by `apply`."""
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use "
             "new-style autograd function with static forward method: call "
@@ -115,19 +114,19 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs: a tensor, or a tuple; to be overridden."""
+        """Compute the outputs, a tensor or a tuple; override this method."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
         )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Save what `backward` needs, where `forward` takes no ctx; to be overridden."""
+        """Save values for `backward`, if `forward` takes no ctx; override this method."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any, **kwargs: Any) -> Any:
-        """The gradients of the arguments from those of the outputs; to be overridden."""
+        """Return the gradients of the arguments from those of the outputs; override this method."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
@@ -140,46 +139,46 @@ class Function:
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any, **kwargs: Any) -> Any:
-        """The tangents of the outputs from those of the arguments, for forward mode."""
+        """Return the tangents of the outputs from those of the arguments, for forward mode."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
             "forward mode AD."
         )
 
     keeps_constants = False
-    """Whether what `forward` computes and keeps is a constant to second derivatives, as in PyTorch.
+    """Whether second derivatives treat values that `forward` kept as constants, as in PyTorch.
 
-    By default they are refused where they would go through a value (a tensor, an array, a number)
-    that `forward` computed from its arguments and kept, on `ctx` or elsewhere, without returning
-    it. To find out, `forward` runs again when a graph of `backward` is first asked for. True, on a
-    Function or on this class, says that it is meant so.
+    By default, a second derivative raises if it would flow through a value (a tensor, an array, a
+    number) that `forward` computed from its arguments and kept, on `ctx` or elsewhere, without
+    returning it. To find out, `forward` runs again when `backward` is first recorded. Set True, on
+    a Function or on this class, if such constants are intended.
     """
 
     clear_saved_tensors_on_access = False
-    """Whether a node forgets what was saved once `backward` has read ``ctx.saved_tensors``.
+    """Whether a node drops its saved tensors once `backward` has read ``ctx.saved_tensors``.
 
-    Their memory is then free while `backward` computes; a second reading is refused.
+    Their memory can then be freed while `backward` computes; a second read raises.
     """
 
     boxed_grads_call = False
     """Whether `backward` gets the gradients of the outputs in one list, ``backward(ctx, grads)``.
 
-    The tensors of gradients that it takes from the list, or clears it of, are then its own.
+    It then holds the only references to gradients that it removes from the list.
     """
 
     generate_vmap_rule = False
-    """Accepted for PyTorch's sake: without a method `vmap`, operations run on the whole batch."""
+    """Accepted for compatibility: without a `vmap` method, operations run on the whole batch."""
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any, **kwargs: Any) -> Any:
-        """The outputs for a whole batch, of ``info.batch_size``, and its dimensions in them."""
+        """Return the outputs for a batch of ``info.batch_size``, and their batch dimensions."""
         raise NotImplementedError("define vmap, or leave it out")
 
     @classmethod
     def apply(cls: type[_Computes[R]], *args: Any, **kwargs: Any) -> R:
         """Run `forward` on `args` and record the call as one node.
 
-        Arguments by name take the places that `forward` gives them.
+        Keyword arguments are matched to the parameters of `forward`.
         """
         if kwargs:
             own = cls.setup_context  # type: ignore[attr-defined]
@@ -197,17 +196,17 @@ class Function:
 
     @classmethod
     def closes_over(cls, owner: Any, edges: Sequence[Any]) -> bool:
-        """Whether `backward` names tensors that require a gradient and are not arguments of it.
+        """Return whether `backward` uses tensors that require a gradient but are not arguments.
 
-        Such are those of a function that the class is defined in, and global ones. `owner` is what
-        a node of the library's own Functions with rules from elsewhere has these from, and `edges`
-        are those of the arguments.
+        These are variables of an enclosing function, and globals. `owner` is the source of the
+        rules, for the library's own Functions that take them from elsewhere, and `edges` are those
+        of the arguments.
         """
         return names_recorded(cls.backward, edges)
 
     @classmethod
     def _applied(cls, args: tuple[Any, ...]) -> tuple[Any, FunctionNode]:
-        """The outputs, and the node that they are tied to if the call is recorded."""
+        """Return the outputs, and the node that they are tied to if the call is recorded."""
         recording = is_recording()
         needs = tuple(isinstance(a, TensorBase) and a._edge is not None for a in args)
         recorded = recording and any(needs)
@@ -218,7 +217,7 @@ class Function:
         node._recorded = recorded
         if recorded:
             node._given = args
-            # as they are before forward, which may write to what it is given
+            # taken before forward, which may write to its arguments
             node.edges = tuple([edge_of(a) for a in args if isinstance(a, TensorBase)])
         mode = current_mode()
         known: dict[int, Level] = {}
@@ -241,7 +240,7 @@ class Function:
 
 
 def _with_defaults(forward: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """`args`, and the defaults of `forward` for arguments by position that are not given."""
+    """Return `args` followed by the defaults of missing positional arguments of `forward`."""
     function = getattr(forward, "__func__", forward)
     defaults = getattr(function, "__defaults__", None)
     if not defaults:
@@ -259,9 +258,9 @@ def _refused(ctx: Any, *grad_outputs: Any) -> Any:
 
 
 class InplaceFunction(Function):
-    """An old base class of Functions that may work in place; `Function` with `mark_dirty` does all.
+    """The old base class of in-place Functions; use `Function` with `mark_dirty` instead.
 
-    Instances keep ``inplace``, as in PyTorch; making one warns, as for `Function`.
+    Instances have ``inplace``, as in PyTorch; making one warns, as for `Function`.
     """
 
     def __init__(self, inplace: bool = False) -> None:

@@ -21,7 +21,7 @@ from wengert.tape.watch import CURRENT, shown
 from wengert.tape.write_checks import check_writable
 
 _READ: tuple[Any, ...] = (None,)
-"""Stands for what was saved and has been read where that may be done once."""
+"""The mark of saved tensors that were read and may be read only once."""
 _NONE_REFUSED: Mapping[int, Any] = MappingProxyType({})
 
 OF_NODES = frozenset(
@@ -31,7 +31,7 @@ OF_NODES = frozenset(
         *("register_hook", "register_prehook"),
     }
 )
-"""What ctx has of its node."""
+"""The attributes of the node that ctx exposes."""
 
 
 class FunctionNode(Node):
@@ -63,7 +63,7 @@ class FunctionNode(Node):
         self._ext = None
         self.edges = ()
         self.needs_input_grad = needs
-        # what is set on ctx, apart from the names of the node itself
+        # the attributes set on ctx, apart from the node's own
         self._attributes: dict[str, Any] = {}
         self._to_save: tuple[Any, ...] = ()
         self._saved_for_forward: tuple[Any, ...] = ()
@@ -94,12 +94,12 @@ class FunctionNode(Node):
         self._saved = self._kept = None
 
     def width(self) -> int:
-        """The number of outputs, of which some may be no tensors."""
+        """Return the number of outputs, some of which may not be tensors."""
         return len(self._outputs_meta)
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What was saved for `backward` (see `FunctionCtx`)."""
+        """The tensors saved for `backward` (see `FunctionCtx`)."""
         if self._saved is None:
             raise errors.backward_twice(self.label, line_of(self))
         if self._saved is _READ:
@@ -120,13 +120,13 @@ class FunctionNode(Node):
         return tuple(SavedTensor.of(self, "tensors", i) for i in range(len(self._saved)))
 
     def kept(self, name: str) -> Any:
-        """What was saved: an entry of `_unpack`, None, or what stands for a tensor."""
+        """Return a saved value: an entry of `_unpack`, None, or a stand-in for a tensor."""
         if self._saved is None:
             return FREED
         return tuple(e[0] if e is not None and len(e) == 3 else e for e in self._saved)
 
     def keep(self, name: str, value: Any) -> None:
-        """Keep the stand-ins in `value` in place of what was saved."""
+        """Replace the saved values by the stand-ins in `value`."""
         assert self._saved is not None
         entries = list(self._saved)
         for i, (held, entry) in enumerate(zip(value, entries, strict=True)):
@@ -137,7 +137,7 @@ class FunctionNode(Node):
         self._saved = tuple(entries)
 
     def __call__(self, *grads: Any) -> Any:
-        """Refused, as by PyTorch."""
+        """Raise, as in PyTorch."""
         raise TypeError(f"'{self.label}' object is not callable")
 
     def _unpack(self, position: int, entry: Any) -> Any:
@@ -172,20 +172,20 @@ class FunctionNode(Node):
         return OutputEdge(self, index) if self.several else self
 
     def asks_for(self, position: int) -> bool:
-        """Whether the walk under way goes on to the argument at `position` of `forward`."""
+        """Return whether the current walk continues to the argument at `position`."""
         return (
             position in self._positions and self._asked[self._positions.index(position)] is not None
         )
 
     def closes_over(self) -> bool:
-        """Whether `backward` uses tensors that require a gradient and are not arguments."""
+        """Return whether `backward` uses tensors that require a gradient but are not arguments."""
         found: bool = self.function.closes_over(self._attributes.get("owner"), self.edges)
         return found
 
     # -- backward ---------------------------------------------------------------------------------
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients that `backward` returns, from raw arrays to raw arrays."""
+        """Run `backward` on raw arrays, and return raw arrays."""
         grads = self._backward(self._cotangents(g, shown), edges)
         walk = CURRENT.get()
         for grad in grads if walk is not None else ():
@@ -193,11 +193,11 @@ class FunctionNode(Node):
         return tuple(None if grad is None else grad._payload for grad in grads)
 
     def step(self, g: Any, keep: bool, edges: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
-        """As `apply` or `apply_in`, also where no gradient arrived."""
+        """Call `apply` or `apply_in`; also handle missing gradients."""
         return self.apply(g, keep, edges) if raw else self.apply_in(g, keep, edges)
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients that `backward` returns, recorded as it computes them."""
+        """Run `backward` on tensors, recorded."""
         parts = g if self.several else [g]
         if not any(isinstance(part, TensorBase) for part in parts):
             # values of a transform
@@ -275,7 +275,7 @@ class FunctionNode(Node):
                 )
 
     def _checked(self, grad: Any, position: int, meta: tuple[Any, ...], edge: Any) -> Any:
-        """A returned gradient in the shape and dtype of its input."""
+        """Return a gradient from `backward` in the shape and dtype of its input."""
         shape, dtype = meta
         name = self.function.__name__
         have = grad._payload
@@ -299,9 +299,9 @@ class FunctionNode(Node):
 
 
 class Context(FunctionCtx):
-    """The `ctx` of one call of a Function's method: the user's attributes, beside the node.
+    """The `ctx` of one call of a Function's method, with the user's attributes.
 
-    They are in a dictionary of the node's own, so none of its names can be in their way.
+    These are in a separate dictionary of the node, so they cannot collide with the node's own.
     """
 
     __slots__ = ("_node",)
@@ -324,14 +324,14 @@ class Context(FunctionCtx):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What was saved for `backward` (see `FunctionCtx`)."""
+        """The tensors saved for `backward` (see `FunctionCtx`)."""
         return self._node.saved_tensors
 
     def mark_dirty(self, *tensors: Any) -> None:
-        """Say which inputs `forward` changes in place (see `FunctionCtx.mark_dirty`)."""
+        """Mark inputs that `forward` changes in place (see `FunctionCtx.mark_dirty`)."""
         super().mark_dirty(*tensors)
         node = self._node
-        # refused before the first byte changes, if forward says so before it writes
+        # raises before the first byte changes, if forward calls this before it writes
         for tensor in tensors if node._recorded else ():
             if any(tensor is given for given in node._given):
                 check_dirty(tensor)
@@ -351,7 +351,7 @@ for _name in (
 
 
 class _WatchedContext(Context):
-    """A `ctx` that notes which of the attributes in question are read."""
+    """A `ctx` that notes which of certain attributes are read."""
 
     __slots__ = ()
 
@@ -365,7 +365,7 @@ class _WatchedContext(Context):
 
 
 def _has_grad_dtype(edge: Any) -> bool:
-    """Whether `edge` leads to a leaf that casts its gradients itself, if they are to be cast."""
+    """Return whether `edge` leads to a leaf that has its own rule for casting gradients."""
     return (
         isinstance(edge, TensorBase) and edge._ext is not None and edge._ext.grad_dtype is not OWN
     )
@@ -377,7 +377,7 @@ def _reduces_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 
 def check_dirty(tensor: Any) -> None:
-    """Refuse a tensor that a Function may not write to while it is recorded."""
+    """Refuse a tensor that a recorded Function must not write to."""
     if tensor._edge is LEAF and (tensor._ext is None or tensor._ext.base is None):
         raise RuntimeError(
             "a leaf Variable that requires grad has been used in an in-place operation. Call the "

@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: what becomes of the results of a Function's `forward`."""
+"""Layer 7 · autograd: processing of the outputs of a Function's `forward`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from wengert.tape.views import (
 
 
 def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: bool) -> Any:
-    """Tie the outputs of `forward` to the node and save what it asked for."""
+    """Tie the outputs of `forward` to the node, and save the tensors that it asked to save."""
     positions = [i for i, arg in enumerate(args) if isinstance(arg, TensorBase)]
     tensors = [args[i] for i in positions]
     several = isinstance(output, tuple | list)
@@ -82,7 +82,7 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
                 if constant:
                     node._constants = (*node._constants, out)
         elif any(out is t for t in tensors):
-            # an input handed back is another tensor over the same memory
+            # a returned input becomes another tensor over the same memory
             source = out
             outputs[i] = out = _alias(source)
             constant = any(source is t for t in node._constants)
@@ -106,7 +106,7 @@ def finish(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: boo
 
 
 def _alias(source: Any) -> Any:
-    """Another tensor over the memory of `source`, of what class a view of it is."""
+    """Return another tensor over the memory of `source`, of the class of its views."""
     if source.__class__ is not PORTS.tensor:
         with no_grad():
             alias = source.view_as(source)
@@ -122,7 +122,7 @@ def _is_view(tensor: Any) -> bool:
 
 
 def _made_in_forward(tensor: Any) -> bool:
-    """Whether `tensor` is a view made while nothing was recorded, as in `forward`."""
+    """Return whether `tensor` is a view made without recording, as in `forward`."""
     return tensor._ext is not None and tensor._ext.no_write == MADE_UNRECORDED
 
 
@@ -187,7 +187,7 @@ def _is_dirty(node: Any, tensor: Any) -> bool:
 
 
 def _save(node: Any, made: list[Any]) -> None:
-    """Save outputs as payload and version cell, which makes no cycle, and others as they are."""
+    """Save outputs as payload and version cell, which avoids a cycle, and other tensors as is."""
     entries: list[Any] = []
     mode = current_mode()
     aside = keeps_aside(mode)

@@ -1,8 +1,7 @@
 """Layer 7 · autograd: Jacobians, Hessians and products with them, of functions of tensors.
 
-`func` may return its result as a tensor or as a tuple of tensors, and takes its inputs the same
-way. Results have the structure of what they belong to: a tensor for a tensor, a tuple for a tuple,
-and tuples of tuples for Jacobians, outputs first.
+`func` takes and returns tensors or tuples of tensors. Results have the matching structure: a tensor
+for a tensor, a tuple for a tuple, and for Jacobians tuples of tuples, indexed by output first.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def vjp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The value of `func`, and the product of a vector with its Jacobian.
+    """Return the value of `func` and the vector-Jacobian product.
 
     Parameters
     ----------
@@ -62,7 +61,7 @@ def vjp(
     v : Tensor or tuple of Tensor, optional. The vector, of the shapes of the outputs; a single
         output of one element needs none.
     %(create_graph)s
-    strict : bool. Raise, instead of giving zeros, if no output depends on some input.
+    strict : bool. Raise, instead of returning zeros, if no output depends on some input.
 
     Returns
     -------
@@ -107,11 +106,11 @@ def jvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The value of `func`, and the product of its Jacobian with a vector.
+    """Return the value of `func` and the Jacobian-vector product.
 
-    As in PyTorch, the product is taken by differentiating a backward pass, so that `func` may go
-    backward itself, and what it does must be differentiable twice. `wengert.func.jvp` is the
-    quicker one, in forward mode.
+    As in PyTorch, the product is computed by differentiating a backward pass: `func` may run
+    backward passes itself, and its operations must be twice differentiable. `wengert.func.jvp`,
+    which uses forward mode, is quicker.
 
     Parameters
     ----------
@@ -180,26 +179,26 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian of `func`: the derivative of each element of its outputs by each input.
+    """Return the Jacobian of `func`: the derivative of each output element by each input.
 
     Parameters
     ----------
     %(several, differentiated)s
-    create_graph : bool. Whether the result can be differentiated, by inputs and by whatever else
-        `func` uses that requires a gradient.
-    strict : bool. Raise, instead of giving zeros, if some output does not depend on some input.
-    vectorize : bool. Whether there is one pass for all rows or columns, under `vmap`, rather than
-        one for each; needed by forward mode and for complex outputs.
-    strategy : {"reverse-mode", "forward-mode"}. Whether the Jacobian is computed by rows or by
-        columns, which is quicker where there are more outputs than inputs. As in PyTorch, columns
-        can be differentiated without `create_graph`, and they have the dtype of the outputs where
-        rows have that of the inputs.
+    create_graph : bool. Make the result differentiable, with respect to the inputs and to other
+        tensors that `func` uses and that require a gradient.
+    strict : bool. Raise, instead of returning zeros, if some output does not depend on some input.
+    vectorize : bool. Compute all rows or columns in one pass, under `vmap`, rather than one by one;
+        required for forward mode and for complex outputs.
+    strategy : {"reverse-mode", "forward-mode"}. Compute the Jacobian by rows, or by columns, which
+        is quicker if there are more outputs than inputs. As in PyTorch, columns are differentiable
+        without `create_graph`, and they have the dtype of the outputs, while rows have that of the
+        inputs.
 
     Returns
     -------
-    Tensor, or tuple of Tensor, or tuple of tuples of Tensor: ``jacobian[i][j]`` is that of output
-        ``i`` by input ``j``, of the shape of the output and then the input; without an index for
-        what is not a tuple.
+    Tensor, or tuple of Tensor, or tuple of tuples of Tensor: ``jacobian[i][j]`` is the Jacobian of
+        output ``i`` by input ``j``, with the shape of the output followed by that of the input;
+        there is no index for inputs or outputs that are not tuples.
 
     Raises
     ------
@@ -260,7 +259,7 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The Hessian of `func`, which gives one element: its second derivatives by the inputs.
+    """Return the Hessian of `func`, whose output has one element.
 
     Parameters
     ----------
@@ -324,7 +323,7 @@ def vhp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The value of `func`, which is one element, and the product of a vector with its Hessian.
+    """Return the value of `func`, which has one element, and the vector-Hessian product.
 
     Parameters
     ----------
@@ -362,10 +361,10 @@ def hvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The value of `func`, which is one element, and the product of its Hessian with a vector.
+    """Return the value of `func`, which has one element, and the Hessian-vector product.
 
-    The product is that of `jvp` with the gradient. For a function that is twice continuously
-    differentiable the Hessian is symmetric, and `vhp` gives the same at a lower cost.
+    The product is `jvp` of the gradient. For a twice continuously differentiable function the
+    Hessian is symmetric, and `vhp` gives the same result at a lower cost.
 
     Parameters
     ----------

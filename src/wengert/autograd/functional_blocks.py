@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: how `wengert.autograd.functional` puts a Jacobian together.
+"""Layer 7 · autograd: assembly of Jacobians, for `wengert.autograd.functional`.
 
 By rows: a backward pass for each element of the outputs, or one for all of them. By columns: one
 pass in forward mode.
@@ -32,7 +32,7 @@ from wengert.tape.modes import is_grad_enabled
 
 
 def refused(one: str, other: str) -> str:
-    """The message that refuses two arguments together."""
+    """Return the message for two arguments that exclude each other."""
     return (
         f"torch.autograd.functional.jacobian: `{one}` and `{other}` are not supported together. "
         "Leave out one of them."
@@ -68,7 +68,7 @@ def _construct_standard_basis_for(
 def by_rows(
     outputs: tuple[Any, ...], at: tuple[Any, ...], create_graph: bool, strict: bool, vectorize: bool
 ) -> tuple[tuple[Any, ...], ...]:
-    """The Jacobian of each output by each input, in reverse mode."""
+    """Return the Jacobian of each output by each input, in reverse mode."""
     if vectorize:
         blocks = _rows_at_once(outputs, at, create_graph)
     else:
@@ -116,7 +116,7 @@ def _stacked(rows: list[Any], like: Any) -> Any:
 def _rows(
     number: int, output: Any, at: tuple[Any, ...], create_graph: bool, strict: bool
 ) -> list[tuple[Any, ...]]:
-    """The gradients of each element of one output by each input."""
+    """Return the gradients of each element of one output by each input."""
     if not output.requires_grad:
         return [filled((None,) * len(at), at, False, False, NO_PATH)] * output.numel()
     if output.is_complex():
@@ -138,7 +138,7 @@ def _rows(
 def by_columns(
     func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool, vectorize: bool
 ) -> Any:
-    """The Jacobian in forward mode, in the structure that `jacobian` gives it."""
+    """Return the Jacobian in forward mode, in the structure of the result of `jacobian`."""
     if create_graph:
         raise NotImplementedError(refused("create_graph=True", 'strategy="forward-mode"'))
     if strict:

@@ -1,6 +1,6 @@
-"""Layer 7 · autograd: what the functions of `wengert.autograd.functional` have in common.
+"""Layer 7 · autograd: the shared code of the functions of `wengert.autograd.functional`.
 
-How they take inputs and vectors, what strict mode refuses, and what becomes of the results.
+It checks inputs and vectors, enforces strict mode, and prepares the results.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NO_GRADIENT = (
 
 
 def as_tuple(value: Any, what: str, function: str) -> tuple[bool, tuple[Any, ...]]:
-    """Whether `value` is a tuple, and a tuple of tensors in any case."""
+    """Return whether `value` is a tuple, and its tensors as a tuple."""
     several = isinstance(value, tuple)
     values = value if several else (value,)
     for i, item in enumerate(values):
@@ -89,7 +89,7 @@ def prepared(tensors: Sequence[Any], connect: bool, track: bool) -> tuple[Any, .
 
 
 def inputs_of(inputs: Any, function: str) -> tuple[bool, tuple[Any, ...]]:
-    """Whether `inputs` is a tuple, and its tensors, checked."""
+    """Return whether `inputs` is a tuple, and its checked tensors."""
     several, tensors = as_tuple(inputs, "inputs", function)
     if not tensors:
         raise RuntimeError(
@@ -208,7 +208,7 @@ def gradients(
 
 
 def check_outputs(tensors: Sequence[Any], message: str) -> None:
-    """Refuse what does not depend on the inputs, for strict mode."""
+    """Refuse tensors that do not depend on the inputs, for strict mode."""
     for i, tensor in enumerate(tensors):
         if tensor is None:
             raise RuntimeError(NO_PATH.format(i=i))
@@ -219,7 +219,7 @@ def check_outputs(tensors: Sequence[Any], message: str) -> None:
 def filled(
     grads: Sequence[Any], like: Sequence[Any], strict: bool, create_graph: bool, missing: str
 ) -> tuple[Any, ...]:
-    """`grads` with zeros in place of None; strict mode refuses these instead, with `missing`."""
+    """Return `grads` with zeros in place of None, or raise `missing` in strict mode."""
     if strict:
         for i, grad in enumerate(grads):
             if grad is None:
@@ -239,12 +239,12 @@ def filled(
 
 
 def shown(tensors: Sequence[Any], create_graph: bool) -> tuple[Any, ...]:
-    """Results as the user gets them: without history, unless it was asked for."""
+    """Return results for the user: without history, unless `create_graph` asks for it."""
     return tuple(tensors) if create_graph else tuple(tensor.detach() for tensor in tensors)
 
 
 def unpacked(values: tuple[Any, ...], several: bool) -> Any:
-    """One value for what was given as one, a tuple for a tuple."""
+    """Return the only value, or the tuple if there may be `several`."""
     return values if several else values[0]
 
 

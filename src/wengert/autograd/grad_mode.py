@@ -24,7 +24,7 @@ __all__ = [
 
 
 def is_view_replay_enabled() -> bool:
-    """What `_force_original_view_tracking` was last told.
+    """Return the value last given to `_force_original_view_tracking`.
 
     Examples
     --------
@@ -35,10 +35,10 @@ def is_view_replay_enabled() -> bool:
 
 
 class _force_original_view_tracking:
-    """Which history views get when their memory is written to: at once, or as a context.
+    """Set how a write rebuilds the history of views: as a function, or as a context manager.
 
-    True: the nodes of the operations that made the view; False: one ``AsStridedBackward0``. The
-    gradients are the same.
+    True rebuilds the nodes of the operations that made the view; False makes one
+    ``AsStridedBackward0``. The gradients are the same.
     """
 
     def __init__(self, mode: bool) -> None:
@@ -47,7 +47,7 @@ class _force_original_view_tracking:
         REPLAYS.set(mode)
 
     def __enter__(self) -> None:
-        """The mode is set already."""
+        """Do nothing: the mode has been set by `__init__`."""
 
     def __exit__(self, *exc: object) -> None:
         REPLAYS.set(self.prev)

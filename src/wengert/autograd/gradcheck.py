@@ -70,30 +70,31 @@ def gradcheck(
 
     Parameters
     ----------
-    func: A function of `inputs` that returns a tensor or a tuple. What it returns beside tensors is
+    func: A function of `inputs` that returns a tensor or a tuple. Results other than tensors are
         ignored.
     inputs: A tensor or a tuple of arguments of any kind. The tensors to check should be float64 or
         complex128: finite differences are too coarse for less.
     eps: The size of the perturbation.
     atol, rtol: The largest difference allowed is ``atol + rtol * abs(numerical)``.
     raise_exception: Whether to raise `GradcheckError` rather than to return False.
-    nondet_tol: How much two runs of the same backward pass may differ.
+    nondet_tol: The largest difference allowed between two runs of the same backward pass.
     check_undefined_grad: Whether to check that an output without a gradient counts as one whose
         gradient is zero.
     check_grad_dtypes: Whether to check that each gradient has its input's dtype.
     check_batched_grad, check_batched_forward_grad: Whether to check that derivatives under `vmap`
-        are those without.
-    check_forward_ad, check_backward_ad: Whether to check forward mode, and whether reverse mode.
+        equal those without it.
+    check_forward_ad, check_backward_ad: Whether to check forward mode, and reverse mode.
     fast_mode: Compare one random projection of each Jacobian, to the tolerance of one entry,
-        instead of all its entries: the cost no longer grows with the number of elements. If they
-        differ, the element that is wrong is looked for. Without it all entries are compared where
-        inputs and outputs have up to 500 elements; of more, in double precision, four random
-        projections are, to a tenth of `atol`, and all entries where one of these differs.
-    masked: Concerns sparse tensors only, and so has no effect.
+        instead of all its entries: the cost no longer grows with the number of elements. If the
+        projections differ, the check searches for the wrong element. Without `fast_mode`, all
+        entries are compared if inputs and outputs have up to 500 elements. For more elements, in
+        double precision, four random projections are compared to a tenth of `atol`, and all entries
+        if one of these differs.
+    masked: Applies to sparse tensors only, and has no effect.
 
     Returns
     -------
-    bool: True if all agrees.
+    bool: True if all derivatives agree.
 
     Raises
     ------
@@ -164,8 +165,8 @@ def gradgradcheck(
 ) -> bool:
     """Check the second derivatives of `func` against finite differences of its gradients.
 
-    The gradients of `func`, as a function of `inputs` and of the gradients of the outputs, are
-    given to `gradcheck`.
+    It passes to `gradcheck` the gradients of `func`, as a function of `inputs` and of the gradients
+    of the outputs.
 
     Parameters
     ----------
@@ -174,8 +175,8 @@ def gradgradcheck(
         random ones from the default generator, which are checked too.
     gen_non_contig_grad_outputs: Whether the random gradients of outputs should not be contiguous in
         memory.
-    check_fwd_over_rev, check_rev_over_rev: Whether to check forward mode over reverse mode, and
-        whether reverse over reverse.
+    check_fwd_over_rev, check_rev_over_rev: Whether to check forward over reverse mode, and reverse
+        over reverse mode.
     eps, atol, rtol, raise_exception, nondet_tol, check_undefined_grad, check_grad_dtypes: As
         `gradcheck` takes them.
     check_batched_grad, fast_mode, masked: As `gradcheck` takes them.

@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: work on the recorded graph itself, under torch.autograd.graph's names.
+"""Layer 7 · autograd: tools for the recorded graph, under torch.autograd.graph's names.
 
 Nodes and edges as types, hooks for what nodes save, and hooks for several gradients together.
 """
@@ -52,9 +52,9 @@ class _NodeMeta(type):
 
 
 class Node(metaclass=_NodeMeta):
-    """What ``tensor.grad_fn`` is, for `isinstance` and `issubclass`: one operation of the graph.
+    """One operation of the graph: the type of ``tensor.grad_fn``, for `isinstance`.
 
-    As in PyTorch no class inherits from it.
+    As in PyTorch, no class inherits from it.
 
     Examples
     --------
@@ -64,15 +64,15 @@ class Node(metaclass=_NodeMeta):
     """
 
     def __new__(cls) -> Any:
-        """Refused: operations make nodes."""
+        """Raise: only operations make nodes."""
         raise TypeError("Node is a virtual class: operations make nodes")
 
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:
-    """The edge along which the gradient of `tensor` arrives.
+    """Return the edge along which the gradient of `tensor` arrives.
 
-    It can stand for the tensor in `backward` and `grad`, and keeps the graph but not the values of
-    the tensor.
+    Pass it to `backward` and `grad` in place of the tensor. It keeps the graph alive, but not the
+    values of the tensor.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def get_gradient_edge(tensor: Any) -> GradientEdge:
 
 
 def _check_recorded(tensor: Any) -> None:
-    """Refuse a view that was made while nothing was recorded: no gradient comes to it."""
+    """Refuse a view that was made without recording, since no gradient arrives at it."""
     if tensor._edge.__class__ is Unrecorded:
         raise AssertionError(
             "Expected gradient function to be set: the view was made while nothing was recorded, "
@@ -111,14 +111,14 @@ def _check_recorded(tensor: Any) -> None:
 
 
 def increment_version(tensor: Any) -> None:
-    """Tell the graph that the memory of tensors was written to behind its back.
+    """Tell the graph that the memory of tensors was written to without its knowledge.
 
     A backward pass that needs the old values then raises instead of using the new ones. Call it
     after code that writes to the memory through NumPy or C.
 
     Parameters
     ----------
-    tensor : Tensor or iterable of Tensor. What was written to.
+    tensor : Tensor or iterable of Tensor. The tensors that were written to.
 
     Examples
     --------
@@ -148,13 +148,13 @@ def increment_version(tensor: Any) -> None:
 
 
 class saved_tensors_hooks:
-    """Pack what operations save for the backward pass, and unpack it when it is needed.
+    """Pack tensors that operations save for the backward pass, and unpack them when needed.
 
     ``pack_hook(tensor)`` runs, without recording, whenever an operation or a custom Function saves
-    a tensor; the graph keeps what it returns. ``unpack_hook(packed)`` runs whenever the backward
-    pass, or an access like ``grad_fn._saved_self``, needs the tensor, and must give it back in its
-    shape; another dtype is converted. Of nested contexts the inner one counts. Writes to the
-    original are not noticed any more: the hooks answer for the values.
+    a tensor; the graph keeps its result. ``unpack_hook(packed)`` runs whenever the backward pass,
+    or an access like ``grad_fn._saved_self``, needs the tensor. It must return a tensor of the
+    original shape; another dtype is converted. Of nested contexts, only the inner one applies.
+    Writes to the original are no longer detected: the hooks are responsible for the values.
 
     Raises
     ------
@@ -196,14 +196,14 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keep saved tensors in main memory, where all tensors are; or, with `directory`, on disk.
+    """Keep saved tensors in main memory, where all tensors are, or with `directory` on disk.
 
     Parameters
     ----------
-    pin_memory : bool. Accepted for PyTorch's sake; there is no other device to copy to.
-    device_type : str. Accepted for PyTorch's sake.
-    directory : path, optional. Write saved tensors to files there, which are deleted when the graph
-        lets go of them, and read them back when they are needed; not in PyTorch.
+    pin_memory : bool. Accepted for compatibility; there is no other device to copy to.
+    device_type : str. Accepted for compatibility.
+    directory : path, optional. Write saved tensors to files there, read them back when they are
+        needed, and delete the files when the graph is freed; not in PyTorch.
 
     Examples
     --------
@@ -225,7 +225,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 
 class _Stored:
-    """A tensor in a file, which lives as long as this object."""
+    """A tensor in a file that exists as long as this object."""
 
     _numbers = itertools.count()
 
@@ -236,7 +236,7 @@ class _Stored:
         weakref.finalize(self, _remove, self.path)
 
     def read(self) -> Any:
-        """The tensor, from its file."""
+        """Read the tensor from its file."""
         return new_tensor(np.load(self.path, allow_pickle=False))
 
 
@@ -250,7 +250,7 @@ class disable_saved_tensors_hooks(Switch):
 
     Parameters
     ----------
-    error_message : str. What the RuntimeError says that entering such a context then raises.
+    error_message : str. The message of the RuntimeError that entering such a context raises.
 
     Examples
     --------
@@ -278,12 +278,12 @@ class disable_saved_tensors_hooks(Switch):
 
 
 class allow_mutation_on_saved_tensors:
-    """Let tensors that were saved for the backward pass be written to afterwards.
+    """Allow in-place writes to tensors that were saved for the backward pass.
 
-    Just before a write, what is saved of the memory is copied aside, so the backward pass uses the
-    values of the forward pass. Tensors that were saved outside the context, and writes outside it,
-    are checked as ever. Differs from PyTorch in that the backward pass may run after the context,
-    and that a write through any view counts.
+    Just before a write, saved values in that memory are copied aside, so the backward pass uses the
+    values from the forward pass. Tensors saved outside the context, and writes outside it, are
+    checked as usual. Differences from PyTorch: the backward pass may also run after the context,
+    and writes through any view are covered.
 
     Raises
     ------
@@ -324,13 +324,13 @@ class allow_mutation_on_saved_tensors:
 
 
 class _MultiHandle(RemovableHandle):
-    """The handles of the hooks that one hook for several tensors is made of."""
+    """The handle of a hook for several tensors, which consists of one hook for each."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
 
     def remove(self) -> None:
-        """Take the hook away from all tensors."""
+        """Remove the hook from all tensors."""
         for handle in self.handles:
             handle.remove()
 
@@ -338,20 +338,20 @@ class _MultiHandle(RemovableHandle):
 def register_multi_grad_hook(
     tensors: Sequence[Any], fn: Callable[[Any], None], *, mode: str = "all"
 ) -> RemovableHandle:
-    """Call `fn` in each backward pass once the gradients of several tensors are there.
+    """Call `fn` in each backward pass when the gradients of several tensors are ready.
 
     Parameters
     ----------
     tensors : sequence of Tensor. Tensors that require a gradient, leaves or not.
-    fn : callable. With ``mode="all"`` called once with a list of the gradients, as soon as the last
-        one is computed; None stands for a tensor that the pass does not come to. With
-        ``mode="any"`` called once with the first gradient that is computed. It must not change its
+    fn : callable. With ``mode="all"``, called once with a list of the gradients, as soon as the
+        last one is computed; None stands for a tensor that the pass does not reach. With
+        ``mode="any"``, called once with the first gradient that is computed. It must not change its
         argument.
     mode : {"all", "any"}
 
     Returns
     -------
-    RemovableHandle: Whose ``remove()`` takes the hook away.
+    RemovableHandle: A handle whose ``remove()`` removes the hook.
 
     Raises
     ------

@@ -1,20 +1,19 @@
-"""Layer 7 · autograd: values that a Function's `forward` computed and kept outside the graph.
+"""Layer 7 · autograd: values that a Function's `forward` computes and keeps outside the graph.
 
 NOTE [second derivatives through kept values]
-`forward` is not recorded. If `backward` uses a value that `forward` computed from its arguments,
-and that is neither an argument nor an output, the graph that ``create_graph`` makes of `backward`
-holds the value as a constant, and the second derivative is wrong. First-order passes need no more
-than that the arguments are still there where something was kept. When a graph of `backward` is
-first asked for, `forward` runs again: as it was, and on arguments that are a little greater, and a
-little less. What changes with both depends on the arguments; what changes with one of them at most
-is a step, such as a mask, which has no derivative. Numbers are drawn as before each time, and what
-`forward` wrote outside is put back. If it cannot run again, everything that was kept depends on
-the arguments.
+`forward` is not recorded. Suppose `backward` uses a value that `forward` computed from its
+arguments, and that is neither an argument nor an output. A recorded `backward` (``create_graph``)
+then holds the value as a constant, and the second derivative is wrong. First-order passes only pay
+for keeping the arguments alive. When `backward` is first recorded, `forward` runs again three
+times: on the same arguments, and on slightly greater and slightly smaller ones. A value that
+changes with both perturbations depends on the arguments. One that changes with at most one of them
+is a step, such as a mask, which has no derivative. Each run draws the same random numbers, and
+everything that `forward` wrote outside is restored. If `forward` cannot run again, all kept values
+count as dependent.
 
-A tensor that does becomes, for the time of that `backward`, the result of a node that cannot be
-walked (`_Refusal`). Arrays and numbers have no history: once `backward` has read one of them, its
-results refuse to be differentiated by the arguments, though not by what else they depend on, such
-as the gradient that came in.
+During that `backward`, a dependent tensor is the result of a node that cannot be walked
+(`_Refusal`). Arrays and numbers have no history: once `backward` has read one, its results refuse
+to be differentiated by the arguments, but not by other values such as the incoming gradient.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ _ON_CTX = re.compile(r"ctx\.(?!saved_tensors)\w+")
 """An attribute of ctx."""
 
 _STEPS = {2: 2e-2, 4: 1e-3, 8: 1e-4}
-"""By how much arguments are moved, by the bytes of a real number."""
+"""The size of the perturbation, by the number of bytes of a real number."""
 
 
 class _Refusal(Node):
-    """Stands where a derivative through a kept value would begin."""
+    """The node at which a derivative through a kept value would begin."""
 
     __slots__ = ("message", "passed")
     label: ClassVar[str] = "KeptByForward"
@@ -61,7 +60,7 @@ class _Refusal(Node):
         self._ext = None
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Pass `g` on along the first edges; refuse if another one is asked for."""
+        """Pass `g` on along the first edges; raise if another edge is asked for."""
         if any(edge is not None for edge in edges[self.passed :]):
             raise RuntimeError(self.message)
         return (g,) * self.passed + (None,) * (len(edges) - self.passed)
@@ -70,7 +69,7 @@ class _Refusal(Node):
 
 
 class Kept:
-    """What a call of `forward` kept that may depend on its arguments."""
+    """The values that a call of `forward` kept and that may depend on its arguments."""
 
     __slots__ = ("_arguments", "_found", "_needs")
 
@@ -86,7 +85,7 @@ class Kept:
 
     @staticmethod
     def of(node: Any, arguments: tuple[Any, ...], outputs: Iterable[Any]) -> Kept | None:
-        """What is to be looked at before a graph of `backward` is made; None if nothing is."""
+        """Return the values to examine before `backward` is recorded; None if there are none."""
         function = node.function
         if function.keeps_constants or getattr(function.backward, "once", False):
             return None
@@ -99,7 +98,7 @@ class Kept:
         return None
 
     def backward(self, node: Any, run: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """What `run`, the backward of `node`, returns, made to refuse wrong second derivatives."""
+        """Call `run`, the backward of `node`, so that wrong second derivatives raise."""
         if self._found is None:
             self._found = _search(node, self._arguments, self._needs)
         found = self._found
@@ -119,9 +118,9 @@ class Kept:
         )
 
     def at_level(self, node: Any, run: Callable[[], Any]) -> Any:
-        """What `run`, a `backward` of values with tangents, returns.
+        """Call `run`, a `backward` of values with tangents.
 
-        It is refused if it reads what was kept, which would have to have tangents, too.
+        Raise if it reads a kept value, which would need a tangent, too.
         """
         if self._found is None:
             self._found = _search(node, self._arguments, self._needs)
@@ -146,7 +145,7 @@ def _literals(function: Any) -> Iterator[Any]:
 
 
 def _on(node: Any, saved: tuple[Any, ...]) -> dict[str, Any]:
-    """What the user left on the ctx of `node`, by the name under which `backward` finds it."""
+    """Return the user's values on the ctx of `node`, by the names that `backward` uses."""
     left = {f"ctx.{name}": value for name, value in node._attributes.items()}
     left.update((f"ctx.saved_tensors[{i}]", tensor) for i, tensor in enumerate(saved))
     return {name: value for name, value in left.items() if may_hold(value)}
@@ -171,7 +170,7 @@ class _Found:
 
     Attributes
     ----------
-    tensors: Those without a history, each with what messages call it.
+    tensors: The tensors without a history, each with its name in messages.
     saved: The positions in ``ctx.saved_tensors``.
     attributes
         The attributes of ctx that hold others: arrays, numbers, tensors of graphs of their own.
@@ -197,15 +196,15 @@ class _Found:
             self.always.add(root)
 
     def names(self) -> list[str]:
-        """What messages call them."""
+        """Return their names in messages."""
         saved = {f"ctx.saved_tensors[{i}]" for i in self.saved}
         return sorted({name for _, name in self.tensors} | saved | self.attributes | self.always)
 
     @contextmanager
     def refused(self, node: Any, also: Iterable[str] = ()) -> Iterator[set[str]]:
-        """Make the tensors refuse to be differentiated; gives the attributes that were read.
+        """Make the tensors refuse to be differentiated, and yield the attributes that were read.
 
-        Of those that hold others than tensors, and of those in `also`.
+        Only attributes with values other than tensors, and those in `also`, are tracked.
         """
         read: set[str] = set()
         for tensor, path in self.tensors:
@@ -257,7 +256,7 @@ def _search(node: Any, arguments: list[Any], needs: list[bool | None]) -> _Found
 
 
 class _Run:
-    """What a run of `forward` left: copies of values by their paths, and what is outside."""
+    """The results of a run of `forward`: copies of kept values by path, and values outside."""
 
     def __init__(self, node: Any, known: set[int], around: State) -> None:
         self.values = {
@@ -272,7 +271,7 @@ class _Run:
 def _run(
     node: Any, arguments: list[Any], needs: list[bool | None], step: float, around: State
 ) -> _Run:
-    """Run the `forward` of `node` on arguments that are moved by `step`."""
+    """Run the `forward` of `node` on arguments perturbed by `step`."""
     function = node.function
     again = function._node_class(node.needs_input_grad)
     numbers, others = random.getstate(), np.random.get_state()
@@ -292,7 +291,7 @@ def _run(
 
 
 def _moved(payload: Any, need: bool, step: float) -> Any:
-    """A tensor like the argument of `payload`, moved if it requires a gradient."""
+    """Return a tensor like the argument of `payload`, perturbed if it requires a gradient."""
     tensor = new_tensor(payload.copy())
     if not need or not is_differentiable(payload.dtype):
         return tensor
@@ -308,7 +307,7 @@ def _moved(payload: Any, need: bool, step: float) -> Any:
 
 
 def _differ(path: str, more: _Run, less: _Run, same: _Run) -> bool:
-    """Whether some element is another one both where arguments are greater and where less."""
+    """Return whether some element changes both for greater and for smaller arguments."""
     runs = [run.values.get(path, []) for run in (more, less, same)]
     if any(len(run) != len(runs[-1]) for run in runs):
         return True
@@ -332,7 +331,7 @@ def _are_equal(some: list[Any], others: list[Any]) -> bool:
 
 
 def _is_constant(entry: Any) -> bool:
-    """Whether something was saved that has no history."""
+    """Return whether a saved entry has no history."""
     if entry is None:
         return False
     return entry[2] is None if len(entry) == 3 else entry[0] is not None and entry[0]._edge is None

@@ -1,16 +1,16 @@
 """Layer 7 · autograd: custom Functions under transforms.
 
 NOTE [Functions under transforms]
-A Function is an operation of its own at every level: `forward` is never differentiated through.
-Under a `jvp` it is applied to values without their tangents, and the tangents of its results come
-from its `jvp`, or, if it has none, from its `backward`, which is transposed (see NOTE [tangents] in
-`wengert.interp.dual`). Its node gets cotangents as those of operations do, with what was saved of
-arguments and results as it is at the level. Where that cannot be (it has no `backward`, or one that
-is not differentiable), or its rules close over what requires a gradient, values and tangents leave
-the level, are recorded below it, and come back. Tangents of what `forward` uses without being given
-it are dropped, as in PyTorch, but for some Functions of the library: these have them beside those
-that come from the rules. Under a `vmap` its own `vmap` takes the batch
-apart, if it has one; otherwise its operations run on the batch, as ``generate_vmap_rule`` asks for.
+A Function is a single operation at every level: `forward` is never differentiated through. Under a
+`jvp` it is applied to primals without tangents. The tangents of its results come from its `jvp`, or
+else from transposing its `backward` (see NOTE [tangents] in `wengert.interp.dual`). Its node
+receives cotangents like other nodes, and saves arguments and results as values of the level. If
+that is impossible (there is no `backward`, or it is not differentiable), or if its rules close over
+a tensor that requires a gradient, primals and tangents leave the level, are recorded below it, and
+come back. Tangents of values that `forward` closes over are dropped, as in PyTorch. Some Functions
+of the library keep them, and add them to the tangents from the rules. Under a `vmap`, the
+Function's own `vmap` handles the batch, if it has one; otherwise its operations run on the whole
+batch, as with ``generate_vmap_rule``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])
 
 
 def level_of(function: Any, args: tuple[Any, ...]) -> Level | None:
-    """The level at which the call of a Function needs more than its operations."""
+    """Return the level at which a Function's call needs its own rules, if any."""
     found: dict[int, Level] = {}
     for arg in args:
         if isinstance(arg, TensorBase):
@@ -67,7 +67,7 @@ def _has_own(function: Any, name: str) -> bool:
 
 
 def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
-    """The result of a Function whose arguments belong to `level`."""
+    """Return the result of a Function whose arguments belong to `level`."""
     if level.size is not None:
         return _mapped(level, function, args)
     found = levels_of(*[a._payload for a in args if isinstance(a, TensorBase)])
@@ -135,13 +135,13 @@ def applied_at(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _recorded(tensor: Any) -> Any:
-    """`tensor` as the result of an operation, which may be written to."""
+    """Return `tensor` as the result of an operation, which may be written to."""
     alias = T.alias(new_tensor(tensor._payload, LEAF, tensor._share_version()))
     return new_tensor(alias._payload, alias._edge, alias._vc)
 
 
 def _lead_outside(slopes: Iterable[Any], node: Any) -> bool:
-    """Whether tangents can be differentiated by more than the arguments of a Function."""
+    """Return whether tangents depend on more than the arguments of a Function."""
     own = [edge for edge in node.edges if edge is not None]
     leaves = []
     while own:
@@ -156,7 +156,7 @@ def _lead_outside(slopes: Iterable[Any], node: Any) -> bool:
 
 
 def _around(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
-    """The result of a Function by way of values below `level`, from which cotangents come back."""
+    """Return the result of a Function computed below `level`, through recorded crossings."""
     primals = [move("primal_of", a, level, True) if isinstance(a, TensorBase) else a for a in args]
     tangents = _tangents(level, args, True)
     given = _with_tangents(level, function, primals, tangents, None, args)
@@ -176,7 +176,7 @@ def _around(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _are_plain(out: Any, slope: Any) -> bool:
-    """Whether neither is recorded, nor belongs to a transform."""
+    """Return whether neither is recorded, nor belongs to a transform."""
     return out._edge is slope._edge is None and is_plain(out._payload) and is_plain(slope._payload)
 
 
@@ -200,7 +200,7 @@ def _tangent(tensor: Any, level: Level, local: bool) -> Any:
 
 
 def _has_backward(function: Any) -> bool:
-    """Whether a Function has a reverse rule that can be computed with values of transforms."""
+    """Return whether a Function has a reverse rule that works on values of transforms."""
     rule = next(
         (c.__dict__["backward"] for c in function.__mro__ if "backward" in c.__dict__), None
     )
@@ -307,7 +307,7 @@ def _divided(level: Level, output: Any, slopes: Any, made: Any) -> tuple[Any, tu
 
 
 def _given(primal: Any, tangent: Any, node: Any, arg: Any, dirty: bool) -> Any:
-    """What `jvp` gets as the tangent of an argument, which `forward` wrote to if it is `dirty`."""
+    """Return the tangent that `jvp` gets for an argument; `forward` wrote to it if `dirty`."""
     if not isinstance(primal, TensorBase) or not is_differentiable(primal._payload.dtype):
         return None
     if tangent is None:
@@ -317,14 +317,14 @@ def _given(primal: Any, tangent: Any, node: Any, arg: Any, dirty: bool) -> Any:
 
 
 class _Known:
-    """What tensors of `forward` stand for: its arguments and its outputs."""
+    """The tensors at the level that `forward`'s arguments and outputs stand for."""
 
     def __init__(self, ones: Iterable[Any], others: Iterable[Any]) -> None:
         pairs = zip(ones, others, strict=True)
         self._pairs = [(one, other) for one, other in pairs if isinstance(one, TensorBase)]
 
     def of(self, tensor: Any) -> Any:
-        """What `tensor` stands for, itself if that is not known."""
+        """Return the tensor that `tensor` stands for, or itself if unknown."""
         for one, other in self._pairs:
             if one is tensor or one._payload is tensor._payload:
                 return other
@@ -342,7 +342,7 @@ class _JvpContext(Context):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What was saved for `jvp`, by `save_for_forward`."""
+        """The tensors saved for `jvp` by `save_for_forward`."""
         saved = self._node._saved_for_forward
         return tuple(None if tensor is None else self._known.of(tensor) for tensor in saved)
 
@@ -409,7 +409,7 @@ def _transposed(
 
 
 def _inside(primal: Any, tangent: Any) -> tuple[Any, Any]:
-    """What the derivative is taken by for an argument, and what `forward` gets: it may write."""
+    """Return the leaf to differentiate by, and the argument of `forward`, which may write to it."""
     if tangent is None:
         return primal, primal
     if primal._edge is not None:
@@ -421,15 +421,15 @@ def _inside(primal: Any, tangent: Any) -> tuple[Any, Any]:
 
 
 def _at(edge: Any, tensor: Any) -> Any:
-    """A tensor with the history that `edge` stands for."""
+    """Return a tensor with the history of `edge`."""
     return edge if isinstance(edge, TensorBase) else new_tensor(tensor._payload, edge)
 
 
 @provides("lowered")
 def lowered(grads: Any, cotangents: list[Any], levels: Iterable[Level]) -> tuple[Any, ...]:
-    """What a `backward` returned, without levels that neither cotangents nor inputs belong to.
+    """Return a `backward`'s results without levels that neither cotangents nor inputs belong to.
 
-    It gets them if it uses transforms itself; it is constant there.
+    Such levels come from transforms within `backward`; the results are constant there.
     """
     known = levels_of(*[g._payload for g in cotangents if g is not None])
     known.update((level.number, level) for level in levels)
@@ -447,7 +447,7 @@ def lowered(grads: Any, cotangents: list[Any], levels: Iterable[Level]) -> tuple
 
 
 def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
-    """The result of the Function's own `vmap`."""
+    """Return the result of the Function's own `vmap`."""
     dims, whole = [], []
     for arg in args:
         batched = isinstance(arg, TensorBase) and level.number in levels_of(arg._payload)
@@ -479,14 +479,14 @@ def _mapped(level: Level, function: Any, args: tuple[Any, ...]) -> Any:
 
 @provides("applied")
 def _applied(function: Any, args: tuple[Any, ...]) -> Any:
-    """The result of a Function, NotImplemented where its operations do by themselves."""
+    """Return the result of a Function, or NotImplemented where its operations suffice."""
     level = level_of(function, args)
     return NotImplemented if level is None else applied_at(level, function, args)
 
 
 @provides("shed")
 def shed(output: Any, args: tuple[Any, ...], known: dict[int, Level]) -> Any:
-    """What `forward` gave, without tangents at other levels than those of what it was given."""
+    """Return `forward`'s output without tangents at levels that its arguments do not have."""
 
     def alone(out: Any) -> Any:
         extra = levels_of(out._payload) if isinstance(out, TensorBase) else {}

@@ -1,13 +1,13 @@
-"""Layer 7 · autograd: derivatives taken inside a derivative, by what is at hand there alone.
+"""Layer 7 · autograd: local derivatives, taken inside a rule with respect to its own tensors.
 
 NOTE [local derivatives]
-A rule that calls a function of the user's again differentiates it by tensors that have histories of
-their own, and one history may lead to another of these tensors, or to one that the function closes
-over. What counts there is how the function's result depends on each by itself; what comes before is
-the business of the walk that called the rule. So the function is given the tensors behind *gates*:
-other tensors over the same memory, whose history ends at a node without edges as long as the local
-derivative is taken. Then the gates are opened for good: their edges lead on, so that the result can
-be differentiated through them like any other.
+A rule that calls a user's function again differentiates it with respect to tensors that have
+histories of their own. One history may lead to another of these tensors, or to one that the
+function closes over. The rule needs the partial derivatives alone; the walk that called the rule
+handles everything before. So the function gets the tensors behind *gates*: new tensors over the
+same memory, whose history ends at a node without edges while the local derivative is taken. Then
+the gates open permanently: their edges lead on, so that the result can be differentiated through
+them as usual.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from wengert.tape.base import LEAF, OutputEdge, TensorBase, new_tensor
 from wengert.tape.node import Node, Unrecorded, edge_of, next_sequence
 
 _MANY = 8
-"""From how many vectors on one pass for all of them is quicker."""
+"""The number of vectors from which one batched pass is quicker."""
 
 
 class Gate(Node):
-    """The node of a gate: it passes its cotangent on, and leads nowhere while it is shut."""
+    """The node of a gate: it passes its cotangent on, and has no edges while it is shut."""
 
     __slots__ = ()
     label: ClassVar[str] = "Gate"
@@ -41,7 +41,7 @@ class Gate(Node):
 
 
 class Gates:
-    """Gates before some tensors, shut until they are opened together."""
+    """Gates in front of some tensors, shut until they are opened together."""
 
     __slots__ = ("_shut",)
 
@@ -49,7 +49,7 @@ class Gates:
         self._shut: list[tuple[Gate, Any]] = []
 
     def before(self, tensors: Iterable[Any]) -> list[Any]:
-        """Copies of `tensors` behind gates; those without history as they are."""
+        """Return aliases of `tensors` behind gates, and tensors without history unchanged."""
         return [t if t._edge is None else self._gated(t) for t in tensors]
 
     def _gated(self, tensor: Any) -> Any:
@@ -61,14 +61,14 @@ class Gates:
         return new_tensor(tensor._array(), gate, tensor._share_version())
 
     def open(self) -> None:
-        """Let gradients pass from now on."""
+        """Open the gates, so that gradients pass from now on."""
         while self._shut:
             gate, edge = self._shut.pop()
             gate.edges = (edge,)
 
 
 def leaf(tensor: Any, wanted: bool = True) -> Any:
-    """A new leaf over the memory of `tensor`, which requires a gradient if it is `wanted`."""
+    """Make a leaf over the memory of `tensor`; it requires a gradient if `wanted`."""
     made = new_tensor(tensor._array(), None, tensor._share_version())
     if wanted:
         made._edge = LEAF
@@ -81,7 +81,7 @@ def products(
     vectors: Sequence[Any],
     create_graph: bool = False,
 ) -> list[Any]:
-    """The products of `vectors` with the Jacobian of `outputs`, None where nothing depends.
+    """Return the products of `vectors` with the Jacobian of `outputs`; None without a path.
 
     Outputs without history contribute nothing, inputs without one get None. The graph is kept.
     """
@@ -95,7 +95,7 @@ def products(
 
 
 def rows(outputs: Sequence[Any], inputs: Sequence[Any], vectors: Sequence[Any]) -> list[Any]:
-    """`products` for each of many vectors: arrays with a dimension in front that counts them.
+    """Return `products` for a batch of vectors, as arrays with the batch dimension first.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _in_one(outputs: Sequence[Any], inputs: Sequence[Any], vectors: Sequence[Any
 
 
 def closed_over(outputs: Iterable[Any], own: Iterable[Any]) -> list[Any]:
-    """The leaves that the history of `outputs` leads to, other than those of `own`."""
+    """Return the leaves that the history of `outputs` leads to, other than those of `own`."""
     known = {id(tensor) for tensor in own}
     stack = [edge_of(tensor) for tensor in outputs]
     seen: set[int] = set()

@@ -32,11 +32,11 @@ class _Memory(NamedTuple):
 
 
 class MemoryReport:
-    """What holds memory, as data; its text is a table.
+    """A report on what holds memory, as data; it prints as a table.
 
     Attributes
     ----------
-    nodes, tensors: How many nodes and tensors there are.
+    nodes, tensors: The numbers of nodes and tensors.
     total: Bytes of all arrays. Arrays that share memory count once, with all the memory that they
         keep, however little of it a view shows.
     node_bytes: Bytes of the nodes themselves, beside the arrays that they saved.
@@ -114,16 +114,16 @@ class MemoryReport:
 
 
 def memory_report(*tensors: TensorBase) -> MemoryReport:
-    """Say what keeps memory alive: for some tensors and their graphs, or for all that exist.
+    """Report what holds memory: some tensors and their graphs, or everything in this process.
 
     Parameters
     ----------
-    *tensors : Tensor. What to look at: these, what their graphs saved, the leaves there and the
-        gradients of all. Without any, everything that is alive in this process.
+    *tensors : Tensor. The tensors to report on, with the saved values of their graphs, the leaves
+        of these, and all gradients. Without any, all live tensors and nodes of this process.
 
     Returns
     -------
-    MemoryReport: Which prints as a table; see there for the data.
+    MemoryReport: The report, which prints as a table; see there for its data.
 
     Raises
     ------

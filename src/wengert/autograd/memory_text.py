@@ -9,7 +9,7 @@ _ROWS = 10
 
 
 class RoleRow(NamedTuple):
-    """What is held for one reason."""
+    """The memory held for one reason."""
 
     role: str
     arrays: int
@@ -17,7 +17,7 @@ class RoleRow(NamedTuple):
 
 
 class OperationRow(NamedTuple):
-    """What the nodes of one kind saved."""
+    """The memory saved by nodes of one kind."""
 
     operation: str
     nodes: int
@@ -35,7 +35,7 @@ class ArrayRow(NamedTuple):
 
 
 class GraphRow(NamedTuple):
-    """What the graph of one output holds."""
+    """The memory held by the graph of one output."""
 
     output: str
     nodes: int

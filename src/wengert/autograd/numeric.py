@@ -1,10 +1,10 @@
 """Layer 7 · autograd: derivatives by finite differences, the yardstick of `gradcheck`.
 
 NOTE [perturbing an input]
-The function under test may close over its inputs or ask for gradients by them, so it must see a
-perturbed value in the very tensor that it was given. The tensor's payload is exchanged for a
-perturbed copy and put back afterwards: the user's memory is never written to, no version changes,
-and an exception leaves everything as it was.
+The function under test may close over its inputs or compute gradients with respect to them, so it
+must see a perturbed value in the very tensor that was passed in. The tensor's payload is replaced
+by a perturbed copy and restored afterwards: the user's memory is never written to, no version
+changes, and an exception leaves everything as it was.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def evaluator(func: Callable[..., Any], inputs: Sequence[Any], eps: float) -> Ev
 
 
 def _changed(before: list[Any], after: list[Any], eps: float) -> str:
-    """What is said of outputs that differ in number, or in a shape or dtype (None: no tensor)."""
+    """Return the message for outputs that changed in number, shape or dtype (None: no tensor)."""
     what, was, now = "number", str(len(before)), str(len(after))
     if len(before) == len(after):
         a, b = next(pair for pair in zip(before, after, strict=True) if pair[0] != pair[1])
@@ -70,7 +70,7 @@ def _changed(before: list[Any], after: list[Any], eps: float) -> str:
 
 @contextmanager
 def _holding(tensor: Any, value: Any) -> Iterator[None]:
-    """Let `tensor` have another value for a while (see NOTE [perturbing an input])."""
+    """Give `tensor` another value within the context (see NOTE [perturbing an input])."""
     original = tensor._payload
     tensor._payload = value
     try:

@@ -20,7 +20,7 @@ import numpy as np
 from wengert.base.sections import fill_sections
 
 times = 4
-"""How many projections are compared."""
+"""The number of projections to compare."""
 _SHARE = 0.1
 """The part of the absolute tolerance that projections may differ by: less than a weight squared."""
 _ROUNDING = 1e-9

@@ -1,10 +1,9 @@
 """Layer 7 · autograd: the numbers, arrays and tensors that Python objects hold.
 
 NOTE [what a function reaches]
-What a function can use beside its arguments are the variables of the functions around it, the
-variables of its module that it names, and what is set on the class that it belongs to. From there,
-and from what is set on a ctx, `walk` goes through containers, attributes, closures, bound methods
-and partial functions.
+Besides its arguments, a function can use variables of enclosing functions, the globals that it
+names, and attributes of its class. From these, and from the attributes of a ctx, `walk` follows
+containers, attributes, closures, bound methods and partial functions.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _OPAQUE = (int, str, bytes, type, types.ModuleType, np.dtype, NodeBase)
 _METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _LISTS = (list, tuple, set, frozenset, deque)
 _MOST = 10_000
-"""How much outside of a function is looked at: a closure may lead to a whole program."""
+"""The maximum number of objects visited: a closure may lead to a whole program."""
 _SMALL = 1 << 20
 """The bytes up to which memory outside of a function is compared, and put back."""
 
@@ -78,7 +77,7 @@ def walk(
 
 
 def parts(value: Any) -> Iterator[tuple[str, Any]]:
-    """What `value` holds, each with the step that leads to it."""
+    """Yield the values that `value` holds, each with the step that leads to it."""
     if isinstance(value, dict):
         yield from ((f"[{key!r}]", part) for key, part in list(value.items()))
     elif isinstance(value, _LISTS):
@@ -114,7 +113,7 @@ def _names(code: types.CodeType) -> frozenset[str]:
 
 
 def outside(function: Any, owner: Any, holds: Callable[[Any], bool] = may_hold) -> dict[str, Any]:
-    """What `function`, a method of the class `owner`, can reach beside its arguments, by name."""
+    """Return what `function`, a method of `owner`, reaches besides its arguments, by name."""
     found: dict[str, Any] = {}
     if isinstance(function, types.FunctionType):
         found.update(_contents(function))
@@ -132,7 +131,7 @@ _DEFINED = (types.FunctionType, staticmethod, classmethod, property)
 
 
 def held_outside(functions: Any, arguments: Any, tensors: dict[int, Any]) -> list[int]:
-    """Which of `tensors`, by their ids, `functions` reach from around them and in `arguments`."""
+    """Return the ids among `tensors` that `functions` reach by closure or in `arguments`."""
     found: list[int] = []
     met: set[Any] = set()
     waiting: deque[dict[str, Any]] = deque([{"": (functions, arguments)}])
@@ -166,7 +165,7 @@ def _functions(function: types.FunctionType) -> dict[str, Any]:
 
 
 class State:
-    """What `outside` found, as it is now: to be put back after a function has run again.
+    """A snapshot of the values that `outside` found, to restore after a function has run again.
 
     Large arrays are not looked into: whoever runs the function as it was run before leaves in them
     what they held.
@@ -196,11 +195,11 @@ class State:
             self._undo += _undoing(value)
 
     def again(self) -> State:
-        """What is found now."""
+        """Take a new snapshot."""
         return State(*self._of)
 
     def put_back(self) -> None:
-        """Make everything what it was."""
+        """Restore the snapshot."""
         for undo in self._undo:
             undo()
 

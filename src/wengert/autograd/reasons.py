@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: what `explain` says where no path leads from an output to an input."""
+"""Layer 7 · autograd: the reasons of `explain` where no path leads from an output to an input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wengert.tape.versions import is_inference
 
 
 class Explanation:
-    """What `explain` found; shown as text.
+    """The result of `explain`; it prints as text.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class _Evidence:
         return found if len({_cause(cut) for cut in found}) == 1 else []
 
     def explanation(self, lines: list[str], otherwise: str) -> Explanation:
-        """What is to blame, after `lines`; `otherwise` is the cause where that is not known."""
+        """Return the explanation after `lines`; `otherwise` is the cause if none is known."""
         blamed = self.blamed()
         if not blamed:
             lines += self.candidates()
@@ -295,7 +295,7 @@ def _is_of(end: Unrecorded, input: Any) -> bool:
 
 
 def _unrecorded(ends: list[Any], lines: list[str], certain: bool = True) -> Explanation:
-    """That views were made without recording, after `lines`."""
+    """Return the explanation that views were made without recording, after `lines`."""
     sites = tuple(dict.fromkeys(line for line in map(line_of, ends) if line))
     lines += [*[f"  {site}" for site in sites], CURES["no_grad"]]
     return Explanation("no_grad", lines, certain=certain, sites=sites)

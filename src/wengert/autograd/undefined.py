@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: whether backward passes stand outputs that got no gradient."""
+"""Layer 7 · autograd: the check that backward passes handle undefined output gradients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wengert.tape.base import new_tensor
 
 
 class UndefinedGrad(Function):
-    """What it is given; no gradient goes back through it."""
+    """The identity, with an undefined gradient."""
 
     @staticmethod
     def forward(ctx: Any, tensor: Any) -> Any:
@@ -34,7 +34,7 @@ def undefined_gradients(
     rtol: float,
     atol: float,
 ) -> tuple[str, Exception | None] | None:
-    """What is wrong where outputs get no gradient, and the exception behind it; None if nothing is.
+    """Return a message, and its exception, if undefined output gradients fail; else None.
 
     Parameters
     ----------

@@ -368,7 +368,7 @@ class Check:
         )
 
     def _slopes(self, part: _Part, k: int, row: int, column: int) -> str:
-        """What differences to both sides of an element say about its derivative."""
+        """Describe the one-sided slopes at an element, to detect a kink."""
         tensor = self.watched[k]
         if tensor._payload.dtype.kind == "c":
             return ""

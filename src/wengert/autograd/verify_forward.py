@@ -45,7 +45,7 @@ class ForwardCheck(Check):
             self._expect_undefined_is_zero()
 
     def _push(self, k: int) -> Callable[..., list[Any]]:
-        """What gives the derivatives of all outputs along a direction, as `along` does."""
+        """Return a function, like `along`, for the derivatives of all outputs along a direction."""
 
         def push(evaluate: Any, tensor: Any, direction: Any, eps: float) -> list[Any]:
             tangent = new_tensor(np.asarray(direction, tensor._payload.dtype))

@@ -14,7 +14,7 @@ from wengert.tape.views import move_edge, refresh_views
 
 
 def written(given: Iterable[Any], outputs: Any) -> list[tuple[int, int]]:
-    """Which outputs are arguments that `forward` wrote to: numbers of outputs and arguments."""
+    """Return the pairs of output and argument numbers for arguments that `forward` wrote to."""
     made = outputs if isinstance(outputs, tuple) else (outputs,)
     return [
         (i, k)
@@ -44,7 +44,7 @@ def shows(tensor: Any, tangent: Any) -> bool:
 
 
 def _overwrite(tensor: Any, result: Any, slope: Any, level: Level) -> None:
-    """Let a tensor that `forward` wrote to be the result that stands for it."""
+    """Turn a tensor that `forward` wrote to into the result that stands for it."""
     if slope is not None and shows(tensor, slope):
         # both have been written to; what follows is their history
         if tensor._edge is not result._edge:

@@ -27,15 +27,15 @@ from wengert.tape.record import T
 from wengert.tape.versions import InferenceCell
 from wengert.tape.write_checks import check_shape
 
-# may be taken again: a finalizer, which may run anywhere, may run a backward pass
+# reentrant: a finalizer, which may run anywhere, may itself run a backward pass
 _accumulating = RLock()
 
 
 def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
-    """Add to ``.grad`` of each leaf its gradient, a raw array or with `graph` a tensor.
+    """Add each leaf's gradient, a raw array or with `graph` a tensor, to its ``.grad``.
 
-    `leaves` is used up, and the caller keeps no other reference to a gradient: one that nobody else
-    holds becomes ``.grad`` itself, any other is copied.
+    The call empties `leaves`, and the caller keeps no other reference to a gradient: a gradient
+    that nobody else holds becomes ``.grad`` itself, any other is copied.
     """
     for leaf, _ in leaves:
         if leaf._edge is not LEAF and leaf._edge is not None and not is_leaf_edge(leaf._edge):
@@ -43,11 +43,11 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
                 "leaf variable has been moved into the graph interior: a leaf was written to after "
                 "it had been used and had ceased to require a gradient; write to its clone()"
             )
-    # a name that still holds a gradient would have it copied
+    # drop these names: a gradient that one of them still held would be copied
     leaf = _ = g = None
     with _accumulating:
         if graph:
-            # all are computed before any is set: an operation may raise
+            # compute all before setting any: an operation may raise
             made = [(leaf, _sum(leaf, g)) for leaf, g in leaves if leaf._edge is not None]
             for leaf, g in made:
                 leaf._extra().grad = g
@@ -57,7 +57,7 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
         while leaves:
             leaf, g = leaves.pop()
             if leaf._edge is None:
-                # it has left the graph since
+                # it has left the graph in the meantime
                 continue
             # nobody else may come to hold the memory of a gradient
             if g.__class__ is np.ndarray:
@@ -81,7 +81,7 @@ def add_gradients(leaves: list[tuple[Any, Any]], graph: bool) -> None:
 
 
 def add_retained(tensor: Any, g: Any, graph: bool) -> None:
-    """Add to ``.grad`` of a tensor that is not a leaf and that retains its gradient."""
+    """Add a gradient to the ``.grad`` of a non-leaf that retains it."""
     with _accumulating:
         ext = tensor._extra()
         if graph:
@@ -90,12 +90,12 @@ def add_retained(tensor: Any, g: Any, graph: bool) -> None:
             F: Any = g._namespace if isinstance(g, Lifted) else K
             ext.grad = new_tensor(F.contiguous(g))
         else:
-            # a new tensor, as in PyTorch: somebody may hold the one that was there
+            # a new tensor, as in PyTorch: somebody may hold the old one
             ext.grad = new_tensor(ext.grad._payload + g)
 
 
 def owned(held: list[Any]) -> Any:
-    """The gradient in `held`, a list of one, if nobody else holds its memory; otherwise a copy."""
+    """Return the gradient in the one-element list `held`, copied if its memory is shared."""
     g = held.pop()
     if (
         g.__class__ is np.ndarray
@@ -108,9 +108,9 @@ def owned(held: list[Any]) -> Any:
 
 
 def is_whole(g: Any) -> bool:
-    """Whether a view shows all the memory of an array that only the view itself holds.
+    """Return whether a view spans the whole memory of an array that only the view holds.
 
-    A sum of products is often such a view: of another shape or order than what was computed.
+    A sum of products is often such a view: the computed array, reshaped or transposed.
     """
     base = g.base
     return (
@@ -131,7 +131,7 @@ def _references_below(g: Any) -> int:
     return sys.getrefcount(base)
 
 
-# counted as above, since interpreters differ in what they count
+# measured in the same way as above, since interpreters count differently
 _ALONE = _references([(None, np.empty(1))])
 _ALONE_BELOW = _references_below(np.empty((1, 1)).reshape(1))
 
@@ -140,7 +140,7 @@ _NUMBERS: Any = frozenset({np.float32, np.float64})
 
 
 def private(g: Any) -> Any:
-    """A copy of a payload, for a tensor of its own."""
+    """Return a copy of a payload, for a new tensor to own."""
     if isinstance(g, Lifted):
         F: Any = g._namespace
         return F.clone(g)
@@ -153,7 +153,7 @@ def _sum(tensor: Any, g: Any) -> Any:
         return _sum_sparse(ext.grad, g)
     if ext.grad is not None:
         return T.add(ext.grad, g)
-    # a copy, under the name that PyTorch's graph gives it
+    # a copy, recorded under the name that it has in PyTorch's graph
     like = tensor._payload if ext.grad_dtype is OWN else g._payload
     made = T.assign(new_tensor(like), g)
     made._payload = _as_its_leaf(made._payload, tensor._payload)
@@ -161,7 +161,7 @@ def _sum(tensor: Any, g: Any) -> Any:
 
 
 def _sum_sparse(have: Any, g: Any) -> Any:
-    """The sum of two gradients of which one or both are sparse."""
+    """Return the sum of two gradients, at least one of them sparse."""
     if have is None:
         return g
     if isinstance(have, SparseValue) and not isinstance(g, SparseValue):
@@ -170,20 +170,20 @@ def _sum_sparse(have: Any, g: Any) -> Any:
 
 
 def _add_sparse(tensor: Any, g: Any) -> None:
-    """Add a gradient that is sparse, or add to one that is."""
+    """Add a sparse gradient, or add to a sparse one."""
     ext = tensor._extra()
     have: Any = ext.grad
     if isinstance(g, SparseValue) and have is not None:
         have.add_(g)
     elif have is None:
-        # its values may be those that somebody gave to the walk
+        # its values may be arrays that the caller passed to the walk
         ext.grad = g.clone()
     else:
         ext.grad = _sum_sparse(have, tensor_of(g))
 
 
 def _note(tensor: Any, payload: Any) -> None:
-    """Note at the levels of forward mode that `tensor` gets a gradient with a tangent there."""
+    """Note on each forward-mode level that the gradient of `tensor` has a tangent there."""
     own = levels_of(tensor._payload)
     for number, level in levels_of(payload).items():
         if level.size is None and number not in own:
@@ -199,7 +199,7 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
         _add_sparse(tensor, g)
     else:
         payload, cell = have._payload, have._vc
-        # first the version: an interrupt in between must not leave a write unnoticed
+        # the version first: an interrupt in between must not leave a write unnoticed
         if cell is None:
             have._vc = [1, "accumulation of gradients"]
         elif cell.__class__ is not InferenceCell:
@@ -213,10 +213,10 @@ def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
             else:
                 check_shape(payload, [g])
                 if lifted and have._edge is not None:
-                    # its history is that of a constant of the levels that it comes into
+                    # on the levels that it enters it is a constant, and has a constant's history
                     have._edge = _brought(have, levels_of(g))._edge
                 if getattr(payload, "traced", False) and not levels_of(payload):
-                    # whoever shows its memory sees the sum
+                    # in place, so that whatever shares its memory sees the sum
                     payload.write(payload + g)
                 else:
                     have._payload = payload + g
@@ -238,13 +238,13 @@ def _brought(have: Any, levels: Any) -> Any:
 
 
 def _as_its_leaf(g: Any, leaf: Any) -> Any:
-    """A first gradient that lies in memory as its leaf does, so that both have the same views.
+    """Return a first gradient in the memory layout of its leaf, so that views of both agree.
 
-    Where elements of the leaf overlap or have gaps between them, the gradient lies in C order.
+    Where elements of the leaf overlap or have gaps between them, the gradient is in C order.
     """
     if g.__class__ is not np.ndarray:
         if isinstance(g, Lifted) and g.traced:
-            # which nobody else holds
+            # nobody else holds it
             g.array = _as_its_leaf(g.array, getattr(leaf, "array", leaf))
         return g
     if leaf.__class__ is not np.ndarray or g.strides == leaf.strides:
@@ -253,5 +253,5 @@ def _as_its_leaf(g: Any, leaf: Any) -> Any:
 
 
 def counted(grad: Any) -> int:
-    """The version of a gradient, as accumulation counts it."""
+    """Return the version of a gradient, as accumulation counts it."""
     return 0 if grad._vc.__class__ is InferenceCell else version_of(grad)

@@ -1,10 +1,10 @@
-"""Layer 4 · tape: looking for anomalies: where values first stop being finite.
+"""Layer 4 · tape: anomaly detection: where values first stop being finite.
 
 NOTE [anomalies]
-While anomalies are looked for, every operation goes along the general path to `Anomaly.record`,
-which computes it as ever and notes on its node where the program was. The forward pass only warns,
-once: infinities and NaNs may be meant, and be masked out later. A backward pass raises on the first
-NaN, as PyTorch does, and the message goes back to what came first.
+In anomaly mode every operation takes the general path to `Anomaly.record`, which computes it as
+usual and notes on its node where the program was. The forward pass only warns, once: infinities and
+NaNs may be intended, and may be masked out later. A backward pass raises on the first NaN, as in
+PyTorch, and the message traces it back to the first value that was not finite.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from wengert.tape.sums import is_finite
 
 
 class Anomaly:
-    """What is noted while anomalies are looked for.
+    """The state of anomaly mode.
 
     Parameters
     ----------
-    check_nan: Whether values are looked at; if not, only where operations were recorded is noted.
+    check_nan: Whether to check values; if not, only the sites of operations are noted.
     """
 
     def __init__(self, check_nan: bool) -> None:
         self.check_nan = check_nan
         self.looking = check_nan
-        """Whether results of the forward pass are looked at: until the first is found."""
+        """Whether to check results of the forward pass: true until the first hit."""
         self.frames = Frames()
         self._first = ""
         self._infinite = ""
         self.running: Node | None = None
 
     def site(self) -> Site:
-        """Where the program is, and in which node of a backward pass."""
+        """Return where the program is, and the node that a backward pass is running, if any."""
         node = self.running
         if node is None:
             return site_here()
@@ -65,7 +65,7 @@ class Anomaly:
     def note(
         self, node: Any, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any], out: Any
     ) -> None:
-        """Note on a new node where the program is, and look at the result."""
+        """Note on a new node where the program is, and check the result."""
         if self.running is not None:
             node.site = self.site()
             return
@@ -76,14 +76,14 @@ class Anomaly:
     def look(
         self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any], out: Any
     ) -> None:
-        """Look at a result of the forward pass that has no node, until something is found."""
+        """Check a result of the forward pass that has no node, until the first hit."""
         if self.looking and self.running is None and not is_finite(out._payload):
             self._judge_result(prim, args, params, out._payload)
 
     def record(
         self, mode: Mode, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]
     ) -> Any:
-        """Compute and record `prim` in the general way, note where, and look at the results."""
+        """Compute and record `prim` by the general path, note the site, and check the results."""
         MODE.set(mode.inner)
         try:
             results = getattr(T, prim.name)(*args, **params)
@@ -100,13 +100,13 @@ class Anomaly:
         return results
 
     def _judge_result(self, prim: Primitive, args: Any, params: Any, payload: Any) -> None:
-        """Warn of a result that is the first to be not finite."""
+        """Warn about the first result that is not finite."""
         values = [a._payload if isinstance(a, TensorBase) else a for a in args]
         numbers = float | complex | int if prim.of_number else float | complex
         values += [value for value in params.values() if isinstance(value, numbers)]
         bad = np.isnan(payload)
         if any(_has(np.isnan, value) for value in values) or not bad.any():
-            # what is infinite because an argument was is meant
+            # infinite because an argument was: intended
             if any(not are_finite(value) for value in values):
                 return
             bad = ~np.isfinite(payload)
@@ -144,12 +144,12 @@ class Anomaly:
         )
 
     def watch(self, raw: bool) -> AnomalyWatch:
-        """What watches one backward pass, on raw arrays or not."""
+        """Return the watcher of one backward pass, on raw arrays or on tensors."""
         return AnomalyWatch(self, raw)
 
     @contextlib.contextmanager
     def walk(self) -> Iterator[None]:
-        """A backward pass; in the end it warns of what did not lead to a NaN."""
+        """Enclose a backward pass; at its end, warn about infinities that led to no NaN."""
         above = self.running, self._infinite
         self.running, self._infinite = None, ""
         try:
@@ -193,10 +193,10 @@ class AnomalyWatch:
         self.met: list[Any] = []
 
     def begin(self, pending: dict[Any, Any]) -> None:
-        """Nothing has to be done before the first node."""
+        """Do nothing before the first node."""
 
     def step(self, node: Any, g: Any, keep: bool, edges: Any) -> Any:
-        """Run `node` backwards and look at what it gives."""
+        """Run `node` backwards and check its gradients."""
         if edges is None:
             return None
         self.met.append(node)
@@ -220,11 +220,11 @@ class AnomalyWatch:
         return grads
 
     def finished(self, node: Any, pending: dict[Any, Any]) -> None:
-        """Nothing has to be done after a node."""
+        """Do nothing after a node."""
 
 
 def _say(site: Site, message: str) -> None:
-    """Warn beside an error that is under way; where warnings are errors, write it to stderr."""
+    """Warn while an error propagates; where warnings are errors, write to stderr instead."""
     try:
         warn_at(site, message)
     except Warning as warning:
@@ -232,7 +232,7 @@ def _say(site: Site, message: str) -> None:
 
 
 def _has(test: Any, value: Any) -> bool:
-    """Whether `test` holds for any element of a value, if that is made of inexact numbers."""
+    """Return whether `test` holds for any element of a floating or complex value."""
     if value is None or isinstance(value, str | tuple):
         return False
     array = np.asarray(value)
@@ -254,7 +254,7 @@ def _value_at(value: Any, shape: tuple[int, ...], index: tuple[int, ...]) -> str
 
 
 def _where(node: Any, i: int, payload: Any, arrays: list[Any], bad: Any) -> str:
-    """The first element of a gradient that `bad` marks, with what is known of it."""
+    """Describe the first element of a gradient that `bad` marks."""
     index = _first_index(np.asarray(bad))
     known = [f"gradient {np.asarray(payload)[index]} for argument {i}"]
     if len(arrays) == 1:
@@ -263,7 +263,7 @@ def _where(node: Any, i: int, payload: Any, arrays: list[Any], bad: Any) -> str:
     for name in () if prim is None else (*prim.saved_args, "result"):
         saved = getattr(node, name if name == "result" else f"s_{name}", None)
         if isinstance(saved, Packed):
-            # its hook has run, and may not be fit to run again
+            # its unpack hook has run, and may not be safe to run again
             continue
         saved = getattr(saved, "_payload", saved)
         if saved is not None and np.shape(saved) == payload.shape:

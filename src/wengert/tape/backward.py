@@ -1,7 +1,7 @@
-"""Layer 4 · tape: `backward` and `grad`: their checks, the walk, and what becomes of the results.
+"""Layer 4 · tape: `backward` and `grad`: argument checks, the walk, and delivery of the results.
 
-Everything is checked before the walk, and gradients are written to ``.grad`` only after it: if
-anything raises, no gradient has changed.
+All checks come before the walk, and gradients are written to ``.grad`` only after it: if anything
+raises, no gradient has changed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ONES = {np.dtype(kind): one for kind, one in _UNITS.items()}
 def _seeds(
     outputs: Sequence[Any], grads: Sequence[Any], create_graph: bool
 ) -> tuple[list[tuple[Any, Any]], bool]:
-    """Each output's edge with its cotangent, checked, which has the levels of the output.
+    """Return each output's edge with its checked cotangent, brought to the output's levels.
 
     The second result says whether any cotangent belongs to a level.
     """
@@ -95,7 +95,7 @@ def _seeds(
 
 
 def _placed(grad: Any, payload: Any, implicit: bool) -> Any:
-    """A cotangent where the output is: one of ones is sent there, and others have to be there."""
+    """Return a cotangent on the output's device: an implicit one is sent, others must be there."""
     if implicit:
         recorded = isinstance(grad, TensorBase)
         made = PORTS.sent(grad._payload if recorded else grad, payload.device)
@@ -152,10 +152,10 @@ def _reachable(
     targets: set[Any] | None = None,
     through: Container[Any] | None = None,
 ) -> set[Any]:
-    """Every node that a walk from `seeds` may come to; by way of `through` only, if given.
+    """Return every node that a walk from `seeds` may reach; only by way of `through`, if given.
 
-    With `targets` those are left out that can only lead past them: a node leads to older ones, so a
-    gradient by what was computed late does not go back to where everything began.
+    With `targets`, leave out nodes that are too old to lead to one: a node leads only to older
+    nodes, so a gradient with respect to a late value does not walk back to the beginning.
     """
     oldest = -1
     if targets and all(target._seq < 0 for target in targets):
@@ -167,7 +167,7 @@ def _reachable(
         if node in reached or node._seq > oldest or (through is not None and node not in through):
             continue
         reached.add(node)
-        # leaves have positive numbers, edges to one of several outputs 0
+        # leaves have positive numbers, an `OutputEdge` has 0
         stack += [
             edge if edge._seq else edge.node
             for edge in node.edges
@@ -179,7 +179,7 @@ def _reachable(
 def _restricted(
     seeds: Sequence[tuple[Any, Any]], targets: set[Any], through: Container[Any] | None
 ) -> dict[Any, tuple[Any, ...]]:
-    """The nodes between the outputs and `targets`, each with its edges that lead there."""
+    """Return the nodes between the outputs and `targets`, each with its edges that lead there."""
     wanted: dict[Any, tuple[Any, ...]] = {}
     for node in sorted(_reachable(seeds, targets, through), key=_NUMBER, reverse=True):
         edges = []
@@ -198,9 +198,9 @@ def _restricted(
 
 
 def _edge_of(source: Any) -> Any:
-    """The edge of a tensor, or the one that a `GradientEdge` stands for."""
+    """Return the edge of a tensor, or the one that a `GradientEdge` stands for."""
     if not isinstance(source, GradientEdge):
-        # no gradient arrives at what was made without recording: an edge that nothing leads to
+        # no gradient arrives at a view made without recording: return an edge that nothing leads to
         return Unrecorded() if source._edge.__class__ is Unrecorded else edge_of(source)
     node, index = source.node, source.output_nr
     if isinstance(node, AccumulateGrad):
@@ -211,7 +211,7 @@ def _edge_of(source: Any) -> Any:
 
 
 def _arrived(pending: dict[Any, Any]) -> dict[Any, Any]:
-    """The gradients that a walk has brought to leaves, seen from the sides of levels it was on."""
+    """Return the gradients of leaves, seen from the sides of levels that the walk was on."""
     mode = current_mode()
     if mode is None or mode.sides is None:
         return pending
@@ -219,12 +219,12 @@ def _arrived(pending: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _accumulate(pending: dict[Any, Any], targets: set[Any] | None, graph: bool) -> None:
-    """Add what a walk has brought to leaves, or to `targets` only, to their ``.grad``."""
+    """Add the gradients of leaves, or of `targets` only, to their ``.grad``."""
     leaves: list[tuple[Any, Any]] = []
     while pending:
         leaf, g = pending.popitem()
         if g is not None and (targets is None or leaf in targets):
-            # one that has left the graph since may have another shape
+            # a leaf that has left the graph in the meantime may have another shape
             if g.shape != leaf._payload.shape and leaf._edge is not None:
                 raise errors.gradient_shape(leaf._payload, g)
             leaves.append((leaf, g))
@@ -233,7 +233,7 @@ def _accumulate(pending: dict[Any, Any], targets: set[Any] | None, graph: bool) 
 
 
 def is_plain() -> bool:
-    """Whether a walk that begins now is an ordinary one: no mode, hook or user's code sees it."""
+    """Return whether a walk that begins now is ordinary: no mode, hook or user code observes it."""
     mode = current_mode()
     return (
         (mode is None or mode is NO_GRAD)
@@ -247,9 +247,9 @@ def is_plain() -> bool:
 def plain_walk(
     edge: Any, g: Any, keep: bool, wanted: Any = None, accumulate: bool = False
 ) -> dict[Any, Any]:
-    """The walk of raw cotangents from one edge, in short, where `is_plain` holds.
+    """Walk raw cotangents from one edge by the short path, where `is_plain` holds.
 
-    The result holds the gradients of the leaves, or nothing if they were added to ``.grad``.
+    Return the gradients of the leaves, or nothing if they were added to ``.grad``.
     """
     before = current_mode()
     searching = begin_search()
@@ -276,11 +276,11 @@ _ARRAYS: Any = frozenset({np.ndarray, *_UNITS})
 
 
 def _plain_seed(output: Any, grad: Any) -> Any:
-    """The cotangent of an array that an operation recorded, raw; None where more is to be checked.
+    """Return the raw cotangent of a recorded array; None where it needs the full checks.
 
     Parameters
     ----------
-    grad: The tensor that was given for it; None for 1.
+    grad: The cotangent that the caller passed, a tensor; None for 1.
     """
     edge = output._edge if isinstance(output, TensorBase) else None
     if edge is None or edge is LEAF or edge.__class__ is Unrecorded:
@@ -323,7 +323,7 @@ class _Walk:
 
     def run(self, targets: set[Any] | None, accumulate: bool) -> None:
         """Walk to all leaves, or to `targets` only, and add to ``.grad`` or capture gradients."""
-        # by its set, for a call would cost every walk
+        # its set is tested directly, since a call would cost every walk
         reordered: set[Any] = REORDERED.data  # type: ignore[attr-defined]
         if (CURRENT.get() is not None or reordered) and not self._prepared:
             self._prepared = True
@@ -337,7 +337,7 @@ class _Walk:
         if targets is not None:
             watched = watched or any(target._seq < 0 for target in targets)
             wanted = _restricted(self.seeds, targets, self.through)
-            # as in PyTorch, the nodes of tensors whose .grad is added to run themselves
+            # as in PyTorch, the nodes of tensors that accumulate into .grad run, too
             for target in targets if accumulate else ():
                 if target._seq < 0:
                     wanted.setdefault(target, (None,) * len(target.edges))
@@ -372,7 +372,7 @@ class _Walk:
             self._finish()
 
     def _run_inside(self, targets: set[Any] | None, accumulate: bool) -> None:
-        """As `run`, inside of another walk, or in an order that a program has set."""
+        """Run inside another walk, or in an order that the program has set."""
         if CURRENT.get() is not None and is_deep():
             elsewhere(self.run, targets, accumulate)
         elif REORDERED:
@@ -382,11 +382,11 @@ class _Walk:
             self.run(targets, accumulate)
 
     def queue(self, callback: Callable[[], Any]) -> None:
-        """Have `callback` called when the walk has ended."""
+        """Call `callback` when the walk has ended."""
         self._callbacks = (*self._callbacks, callback)
 
     def _finish(self) -> None:
-        """Call what was queued for the end, which may queue more."""
+        """Call the queued callbacks, which may queue more."""
         above = CURRENT.get()
         CURRENT.set(self)
         try:
@@ -398,7 +398,7 @@ class _Walk:
             CURRENT.set(above)
 
     def executes(self, target: Any) -> bool:
-        """Whether the walk may come to a node, or to a leaf."""
+        """Return whether the walk may reach a node, or a leaf."""
         met = _reachable(self.seeds, None, self.through)
         if target._seq < 0:
             return target in met
@@ -421,7 +421,7 @@ class _Walk:
     def _postponing(
         self, wanted: Any, targets: set[Any] | None, accumulate: bool, look: Any
     ) -> dict[Any, Any]:
-        """Walk where something may raise in the middle: nodes let go of what they saved later."""
+        """Walk where user code may raise midway: release saved values only at the end."""
         seen = bool(USER_CODE)
         above = CURRENT.get()
         try:
@@ -456,8 +456,8 @@ class _Walk:
         above = CURRENT.get()
         try:
             CURRENT.set(watch)
-            # what was saved is let go of at the end only, so that a walk that a hook broke off can
-            # be repeated
+            # saved values are released only at the end, so that a walk that a hook broke off can be
+            # repeated
             walk(self.seeds, True, self.direct, wanted, watch)
         except BaseException:
             watch.undo()
@@ -501,7 +501,7 @@ def run_backward(
     targets: set[Any] | None = None
     if inputs is not None:
         for i, source in enumerate(inputs):
-            # an edge may lead to a leaf; of another tensor it keeps nothing that has a .grad
+            # an edge may lead to a leaf; for a non-leaf it holds no tensor that could have a .grad
             if isinstance(source, GradientEdge):
                 continue
             if source._edge is None:
@@ -522,10 +522,10 @@ def run_grad(
     through: Container[Any] | None = None,
     closed: bool = False,
 ) -> list[Any]:
-    """The gradients of `outputs` by `inputs`; None where there is no path.
+    """Return the gradients of `outputs` with respect to `inputs`; None where there is no path.
 
-    With `through`, nodes, only paths by way of these count. `closed` says that all paths are known
-    to end at `inputs`.
+    With `through`, a set of nodes, only paths by way of these count. `closed` says that all paths
+    are known to end at `inputs`.
     """
     if not create_graph and through is None and len(outputs) == len(grads) == 1 and is_plain():
         seed = _plain_seed(outputs[0], grads[0])
@@ -553,7 +553,7 @@ def run_grad(
 
 
 def _handed(captured: dict[Any, Any], keys: Sequence[Any]) -> list[Any]:
-    """The gradients under `keys` as tensors, each with memory of its own; None where none came."""
+    """Return the gradients under `keys` as tensors with memory of their own; None where missing."""
     results: list[Any] = []
     made: dict[Any, Any] = {}
     for key in keys:

@@ -1,24 +1,24 @@
 """Layer 4 · tape: `TensorBase`, autograd metadata over a payload, without any operation.
 
 NOTE [payload]
-A tensor's payload is a NumPy array or, for a tensor without dimensions, it may be a NumPy scalar:
-NumPy's arithmetic on scalars takes a sixth of the time that it takes on 0-d arrays. A scalar cannot
-be written to or shared, so whatever shares memory or writes calls `TensorBase.array` first, which
-puts a 0-d array in its place.
+A tensor's payload is a NumPy array. For a tensor without dimensions it may be a NumPy scalar:
+NumPy's arithmetic on scalars takes a sixth of the time of 0-d arrays. A scalar cannot be written to
+or shared, so code that shares memory or writes calls `TensorBase._array` first, which replaces the
+scalar by a 0-d array.
 
 NOTE [edges]
-`TensorBase._edge` says where the gradient goes:
+`TensorBase._edge` says where the tensor's gradient goes:
 
-* None: nowhere, the tensor does not require a gradient;
-* `LEAF`: the tensor is a leaf that requires one; edges to it are the tensor itself, which spares
-  each leaf a node and the cycle that it would make;
+* None: nowhere; the tensor does not require a gradient;
+* `LEAF`: the tensor is a leaf that requires a gradient. Edges to a leaf are the tensor itself,
+  which saves a node per leaf and the reference cycle that it would make;
 * a `Node`: the tensor is that node's only differentiable output;
-* an `OutputEdge`: it is one of several.
+* an `OutputEdge`: the tensor is one of the node's several outputs.
 
 NOTE [versions]
-`TensorBase._vc` is the version cell ``[count, name of the last writer]`` that all tensors over one
-memory share. It is None until something writes to the memory or shares it: then nothing can have
-changed since the tensor was made, and a saved tensor needs no check.
+`TensorBase._vc` is the version cell ``[count, name of the last writer]``, shared by all tensors
+over one memory. It is None until something writes to the memory or shares it: while it is None,
+nothing can have changed since the tensor was made, and a saved tensor needs no check.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ OWN: Any = Leaf()
 
 
 class Extra:
-    """What few tensors have: a gradient, hooks, a base that they are views of, a level.
+    """The attributes that few tensors have: a gradient, hooks, a base that they view, a level.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Extra:
     base, chain
         For a view: the tensor that owns the memory, and the ``(primitive, params)`` steps from it.
     linked
-        For a base: weak references to tensors that show its memory on other sides of transforms.
+        For a base: weak references to tensors over its memory on other sides of transforms.
     views: Weak references to the views of this base whose history follows its own.
     no_write
         Why a view refuses writes while recording (it was made without recording, or as one of
@@ -70,15 +70,15 @@ class Extra:
     stale: Whether a view's memory has been written to while neither it nor its base had a history.
     level: The transform that the tensor belongs to.
     post_hooks: Hooks of a leaf to run once its gradient has been added to, by handle id.
-    watchpoint: What stands for a leaf with hooks (see `wengert.tape.handles`).
+    watchpoint: The object that stands for a leaf with hooks (see `wengert.tape.handles`).
     accumulator: Reference to the node that stands for the leaf, weak unless the node has hooks.
     name: A name given by the user.
     grad_dtype
-        The dtype of a leaf's gradient as it was set, None for any, `OWN` for that of the leaf.
-    ended: Whether this is the input of a transform that has ended: nobody asks for its gradient.
+        The dtype set for a leaf's gradient: None for any, `OWN` for the dtype of the leaf.
+    ended: Whether this is the input of a transform that has ended, so its gradient is not needed.
     """
 
-    # defaults on the class: a view sets three of these, and pays for no more
+    # defaults live on the class: a view sets three of these, and pays for no more
     grad: TensorBase | None = None
     hooks: dict[int, Any] | None = None
     post_hooks: dict[int, Any] | None = None
@@ -121,16 +121,16 @@ class TensorBase:
 
     @property
     def _level(self) -> int:
-        """The transform that the tensor belongs to; 0 outside all."""
+        """The transform that the tensor belongs to; 0 outside of any."""
         ext = self._ext
         return 0 if ext is None else ext.level
 
     def _extra(self) -> Extra:
-        """The tensor's rare attributes, made on first use."""
+        """Return the tensor's rare attributes, made on first use."""
         ext = self._ext
         if ext is None:
             made = Extra()
-            # another thread may be making one, and put a gradient there
+            # another thread may be making one, and have put a gradient there
             with _making:
                 ext = self._ext
                 if ext is None:
@@ -138,7 +138,7 @@ class TensorBase:
         return ext
 
     def _array(self) -> Any:
-        """The payload, as memory that can be written and shared."""
+        """Return the payload as memory that can be written to and shared."""
         payload = self._payload
         if payload.__class__ is not np.ndarray:
             if isinstance(payload, np.generic):
@@ -146,7 +146,7 @@ class TensorBase:
                 self._payload = payload
                 node = self._edge
                 if getattr(node, "result", None) is scalar:
-                    # the node that made it saved it, and is to see what is written by `.data`
+                    # the node that made it saved it, and must see writes through `.data`
                     node.result = payload
             elif isinstance(payload, np.ndarray):
                 # see NOTE [invalidated views]: the memory itself may be used
@@ -156,7 +156,7 @@ class TensorBase:
         return payload
 
     def _share_version(self) -> list[Any]:
-        """The version cell, made on first use."""
+        """Return the version cell, made on first use."""
         vc = self._vc
         if vc is None:
             vc = self._vc = [0, None]
@@ -164,7 +164,7 @@ class TensorBase:
 
 
 class NodeBase:
-    """What every node holds (see `wengert.tape.node.Node`)."""
+    """The slots of every node (see `wengert.tape.node.Node`)."""
 
     __slots__ = ("__weakref__", "_ext", "_seq", "edges", "site", "versions")
 
@@ -181,12 +181,12 @@ class OutputEdge:
 
 
 def node_of(edge: Any) -> Any:
-    """What an edge leads to: a node, or a leaf itself."""
+    """Return the node that an edge leads to, or the leaf itself."""
     return edge.node if edge._seq == 0 else edge
 
 
 class Freed:
-    """What takes the place of a saved tensor once its graph has been walked."""
+    """The stand-in for a saved tensor once its graph has been freed."""
 
     __slots__ = ()
     _payload = None
@@ -195,7 +195,7 @@ class Freed:
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         raise errors.backward_twice("an operation with a number or an index")
 
-    # for numbers and indices, which rules use as they are
+    # for saved numbers and indices, which rules use directly
     __array_ufunc__ = __rmul__ = __rtruediv__ = __iter__ = _refuse
 
     def __repr__(self) -> str:
@@ -208,22 +208,22 @@ UNCHANGED = (0, None)
 
 
 def version_then(node: Any, at: int) -> int:
-    """The version of the memory of a node's saved argument number `at` when it was recorded.
+    """Return the memory version of a node's saved argument number `at` at recording time.
 
-    Nodes that saved only what nobody had written to have no tuple of these.
+    A node has no tuple of versions if nothing that it saved had been written to.
     """
     versions = getattr(node, "versions", None)
     return versions[at] if isinstance(versions, tuple) else 0
 
 
 def version_of(tensor: TensorBase) -> int:
-    """How often the tensor's memory has been written to."""
+    """Return the number of writes to the tensor's memory."""
     vc = tensor._vc
     return 0 if vc is None else vc[0]
 
 
 class SparseValue:
-    """The base of sparse tensors, by which the tape knows a gradient that is one.
+    """The base class of sparse tensors, by which the tape recognises a sparse gradient.
 
     See NOTE [sparse gradients] in `wengert.tape.sparse`.
     """
@@ -231,17 +231,17 @@ class SparseValue:
     __slots__ = ()
 
     def write_to(self, dense: Any, name: str, alpha: Any = 1) -> Any:
-        """``dense += alpha * self`` in place for the `name` "add", for "sub" ``-=``."""
+        """Compute ``dense += alpha * self`` in place; with the `name` "sub", ``-=``."""
         raise NotImplementedError
 
 
 def tensor_of(g: Any) -> Any:
-    """A cotangent, which may be an array, as a tensor."""
+    """Return a cotangent, which may be an array, as a tensor."""
     return g if isinstance(g, SparseValue | TensorBase) else new_tensor(g)
 
 
 def new_tensor(payload: Any, edge: Any = None, vc: list[Any] | None = None) -> Any:
-    """A tensor over a payload, without any check."""
+    """Make a tensor over a payload, without any check."""
     tensor = TensorBase.__new__(PORTS.tensor)
     tensor._payload = payload
     tensor._edge = edge

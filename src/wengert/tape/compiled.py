@@ -1,13 +1,13 @@
 """Layer 4 · tape: which primitives have compiled nodes and recorders.
 
 NOTE [compiled modules]
-The package is complete in Python. Where it has been built with a compiler, the folder ``native``
-holds extension modules under the names of some modules of this package, made from the very same
-files by Cython, and `wengert.tape` finds them first (`wengert.base.native`). One has no file of its
-own here: ``recorded``, the steps that `wengert.tape.steps` writes out, written again for the
-primitives that are used most, with the fields of C structures for attributes.
-``WENGERT_NATIVE=0`` in the environment leaves all of them alone; ``WENGERT_NATIVE=1`` insists on
-them. In a source checkout those that are older than their source are left alone, too.
+The package is complete in Python. Where it was built with a compiler, the folder ``native`` holds
+extension modules named after some modules of this package. Cython makes them from the very same
+files, and `wengert.tape` finds them first (`wengert.base.native`). One of them, ``recorded``, has
+no file here: it holds the steps that `wengert.tape.steps` generates, for the most used primitives,
+with the fields of C structs in place of attributes. ``WENGERT_NATIVE=0`` in the environment
+disables all of them; ``WENGERT_NATIVE=1`` requires them. In a source checkout, modules that are
+older than their source are ignored, too.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ FUNCTIONS: tuple[Any, ...] = (
     types.FunctionType,
     *{type(maker) for maker in _recorded.RECORDERS.values()},
 )
-"""The types of functions: Python's, and that of compiled ones."""
+"""The types of functions: Python's own, and that of compiled functions."""
 
 
 def signature_of(prim: Primitive) -> tuple[Any, ...]:
-    """What compiled code depends on, to know code that was made from another record."""
+    """Return the fields that compiled code depends on, to detect code made from another record."""
     steps = (prim.args, prim.params, prim.saved, prim.infix, prim.view, prim.broadcasts, prim.masks)
     return (*steps, prim.fixed, prim.outputs, prim.variadic, prim.scalar, prim.rscalar)
 
@@ -43,7 +43,7 @@ def _is_current(prim: Primitive) -> bool:
 
 
 def compiled_node(prim: Primitive) -> Any:
-    """The extension type of the nodes of `prim`, or None."""
+    """Return the extension type of the nodes of `prim`, or None."""
     if not _is_current(prim):
         return None
     hold = _recorded.HOLDERS.get(prim.name)
@@ -53,5 +53,5 @@ def compiled_node(prim: Primitive) -> Any:
 
 
 def compiled_maker(prim: Primitive, kind: str = "recorder") -> Any:
-    """What makes the compiled recorder of `prim`, or operator, in its scope; or None."""
+    """Return the maker of the compiled recorder, or operator, of `prim`; or None."""
     return _recorded.RECORDERS.get((prim.name, kind)) if _is_current(prim) else None

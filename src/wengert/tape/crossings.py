@@ -1,4 +1,4 @@
-"""Layer 4 · tape: what becomes of payloads at the border of a level (see `wengert.tape.levels`)."""
+"""Layer 4 · tape: how payloads cross the border of a level (see `wengert.tape.levels`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wengert.interp.levels import Level, Lifted, namespace_of
 
 
 def _at(payload: Any, level: Level, function: Callable[[Any], Any]) -> Any:
-    """`payload` with `function` applied where values of `level` have their place in it."""
+    """Apply `function` to the part of `payload` where values of `level` belong."""
     if not isinstance(payload, Lifted) or payload.owner.number <= level.number:
         return function(payload)
     if isinstance(payload, Batched):
@@ -26,7 +26,7 @@ def _belongs(payload: Any, level: Level) -> bool:
 
 
 def _repeated(payload: Any, level: Level) -> Any:
-    """`payload` with a dimension in front, of the size of the batch."""
+    """Return `payload` repeated along a new first dimension of the size of the batch."""
     F: Any = namespace_of(payload)
     if not isinstance(payload, Lifted):
         payload = np.asarray(payload)
@@ -34,7 +34,7 @@ def _repeated(payload: Any, level: Level) -> Any:
 
 
 def _moved(payload: Any, source: int, target: int) -> Any:
-    """`payload` with one dimension elsewhere."""
+    """Return `payload` with the dimension `source` moved to `target`."""
     if source == target:
         return payload
     order = [d for d in range(payload.ndim) if d != source]
@@ -44,7 +44,7 @@ def _moved(payload: Any, source: int, target: int) -> Any:
 
 
 def _wrap(payload: Any, level: Level, dim: int = 0) -> Any:
-    # in a batch of a higher level, which puts its own dimension in front
+    # inside a batch of a higher level, which puts its own dimension first
     if isinstance(payload, Lifted) and payload.owner.number > level.number:
         if isinstance(payload, Batched):
             return Batched(_wrap(payload.value, level, dim + 1), payload.owner)
@@ -120,6 +120,6 @@ WAYS: dict[str, tuple[Callable[[Any, Level], Any], str]] = {
     "infinitesimal": (_infinitesimal, "primal_of"),
     "primal_of": (_primal_of, "infinitesimal"),
 }
-"""What can be done at a border, each with its transpose."""
+"""The operations at a border, each with its transpose."""
 INTO = frozenset({"wrap", "spread", "constant", "infinitesimal"})
-"""What makes values of the level."""
+"""The operations that make values of the level."""

@@ -1,15 +1,15 @@
-"""Layer 4 · tape: where values left the graph: the last few places in each thread.
+"""Layer 4 · tape: where values left the graph: the most recent places in each thread.
 
 NOTE [detachments]
-Nothing in a graph says where it was cut: the tensor behind the cut has no history. So whatever
-takes a value that needs a gradient out of its graph (``detach()``, ``.data``, ``item()``, a
-conversion to integers, ...), and whatever switches recording off, notes the line of the user's
-program that did it; the errors about missing graphs, and `wengert.autograd.explain`, show them.
-Loops that log go through here at every step, so a note is a tuple and two weak references: the
-lines are looked up when they are shown, and no graph or array lives longer for having been cut.
-What is computed without recording keeps nothing of its arguments. So a note proves that it is on a
-path only where memory does: where the values that were cut are still those of the output, or of
-something that its graph holds.
+A graph does not show where it was cut: the tensor behind the cut has no history. So every function
+that takes a value that needs a gradient out of its graph (``detach()``, ``.data``, ``item()``, a
+conversion to integers, ...), or that switches recording off, notes the line of the user's program
+that called it. The errors about missing graphs, and `wengert.autograd.explain`, show these lines.
+A training loop that logs passes here at every step, so a note is cheap: a tuple and two weak
+references. Lines are looked up when they are shown, and a note keeps no graph or array alive.
+A value that is computed without recording keeps no reference to its arguments. So only memory can
+prove that a cut lies on a path: the values that were cut are still those of the output, or of a
+tensor that its graph holds.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from wengert.tape.sites import OURS, Site, outside, shown
 
 _MOST = 16
 _MODES = os.path.join(os.path.dirname(__file__), "modes.py")
-"""Where the functions are that run those that users decorated."""
+"""The file of the wrappers that run decorated functions."""
 
 SCALARS = frozenset({".item()", ".tolist()", "float()", "int()", "complex()"})
-"""The cuts that make Python numbers: as a rule to print them."""
+"""The cuts that make Python numbers, usually to print them."""
 
 DETACHING = SCALARS | {
     ".data",
@@ -61,7 +61,7 @@ SHARING = frozenset(
         "view(dtype)",
     }
 )
-"""The cuts whose result is over the same memory, as a rule."""
+"""The cuts whose result usually shares memory with its source."""
 
 
 class _Notes(_local):
@@ -78,7 +78,7 @@ _HERE = _Notes()
 def note(kind: str, tensor: Any) -> None:
     """Note that `tensor`, which requires a gradient, leaves its graph by the operation `kind`.
 
-    It is to be called by the very function that the user called.
+    Call this directly from the function that the user called.
     """
     edge = tensor._edge
     try:
@@ -96,9 +96,9 @@ def note(kind: str, tensor: Any) -> None:
 
 
 def note_switch(kind: str) -> None:
-    """Note that `kind` switches recording off; as `note`.
+    """Note, like `note`, that `kind` switches recording off.
 
-    What the library itself switches off is not noted, except for functions that users decorated.
+    Switches by the library itself are not noted, except in functions that users decorated.
     """
     try:
         frame: Any = _getframe(2)
@@ -118,9 +118,9 @@ class Detachment:
 
     Attributes
     ----------
-    kind: What did it, as the user wrote it: ``.detach()``, ``no_grad()``.
-    site: Where.
-    switch: Whether it switched recording off, and cut no tensor itself.
+    kind: The operation, as the user wrote it: ``.detach()``, ``no_grad()``.
+    site: The line of the user's program.
+    switch: Whether it switched recording off, rather than cut one tensor.
     """
 
     __slots__ = ("_cut", "_memory", "kind", "site", "switch")
@@ -144,7 +144,7 @@ class Detachment:
 
 
 def recent() -> list[Detachment]:
-    """The cuts noted in this thread, the last first."""
+    """Return the cuts noted in this thread, the latest first."""
     return [
         Detachment(kind, ([code, offset], None), edge, memory)
         for kind, code, offset, edge, memory in reversed(list(_HERE.notes))
@@ -152,7 +152,7 @@ def recent() -> list[Detachment]:
 
 
 def told(cuts: list[Detachment]) -> list[str]:
-    """Lines that show cuts, one for each place."""
+    """Return lines that show cuts, one for each place."""
     places: dict[tuple[str, str], int] = {}
     for cut in cuts:
         place = cut.kind, shown(cut.site)

@@ -1,23 +1,23 @@
 """Layer 4 · tape: the engine, which walks the graph from its outputs to its leaves.
 
 NOTE [order of the walk]
-A node is younger than all that its edges lead to, so taking nodes by falling sequence number means
-that all cotangents of a node have arrived before its turn: no counting of dependencies beforehand.
-A heap holds the nodes whose turn is yet to come; along a chain it stays empty and the next node is
-kept in a local variable.
+A node is younger than everything that its edges lead to. So when nodes run from the youngest to the
+oldest, all cotangents of a node have arrived before its turn, and dependencies need not be counted
+beforehand. A heap holds the nodes that are still to run; along a chain it stays empty, and the next
+node is kept in a local variable.
 
 NOTE [gradients that are None]
-Only a custom Function may give None where a gradient was asked for. What its edge leads to still
-has its turn, with None: the rules of operations are not asked then and pass None on, while hooks
-and custom Functions are called, a Function with zeros unless it declined them.
+Only a custom Function may return None where a gradient was asked for. The target of that edge still
+runs, with None: an operation skips its rules and passes None on, while hooks and custom Functions
+are called; a Function gets zeros unless it declined them.
 
 NOTE [ownership of buffers]
-A rule may hand on the very array that it got, or one that was saved, or give one array to two
-edges. So the first cotangent of an edge is only borrowed; the first sum makes an array of the
-engine's own, and later ones are added into that in place. What arrives at a leaf, or is asked for,
-becomes its gradient without a copy if nobody else holds that memory (`wengert.tape.accumulate`).
-Within a rule NumPy reuses buffers: an operator on large arrays writes into an operand that nothing
-refers to, as in ``g * (1 - result * result)``, unless compiled code calls it.
+A rule may return the very array that it received, or a saved one, or the same array for two edges.
+So the first cotangent of an edge is only borrowed. The first sum allocates an array that the engine
+owns, and later cotangents are added to it in place. The cotangent that arrives at a leaf, or that
+the caller asked for, becomes the gradient without a copy if nobody else holds its memory
+(`wengert.tape.accumulate`). Within a rule, NumPy reuses buffers: an operator on large arrays writes
+into a temporary operand, as in ``g * (1 - result * result)``, unless compiled code calls it.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ def walk(
     wanted: dict[Any, tuple[Any, ...]] | None = None,
     watch: Any = None,
 ) -> dict[Any, Any]:
-    """Carry cotangents from `roots` down the graph; the result holds those of the leaves.
+    """Carry cotangents from `roots` down the graph, and return those of the leaves.
 
     Parameters
     ----------
     roots: Pairs of an edge and its cotangent: a raw array, or with ``raw=False`` any other value.
-    keep: Whether to leave what the nodes saved for another walk.
-    raw: Whether cotangents are raw arrays: then nodes apply their rules directly.
-    wanted: The nodes to run, each with its edges (None for those that nobody asks for); None: all.
-    watch: What goes on beside the walk (see `wengert.tape.watch.Watch`), if anything.
+    keep: Whether to keep the values that nodes saved, for another walk.
+    raw: Whether cotangents are raw arrays, so that nodes apply their rules directly.
+    wanted: The nodes to run, each with its edges (None for those not asked for); None for all.
+    watch: The observer of the walk (see `wengert.tape.watch.Watch`), if any.
     """
     pending: dict[Any, Any] = {}
     owned: set[Any] = set()
@@ -72,7 +72,7 @@ def walk(
             else:
                 grads = node.apply(g, keep, edges) if raw else node.apply_in(g, keep, edges)
             if grads is not None:
-                # counted by hand: `zip` would cost as much as a product of small arrays
+                # count by hand: `zip` would cost as much as a product of small arrays
                 position = -1
                 for edge in edges:
                     position += 1
@@ -107,7 +107,7 @@ def walk(
                             pending[edge] = grad
                             heappush(heap, (seq, edge))
             if watch is not None:
-                # what nobody else holds becomes .grad without a copy
+                # drop our references: a gradient that nobody else holds becomes .grad uncopied
                 grads = grad = have = None
                 watch.finished(node, pending)
             if following is None:
@@ -122,7 +122,7 @@ def walk(
 
 
 def _announce(edge: Any, pending: dict[Any, Any], heap: Any) -> None:
-    """Let the target of `edge` have its turn though a rule gave it nothing, as PyTorch does."""
+    """Schedule the target of `edge` although a rule gave it no gradient, as PyTorch does."""
     target = edge.node if edge._seq == 0 else edge
     if target not in pending:
         pending[target] = None if edge._seq else [None] * target.width()
@@ -131,7 +131,7 @@ def _announce(edge: Any, pending: dict[Any, Any], heap: Any) -> None:
 
 
 def _deliver(edge: Any, g: Any, pending: dict[Any, Any], owned: set[Any], heap: Any) -> None:
-    """Add a cotangent to what waits for the target of `edge`."""
+    """Add a cotangent to those pending for the target of `edge`."""
     if edge._seq != 0:
         if pending.get(edge) is not None:
             pending[edge] = pending[edge] + g

@@ -13,13 +13,13 @@ _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def all_finite(payload: Any) -> bool:
-    """Whether all is finite, almost at the price of one multiplication and sum."""
+    """Return whether all elements are finite, at about the price of one dot product."""
     cls = payload.__class__
     if cls is _ARRAY:
         dtype = payload.dtype
         if dtype is _F32 or dtype is _F64:
             flat = payload if payload.ndim == 1 else payload.ravel()
-            # a sum, of squares where that is the quicker one; if it overflows we look again
+            # a sum, or a sum of squares where that is quicker; on overflow check element-wise
             total = sum(flat.tolist()) if flat.size < _FEW else flat.dot(flat)
             return isfinite(total) or are_finite(payload)
         return dtype.kind not in "fc" or are_finite(payload)
@@ -29,7 +29,7 @@ def all_finite(payload: Any) -> bool:
 
 
 def are_finite(value: Any) -> bool:
-    """Whether a value, if it is made of inexact numbers, has none that is not finite."""
+    """Return whether a value has no infinity or NaN; true for what is not floating or complex."""
     if value is None or isinstance(value, str | tuple):
         return True
     array = np.asarray(value)

@@ -1,4 +1,4 @@
-"""Layer 4 · tape: what kind of code a primitive gets, and what its nodes hold."""
+"""Layer 4 · tape: which generated code a primitive gets, and which slots its nodes have."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from wengert.prims.table import TABLE
 
 
 def parts(prim: Primitive) -> bool:
-    """Whether `prim` gives any number of views, all with a gradient."""
+    """Return whether `prim` returns any number of views, all with a gradient."""
     return prim.view and prim.outputs is None and prim.differentiable is None
 
 
 def joins(prim: Primitive) -> bool:
-    """Whether `prim` takes any number of tensors, and saves none of them."""
+    """Return whether `prim` takes any number of tensors, and saves none of them."""
     simple = not saves_tensors(prim) and not prim.masks
     return prim.variadic and prim.outputs == 1 and prim.is_differentiable and simple
 
 
 def is_common(prim: Primitive) -> bool:
-    """Whether the recorder of `prim` is written out: not where it refuses floating dtypes,
+    """Return whether `prim` has a generated recorder.
 
-    nor where nothing says of which dtype it is.
+    It has none if it refuses floating dtypes, or if no argument determines its dtype.
     """
     plain = prim.outputs is not None and not prim.variadic and len(prim.fixed) < len(prim.args)
     common = plain or parts(prim) or joins(prim)
@@ -28,18 +28,18 @@ def is_common(prim: Primitive) -> bool:
 
 
 def applies_directly(prim: Primitive) -> bool:
-    """Whether the rules of `prim` are applied by code that is written out."""
+    """Return whether generated code applies the rules of `prim`."""
     plain = prim.differentiable is not None and not prim.variadic
     return plain or parts(prim) or joins(prim)
 
 
 def saves_tensors(prim: Primitive) -> bool:
-    """Whether nodes of `prim` save tensors, which may be written to, and so note their site."""
+    """Return whether nodes of `prim` save tensors; these note their site, for write errors."""
     return bool(prim.saved_args) or "result" in prim.saved
 
 
 def saved_slots(prim: Primitive) -> list[str]:
-    """The slots that a node of `prim` has beside those of all nodes."""
+    """Return the slots that a node of `prim` has beyond those of every node."""
     slots: list[str] = []
     for name in prim.saved:
         if name in prim.args:
@@ -58,10 +58,10 @@ def saved_slots(prim: Primitive) -> list[str]:
 
 
 def freed_numbers(prim: Primitive) -> tuple[str, ...]:
-    """The numbers and indices that a node of `prim` lets go of with its graph.
+    """Return the names of the numbers and indices that a node of `prim` frees with its graph.
 
-    As in PyTorch, where they are tensors, a second walk through ``x * 2`` or ``x[[0, 1]]`` is then
-    refused. A node that keeps tensors refuses it because of these.
+    In PyTorch these are tensors, so a second walk through ``x * 2`` or ``x[[0, 1]]`` raises, and so
+    it does here. A node that saves tensors raises because of those.
     """
     if saves_tensors(prim):
         return ()
@@ -70,6 +70,6 @@ def freed_numbers(prim: Primitive) -> tuple[str, ...]:
 
 
 def number_form(prim: Primitive, reflected: bool) -> Primitive | None:
-    """The form of a binary primitive with a number to the right, or `reflected` to the left."""
+    """Return a binary primitive's form for a number on the right, or `reflected` on the left."""
     name = prim.rscalar if reflected else prim.scalar
     return None if name is None else TABLE[name]

@@ -18,7 +18,7 @@ from wengert.tape.record import make_node
 def transposed_twice(
     prim: Primitive, primals: list[Any], tangents: list[Any], result: Any, params: dict[str, Any]
 ) -> Any:
-    """The tangents of the outputs of `prim`: the transpose of its reverse rule, transposed."""
+    """Return the output tangents of `prim`, by transposing its reverse rule."""
     several = isinstance(result, tuple)
     outs = list(result) if several else [result]
     mode = current_mode()
@@ -34,7 +34,7 @@ def transposed_twice(
         node = make_node(prim, tensors, primals, params, outs[0])
         count = len(outs) if prim.differentiable is None else prim.differentiable
         if all(edge is None for edge in node.edges):
-            # by what has a tangent there is no derivative
+            # no argument with a tangent is differentiable
             return (None,) * count if several else None
         F: Any = namespace_of(*outs)
         have = [level for _, level in sorted(levels_of(*primals, *outs).items())]

@@ -1,10 +1,10 @@
 """Layer 4 · tape: tangents as tensors of their own.
 
 NOTE [tangents that are tensors]
-What `make_dual` is given, and what `unpack_dual` gives, is one tensor, as in PyTorch: the same
-object each time, over the memory of the tangent. So the tensor with the tangent notes it, together
-with the payload and the edge for which it holds. Parts of what has a history refuse writes that are
-recorded, since these would leave the history of the whole behind.
+The tangent passed to `make_dual` and the one returned by `unpack_dual` are one tensor, as in
+PyTorch: the same object each time, over the memory of the tangent. So the dual tensor notes that
+object, together with the payload and the edge for which it is valid. A primal or tangent taken from
+a tensor with a history refuses recorded writes, which would bypass the history of the dual.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOTED = "_given_tangent"
 
 
 def note_tangent(tensor: Any, tangent: Any) -> None:
-    """Let `tangent` be the tensor that stands for the tangent of `tensor`."""
+    """Note `tangent` as the tensor that stands for the tangent of `tensor`."""
     vars(tensor)[NOTED] = (tensor._payload, tangent, tensor._edge, _versions(tensor, tangent))
 
 
@@ -37,7 +37,7 @@ def _versions(tensor: Any, tangent: Any) -> Any:
 
 
 def noted_tangent(tensor: Any) -> Any:
-    """The tensor that stands for the tangent of `tensor`, None if there is none or no more."""
+    """Return the tensor noted for the tangent of `tensor`; None if none is, or it is outdated."""
     payload, tangent, edge, versions = vars(tensor).get(NOTED, (None, None, None, None))
     if payload is not tensor._payload or edge is not tensor._edge:
         return None
@@ -45,7 +45,7 @@ def noted_tangent(tensor: Any) -> Any:
 
 
 def tangent_tensor(tensor: Any, level: Level) -> Any:
-    """The tangent of `tensor` at `level`, which it has."""
+    """Return the tangent of `tensor` at `level`, where it has one."""
     whole = tensor._payload
     if not isinstance(whole, Dual) or whole.owner is not level:
         return move("tangent_of", tensor, level)
@@ -57,7 +57,7 @@ def tangent_tensor(tensor: Any, level: Level) -> Any:
     if tensor._edge is not None:
         edge = move("tangent_of", tensor, level)._edge
         if edge is None:
-            # nothing is recorded here and now
+            # nothing is recorded in this mode
             return new_tensor(np.copy(whole.tangent))
     else:
         edge = None
@@ -72,9 +72,9 @@ def tangent_tensor(tensor: Any, level: Level) -> Any:
 
 
 def follow(tensor: Any, tangent: Any) -> None:
-    """After a write to `tensor`: let the tensor that stood for its tangent have its history.
+    """After a write to `tensor`, update the history of the tensor that stands for its tangent.
 
-    One with memory of its own, as `make_dual` may have been given, was not written to.
+    A tangent with memory of its own, as `make_dual` may receive, was not written to.
     """
     if tensor._edge is not None and tangent._vc is (tensor._payload.given or tensor._vc):
         if is_recording():
@@ -85,10 +85,10 @@ def follow(tensor: Any, tangent: Any) -> None:
 
 
 def joined_with(out: Any, tangent: Any, level: Level) -> Any:
-    """A tensor of a value and a tangent that is a tensor, neither of which is recorded."""
+    """Make a dual tensor of a value and a tangent, both tensors without a history."""
     value, array, cell = out._array(), tangent._array(), tangent._share_version()
     if out._ext is None or out._ext.base is None or cell.__class__ is InferenceCell:
-        # others may have the same
+        # other values may share this tangent
         array, cell = laid_as(array.copy(), value), None
     own = array.strides == value.strides and array.flags.writeable
     dual = new_tensor(
@@ -100,9 +100,9 @@ def joined_with(out: Any, tangent: Any, level: Level) -> Any:
 
 
 def shared_tangent(dual: Any, tangent: Any) -> None:
-    """Let `dual`, which was just made, have the memory of `tangent` for its tangent's.
+    """Make the new tensor `dual` share the memory of `tangent` for its tangent.
 
-    It must lie in memory as the value does, so that views of both are views.
+    The tangent must have the memory layout of the value, so that a view of one is a view of both.
     """
     whole, array = dual._payload, tangent._array()
     cell = tangent._share_version()

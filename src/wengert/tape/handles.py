@@ -1,9 +1,9 @@
-"""Layer 4 · tape: what a hook is registered in, and the handle that takes it out again.
+"""Layer 4 · tape: registration of hooks, and the handles that remove them.
 
 NOTE [watched walks]
-As long as no hook is registered and no tensor retains its gradient, nobody can see a backward pass
-at work, and the engine takes its short way. `WATCHED` holds, weakly, all that can make one
-visible; see `wengert.tape.watch`.
+As long as no hook is registered and no tensor retains its gradient, nothing observes a backward
+pass, and the engine takes its short path. `WATCHED` holds weak references to everything that can
+observe one; see `wengert.tape.watch`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _ids = itertools.count()
 
 
 class Watchpoint:
-    """What stands for a leaf among `WATCHED`, since tensors compare by their elements."""
+    """The stand-in for a leaf in `WATCHED`, since tensors compare by their elements."""
 
     __slots__ = ("__weakref__",)
 
 
 class RemovableHandle:
-    """What registering a hook returns: `remove` takes the hook away; also a context manager."""
+    """The handle of a registered hook: `remove` removes the hook; also a context manager."""
 
     def __init__(self, hooks: dict[Any, Any], key: Any) -> None:
         self._hooks = hooks
@@ -36,7 +36,7 @@ class RemovableHandle:
         self.id = key[-1] if isinstance(key, tuple) else key
 
     def remove(self) -> None:
-        """Take the hook away; doing so twice does no harm."""
+        """Remove the hook; a second call has no effect."""
         self._hooks.pop(self._key, None)
 
     def __enter__(self) -> RemovableHandle:
@@ -54,13 +54,13 @@ def register(
     Parameters
     ----------
     what
-        The name of the registering method, for the error if `hook` cannot be called. Without it
-        the error comes when the hook's turn does: as in PyTorch, a node keeps any object.
-    index: The number of the output that the hook is for, if the key is to tell it.
+        The name of the registering method, for the error if `hook` is not callable. Without it the
+        error is raised when the hook would run: as in PyTorch, a node accepts any object.
+    index: The number of the output that the hook is for, if the key should contain it.
     """
     if what and not callable(hook):
         raise TypeError(f"{what}(): hook must be callable, not {type(hook).__name__}")
-    # a trace would run it again, or forget that it is there
+    # a trace would register it again in each run, or never
     untraced("it registers a hook")
     number = next(_ids)
     key = number if index is None else (index, number)

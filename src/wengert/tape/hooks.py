@@ -1,9 +1,10 @@
 """Layer 4 · tape: hooks on tensors, and tensors that retain their gradient.
 
 NOTE [hooks during a walk]
-Hooks take and return tensors, so a raw cotangent is wrapped for them and unwrapped after. They run
-with recording on only if the walk itself is recorded (``create_graph``). Hooks of a leaf run once,
-on the sum of all that arrived in the walk; hooks of any other tensor before its node runs.
+Hooks take and return tensors, so a raw cotangent is wrapped for them and unwrapped afterwards. They
+run with recording on only if the walk itself is recorded (``create_graph``). Hooks of a leaf run
+once, on the sum of all cotangents that arrived in the walk; hooks of a non-leaf run before its
+node.
 """
 
 from __future__ import annotations
@@ -54,17 +55,17 @@ def register_post_accumulate_grad_hook(tensor: Any, hook: Callable[[Any], Any]) 
 
 
 def set_hooks(tensor: Any, hooks: dict[Any, Any] | None) -> None:
-    """Let `hooks` be the hooks of a leaf, by any keys (see `Tensor._backward_hooks`)."""
+    """Set the dictionary of a leaf's hooks; its keys are arbitrary (`Tensor._backward_hooks`)."""
     ext = tensor._extra()
     ext.hooks = hooks
     _watch_leaf(ext)
 
 
 def set_grad_dtype(tensor: Any, dtype: Any) -> None:
-    """Let gradients of a leaf come in `dtype`, an array's, or as they are if that is None."""
+    """Set the NumPy dtype of a leaf's gradient; None leaves gradients as they arrive."""
     ext = tensor._extra()
     ext.grad_dtype = dtype
-    # walks that nobody watches take gradients for arrays of their leaf's dtype
+    # unwatched walks assume that gradients have their leaf's dtype
     _watch_leaf(ext)
 
 
@@ -87,7 +88,7 @@ def retain_grad(tensor: Any) -> None:
 
 
 def call_hook(hook: Callable[[Any], Any], grad: Any) -> Any:
-    """What a hook of a tensor makes of its gradient: a tensor, or None if none arrived."""
+    """Return a tensor's gradient after `hook`: a tensor, or None if none arrived."""
     result = hook(grad)
     if result is None:
         return grad
@@ -107,7 +108,7 @@ def call_leaf_hook(hook: Callable[[Any], Any], leaf: Any) -> None:
 def call_node_hook(
     hook: Callable[..., Any], grads: tuple[Any, ...], *more: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """What a hook of a node makes of the gradients `grads`, tensors or None."""
+    """Return the gradients `grads`, tensors or None, after a hook of a node."""
     results = hook(grads, *more)
     if results is None:
         return grads

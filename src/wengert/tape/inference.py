@@ -14,7 +14,7 @@ from wengert.tape.views import MADE_IN_INFERENCE
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether inference mode is on here and now.
+    """Return whether inference mode is on.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 def made_in_inference(tensor: Any) -> Any:
-    """`tensor`, just made, marked if inference mode is on."""
+    """Mark the new tensor if inference mode is on, and return it."""
     mode = current_mode()
     if mode is not None and mode.inference is not None and tensor._vc is None:
         tensor._vc = InferenceCell()
@@ -39,7 +39,7 @@ class _Inference:
     def record(
         self, mode: Mode, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]
     ) -> Any:
-        """Compute `prim` without recording, and mark what it makes."""
+        """Compute `prim` without recording, and mark its results."""
         MODE.set(mode.inner)
         try:
             results = getattr(T, prim.name)(*args, **params)
@@ -49,8 +49,7 @@ class _Inference:
             if not prim.view:
                 out._vc = InferenceCell()
             elif out._vc.__class__ is not InferenceCell:
-                # a view of an ordinary tensor is an ordinary tensor that must not be written to
-                # where writes are recorded
+                # a view of an ordinary tensor is ordinary, but refuses recorded writes
                 out._ext.no_write = MADE_IN_INFERENCE
         return results
 
@@ -61,8 +60,8 @@ _INFERENCE = _Inference()
 class inference_mode(Switch):
     """Record nothing, and make tensors that can never be recorded: a context and a decorator.
 
-    Beyond `no_grad`, tensors made in it keep no version: using one where it would have to be saved
-    for a backward pass raises, and so does writing to it outside. ``clone()`` gives an ordinary
+    Unlike in `no_grad`, tensors made in it have no version counter: saving one for a backward pass
+    raises, and so does writing to it outside of inference mode. ``clone()`` returns an ordinary
     tensor.
 
     Parameters
@@ -81,7 +80,7 @@ class inference_mode(Switch):
     field = "inference"
 
     def __new__(cls, mode: Any = True) -> Any:
-        """The context manager, or the function `mode` decorated by it."""
+        """Return the context manager, or `mode`, a function, decorated by it."""
         if isinstance(mode, bool):
             return super().__new__(cls)
         return cls(True)(mode)

@@ -1,10 +1,9 @@
-"""Layer 4 · tape: operations that write into their first argument.
+"""Layer 4 · tape: in-place operations, which write into their first argument.
 
 NOTE [writing in place]
-Everything is checked before the first byte changes. Then: what the rule needs of the old value is
-copied aside, the new value is computed and written, the version is raised, and the tensor's history
-becomes the operation's node; through a view, the history of the base (see NOTE [views and
-history]).
+All checks come before the first byte changes. Then the old value is copied aside if a rule needs
+it, the new value is computed and written, the version is raised, and the operation's node becomes
+the tensor's history; for a view, it becomes part of the base's (see NOTE [views and history]).
 """
 
 from __future__ import annotations
@@ -55,11 +54,11 @@ def write(
 
     Parameters
     ----------
-    name: The name of the operation as users know it (``add_``), for messages.
+    name: The name of the operation that users see (``add_``), for messages.
     """
     if not _KNOWN[prim] or len(others) > 1 or not is_plain(tensor):
         return _write(prim, tensor, others, params, name)
-    # nothing but arithmetic on arrays of one shape and dtype
+    # the quick path: only arithmetic on arrays of one shape and dtype
     payload = tensor._payload
     given = others
     if others:
@@ -91,7 +90,7 @@ def write(
 def _write(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
 ) -> Any:
-    """As `write`, whatever the arguments and the mode are."""
+    """Like `write`, but for any arguments and mode."""
     if prim.predicate:
         return _write_converted(prim, tensor, others, params, name)
     if prim.refuses:
@@ -109,7 +108,7 @@ def _write(
     if form.broadcasts and payload.dtype.kind in "iu" and are_wider(prim, payload, others):
         return _write_converted(prim, tensor, others, params, name)
     if recording and not form.is_differentiable:
-        # what is written depends on nothing, and the history ends here
+        # the value written is a constant, and the history ends here
         value = form.kernel(*payloads, *(() if number is None else (number,)), **params)
         constant = new_tensor(np.asarray(value, dtype=payload.dtype))
         return _write(TABLE["assign"], tensor, (constant,), {}, name)
@@ -124,7 +123,7 @@ def _write(
     try:
         _compute(prim, form, payloads, number, params)
     except (FloatingPointError, KeyboardInterrupt):
-        # raised when something has been written
+        # raised after a part has been written
         bump(tensor, name)
         raise
     bump(tensor, name)
@@ -152,8 +151,8 @@ def _is_arithmetic(prim: Primitive) -> bool:
 
 
 PLAIN: Facet[bool] = Facet("plain", _is_arithmetic)
-"""Whether arrays of one shape and of any real dtype are written to by the kernel, a ufunc, or by
-`into` alone."""
+"""Whether the kernel, a ufunc, or `into` alone can write to arrays of one shape and of any real
+dtype."""
 
 
 class _Plain(dict[Primitive, bool]):
@@ -166,11 +165,11 @@ class _Plain(dict[Primitive, bool]):
 
 _KNOWN = _Plain()
 _SMALL = 2**31
-"""Smaller numbers are held by all dtypes that are written to at once."""
+"""All dtypes of the quick path hold numbers of smaller magnitude."""
 
 
 def is_plain(tensor: Any) -> bool:
-    """Whether a write to a tensor is a write to an array of numbers, which is not recorded."""
+    """Return whether a write to `tensor` is an unrecorded write to an ordinary array."""
     payload, mode = tensor._payload, current_mode()
     if (
         payload.__class__ is not np.ndarray
@@ -187,7 +186,7 @@ def is_plain(tensor: Any) -> bool:
 
 
 def holds(tensor: Any, value: Any) -> bool:
-    """Whether the elements of another tensor can be written to a plain one, unrecorded."""
+    """Return whether `value` can be written to the plain tensor `tensor` directly, unrecorded."""
     array, target = value._payload, tensor._payload
     if value._edge is not None and current_mode() is None:
         return False
@@ -216,7 +215,7 @@ def written(tensor: Any, name: str) -> None:
 def _bound(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any]
 ) -> tuple[Primitive, Any, dict[str, Any], list[Any]]:
-    """The form that computes, the number that it takes for a tensor, parameters and tensors."""
+    """Return the form that computes, its number (or None), its parameters and its tensors."""
     if prim.scalar is not None and len(others) == 1 and is_number(others[0]):
         form, number = TABLE[prim.scalar], others[0]
         if isinstance(number, bool) and tensor._payload.dtype.kind != "b":
@@ -230,7 +229,7 @@ def _bound(
 
 
 def is_recorded(mode: Any, tensor: Any, operands: list[Any]) -> bool:
-    """Whether a write of `operands`, of which `tensor` is the first, becomes part of a graph."""
+    """Return whether a write of `operands`, whose first is `tensor`, becomes part of a graph."""
     return (
         (mode is None or mode.records)
         and (any(t._edge is not None for t in operands) or base_requires_grad(tensor))
@@ -246,11 +245,11 @@ def node_of_write(
     params: dict[str, Any],
     quick: bool,
 ) -> Any:
-    """The node of a write that is to come; what its rules need of the old value is copied.
+    """Make the node of a write that follows, copying the old value if its rules need it.
 
     Parameters
     ----------
-    quick: Whether the generated function for nodes may make it.
+    quick: Whether the generated node factory may make it.
     """
     old = tensor
     if _is_old_value_needed(prim, operands):
@@ -269,11 +268,11 @@ def node_of_write(
 
 
 def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
-    """Put `result`, that of an operation on a copy of `tensor`, into it, as that operation's write.
+    """Write `result`, of an operation on a copy of `tensor`, to it, as if it had been in place.
 
     Parameters
     ----------
-    before: The copy, with the history that `tensor` has.
+    before: The copy, with the history of `tensor`.
     """
     node = result._edge
     fits = (result._payload.shape, result._payload.dtype) == (
@@ -296,7 +295,7 @@ def write_result(tensor: Any, result: Any, before: Any, name: str) -> Any:
 def _write_converted(
     prim: Primitive, tensor: Any, others: tuple[Any, ...], params: dict[str, Any], name: str
 ) -> Any:
-    """Write a result that has no history, made in the common dtype, over its first argument."""
+    """Compute in the common dtype, without a history, and write the result to `tensor`."""
     values = [new_tensor(v._payload) if isinstance(v, TensorBase) else v for v in others]
     result = getattr(T, prim.name)(new_tensor(tensor._array()), *values, **params)
     dtype = tensor._payload.dtype
@@ -310,7 +309,7 @@ def _write_converted(
 def _compute(
     prim: Primitive, form: Primitive, payloads: list[Any], number: Any, params: dict[str, Any]
 ) -> None:
-    """Write the result of an operation over the first of its arguments."""
+    """Write the result of an operation to its first argument."""
     payload = payloads[0]
     ufunc = prim.kernel if isinstance(prim.kernel, np.ufunc) else None
     if ufunc is not None and number is not None:
@@ -324,7 +323,7 @@ def _compute(
 
 
 def _is_old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
-    """Whether a rule that will run names what is about to be overwritten."""
+    """Return whether a rule that may run needs the value that is about to be overwritten."""
     return any(
         rule is not None and "self" in rule.names and tensor._edge is not None
         for rule, tensor in zip(prim.rules, tensors, strict=True)
@@ -332,7 +331,7 @@ def _is_old_value_needed(prim: Primitive, tensors: list[Any]) -> bool:
 
 
 def base_requires_grad(tensor: Any) -> bool:
-    """Whether a view that was made while nothing was recorded hides a base with a history."""
+    """Return whether a tensor is a view, perhaps an unrecorded one, of a base with a history."""
     ext = tensor._ext
     return ext is not None and ext.base is not None and ext.base._edge is not None
 
@@ -343,7 +342,7 @@ def bump(tensor: Any, name: str) -> None:
 
 
 def count(vc: Any, name: str) -> None:
-    """Note in a version cell a write by the operation `name`."""
+    """Count a write by the operation `name` in a version cell."""
     if vc.__class__ is InferenceCell:
         return
     vc[0] += 1
@@ -351,7 +350,7 @@ def count(vc: Any, name: str) -> None:
 
 
 def set_history(tensor: Any, node: Any, saves_result: bool) -> None:
-    """Let the history of `tensor` be `node`, which has just written to it."""
+    """Make `node`, which has just written to `tensor`, its history."""
     ext = tensor._ext
     base = None if ext is None else ext.base
     if base is None:
@@ -373,7 +372,7 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
 
     Parameters
     ----------
-    place: Which of the node's edges is that of the view before the write.
+    place: The position of the edge to the view's old value among the node's edges.
     """
     ext = view._ext
     outer: Any = CopySlices.__new__(CopySlices)
@@ -390,7 +389,7 @@ def write_through_view(view: Any, node: Any, place: int) -> None:
     above = ext.base._ext
     if above is not None and above.linked:
         invalidate_elsewhere(view)
-    # what the node saved of its result is the view as it is after the write; weakly, since `outer`
+    # the result that the node saved is the view after the write; refer to it weakly, since `outer`
     # holds the node, and the view's own node holds `outer`
     below = weakref.ref(outer)
     own = weakref.ref(view._edge if view._edge is not before else outer)
@@ -411,7 +410,7 @@ class CopySlices(Node):
 
     @property
     def blanks(self) -> int:  # type: ignore[override]  # as many as the node within has
-        """The number of arguments without a gradient that PyTorch's node shows."""
+        """The number of non-differentiable arguments that PyTorch's node shows."""
         blanks: int = 0 if self.inner is None else self.inner.blanks
         return blanks
 
@@ -421,7 +420,7 @@ class CopySlices(Node):
             self.inner = None
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The inner node's gradients; for the base, all but what the view showed passes through."""
+        """Return the inner node's gradients; the base's passes through outside of the view."""
         if isinstance(g, Lifted):
             return self.apply_in(g, keep, edges)
         inner = self._inner()
@@ -444,7 +443,7 @@ class CopySlices(Node):
         return (*grads[: self.place], below, *grads[self.place + 1 :])
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """As `apply`, in the namespace of the values."""
+        """Like `apply`, but in the namespace of the values."""
         F: Any = namespace_of(g)
         grads = self._inner().apply_in(push(F, self.chain, g), keep, edges)
         if not keep:
@@ -464,7 +463,7 @@ class CopySlices(Node):
         return self.inner
 
     def _placed(self, F: Any, g: Any, part: Any) -> Any:
-        """`g` with `part` in place of what the view shows of it."""
+        """Return `g` with the elements in the view replaced by `part`."""
         mode = current_mode()
         if F is T and (mode is None or not mode.lifts):
             below = F.clone(g)
@@ -472,13 +471,13 @@ class CopySlices(Node):
             if all(map(_is_array, (below, window, part))) and np.may_share_memory(
                 window._payload, below._payload
             ):
-                # recorded as what it is: differentiated again, it is a write through a view, too
+                # record it as a write through a view, which it is, for second derivatives
                 write(TABLE["assign"], window, (part,), {}, "copy_")
                 return below
         shape, dtype = tuple(g.shape), np.dtype(g.dtype)
         numbers = np.arange(int(np.prod(shape, dtype=np.int64)))
         if dtype.kind == "c":
-            # views may show parts of complex numbers: each is the two numbers that it consists of
+            # a view may show the real or imaginary parts alone, so number both parts
             numbers = 2.0 * numbers + (2.0 * numbers + 1.0) * 1j
         else:
             numbers = numbers.astype(np.float64)
@@ -491,7 +490,7 @@ class CopySlices(Node):
 
 
 def _as_real(F: Any, value: Any) -> Any:
-    """Complex numbers as pairs of real ones, others as they are."""
+    """Return complex numbers as pairs of real ones, and others unchanged."""
     return F.view_as_real(value) if np.dtype(value.dtype).kind == "c" else value
 
 

@@ -1,11 +1,11 @@
 """Layer 4 · tape: views whose history was lost when their memory was written to.
 
 NOTE [invalidated views]
-Some views cannot follow a write to their base: those made while nothing was recorded, one of
-several outputs, what a custom Function returned. After such a write they may be read, but no longer
-take part in a graph. To refuse that without a test on the path of every operation, their payload
-becomes an `InvalidatedArray`, which refuses NumPy's functions while operations are recorded, and
-their edge leads to a node that refuses to be walked.
+Some views cannot follow a write to their base: views made without recording, views that are one of
+several outputs, and views returned by a custom Function. After such a write they may be read, but
+no longer take part in a graph. To refuse that without a test in the path of every operation, their
+payload becomes an `InvalidatedArray`, which refuses NumPy's functions while operations are
+recorded, and their edge leads to a node that refuses to be walked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wengert.tape.node import Node, next_sequence
 
 
 class InvalidatedArray(np.ndarray[Any, Any]):
-    """The payload of a view that must not be recorded any more."""
+    """The payload of a view that must no longer be recorded."""
 
     why = ""
 
@@ -51,16 +51,16 @@ _UNRECORDED = frozenset(
         *(np.isnan, np.isinf, np.isfinite, np.logical_and, np.logical_or, np.logical_not),
     }
 )
-"""Functions whose results have no derivative, and which are not recorded."""
+"""Functions without a derivative, which are never recorded."""
 
 
 def plain(value: Any) -> Any:
-    """An ordinary array over the same memory."""
+    """Return an ordinary array over the same memory."""
     return value.view(np.ndarray) if isinstance(value, InvalidatedArray) else value
 
 
 class Invalidated(Node):
-    """Stands for the history of a view that lost it."""
+    """The history of a view that lost its own."""
 
     __slots__ = ("message", "was")
     label: ClassVar[str] = "Invalid"
@@ -75,10 +75,10 @@ class Invalidated(Node):
 
 
 def invalidate(view: Any, message: str, was: tuple[str | None, int]) -> None:
-    """Let `view`, an output of the node `was`, refuse to be recorded from now on."""
+    """Make `view` refuse to be recorded; `was` names its former node and output number."""
     payload = view._array()
     if isinstance(payload, np.ndarray):
-        # what is not an array has no quick path that would pass by the edge
+        # payloads other than arrays have no quick path that ignores the edge
         invalid = payload.view(InvalidatedArray)
         invalid.why = message
         payload = invalid

@@ -1,14 +1,17 @@
-"""Layer 4 · tape: writes to the memory of tensors inside of transforms.
+"""Layer 4 · tape: in-place writes inside transforms.
 
 NOTE [writing values of transforms]
-What is written may belong to levels that the tensor written to does not, as in ``y = zeros(3); y[0]
-= x`` under `vmap`. Then the memory of the tensor, or of the base that it is a view of, is replaced
-by memory with all levels first (`elevate`), and every view is rebuilt from it. So it is with a
-tangent that other values may have, too (`Dual.own`): it is copied before the first write. A tensor
-of the outside becomes one of the inside by that, useless when the level has ended. So levels know
-what was written to, and the transforms that end them refuse what is reached from outside of their
-functions, after they have put back what it was (`wengert.func.inputs`). Where the mapped function
-has the tensor from around it by name, `_refuse_outside` raises at the write already.
+The value written may belong to levels that its target does not belong to, as in
+``y = zeros(3); y[0] = x`` under `vmap`. Then the memory of the target, or of its base if it is a
+view, is first replaced by memory at all of these levels (`elevate`), and every view is rebuilt from
+it. Likewise, a tangent that other values may share (see `Dual.own`) is copied before the first
+write.
+
+A tensor from outside thereby becomes a tensor of the level, useless once the level has ended. So
+each level keeps a list of the tensors written to. When a transform ends its level it restores them,
+and raises if any is reachable from outside its function (`wengert.func.inputs`). Where the mapped
+function refers to the tensor by a name from an enclosing scope, `_refuse_outside` raises at the
+write itself.
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ _TRANSFORMS = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "func", "")
 
 
 def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
-    """Whether a write at `levels`, in order, reaches all parts of a payload, and nothing else."""
+    """Return whether a write at the ordered `levels` reaches all of a payload and nothing else."""
     if isinstance(payload, Lifted) and payload.traced:
         return not levels and not _overlaps(payload)
     if not levels:
@@ -74,16 +77,16 @@ def _is_own(payload: Any, levels: Sequence[Level]) -> bool:
 
 
 def _overlaps(payload: Any) -> bool:
-    """Whether elements share one place in memory."""
+    """Return whether elements of a payload share memory."""
     array = getattr(payload, "array", payload)
-    # of an array without elements strides say nothing
+    # the strides of an empty array mean nothing
     return array.size > 0 and any(
         step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True)
     )
 
 
 def _owned(payload: Any, levels: Sequence[Level]) -> Any:
-    """`payload` with a place of its own for every part of a value at `levels`."""
+    """Return `payload` with memory of its own for every part of a value at `levels`."""
     if isinstance(payload, Lifted) and payload.traced and not levels:
         return payload.copy() if _overlaps(payload) else payload
     if not levels:
@@ -98,13 +101,13 @@ def _owned(payload: Any, levels: Sequence[Level]) -> Any:
     value, slope = _owned(primal, below), _owned(tangent, below)
     if value.__class__ is not np.ndarray or slope.__class__ is not np.ndarray:
         return Dual(value, slope, level)
-    # views of both must be views
+    # the layouts must agree, so that a view of one is a view of both
     laid = slope if value.strides == slope.strides else copied_as(slope, value)
     return Dual(value, slope if laid is None else laid, level, laid is not None)
 
 
 def elevate(tensor: Any, levels: Sequence[Level]) -> None:
-    """Give `tensor`, with its base and the other views, memory of its own at all of `levels`."""
+    """Give `tensor`, its base and the base's other views memory of their own at all `levels`."""
     ext = tensor._ext
     base = tensor if ext is None or ext.base is None else ext.base
     before = base._array()
@@ -116,7 +119,7 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
     known = {**levels_of(before), **{level.number: level for level in levels}}
     every = [known[number] for number in sorted(known)]
     if not every and isinstance(before, Lifted):
-        # the memory of a function that is traced, as it is
+        # a traced function: its memory is fine as it is
         return
     if _is_own(before, every):
         return
@@ -125,7 +128,7 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
         if level.number not in own:
             level.written.append((weakref.ref(base), before, base._edge))
     with enable_grad():
-        # a write that is not recorded leaves the history as it is
+        # recorded even if the write is not, which would leave the history as it is
         raised = brought(new_tensor(before, None if base._edge is LEAF else base._edge), every)
     base._payload = _owned(raised._payload, every)
     if raised._edge is not base._edge and base._edge is not LEAF:
@@ -134,12 +137,12 @@ def elevate(tensor: Any, levels: Sequence[Level]) -> None:
     if references and base._edge is not None and base._edge is not LEAF:
         refresh_views(base, base._edge)
     if tensor is not base and isinstance(base._payload, Lifted):
-        # a view for one write, which its base does not know
+        # a window for one write, which its base does not know
         tensor._payload = push(namespace_of(base._payload), tensor._ext.chain, base._payload)
 
 
 def end(level: Level) -> None:
-    """Let `level` be over, and the gradients that it left without tangents."""
+    """End `level`, and drop its tangents from the gradients that it left on leaves."""
     under_way = full_mode().levels
     change_mode(levels=tuple(one for one in under_way if one is not level))
     for reference in level.leaves:
@@ -151,9 +154,9 @@ def end(level: Level) -> None:
 
 
 def left(level: Level) -> dict[int, tuple[Any, Any, Any]]:
-    """What was written to at `level` and is still there, with its memory and edge from before.
+    """Return the live tensors written to at `level`, with their earlier memory and edge.
 
-    The outside may hold it, or a graph that is to be walked.
+    The outside may hold them, or a graph that has yet to be walked.
     """
     found = [(reference(), memory, edge) for reference, memory, edge in reversed(level.written)]
     return {
@@ -164,9 +167,9 @@ def left(level: Level) -> dict[int, tuple[Any, Any, Any]]:
 
 
 def put_back(tensor: Any, memory: Any, edge: Any) -> None:
-    """Let a tensor have the memory that it had before a level, and its edge.
+    """Give a tensor back the memory and the edge that it had before a level.
 
-    No batch was written there; primals of `jvp` may have been.
+    Batched values were never written to that memory; primals of `jvp` may have been.
     """
     tensor._payload = memory
     if tensor._edge is not edge:
@@ -197,7 +200,7 @@ OUTSIDE = (
 
 
 def _refuse_outside(tensor: Any, name: str) -> None:
-    """Refuse to write batched values to a tensor that the user's function takes from around it."""
+    """Refuse a write of batched values to a tensor that the mapped function closes over."""
     base = tensor if tensor._ext is None or tensor._ext.base is None else tensor._ext.base
     frame: Any = sys._getframe(1)
     users: Any = None
@@ -226,10 +229,10 @@ def write_in_level(
     name: str,
     mode: Any,
 ) -> Any:
-    """As `write`, where transforms are under way (see NOTE [writing values of transforms])."""
+    """Like `write`, but inside transforms (see NOTE [writing values of transforms])."""
     plain = settled(tensor)
     if plain is not tensor:
-        # nodes that hold it see that it is written to
+        # the same object, so that nodes that hold it notice the write
         tensor._payload = plain._payload
         if tensor._edge is not LEAF:
             move_edge(tensor, plain._edge)
@@ -282,7 +285,7 @@ def write_in_level(
 
 
 def _check_memory(prim: Primitive, tensor: Any, values: list[Any], recording: bool) -> None:
-    """Refuse, while a function is traced, the writes that are refused where it is not."""
+    """Refuse, while tracing, the writes that would be refused without a trace."""
     payload = tensor._payload
     if payload.of_input or _overlaps(payload):
         check_writable(tensor, recording, "overlapping" in prim.writes)

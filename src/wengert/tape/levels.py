@@ -1,29 +1,29 @@
 """Layer 4 · tape: how tensors and their gradients enter and leave the levels of transforms.
 
 NOTE [one tape for all levels]
-A tensor inside of a transform is an ordinary tensor whose payload is a `Lifted` value, and one tape
-records all of them. What crosses a level's border is a node (`Move`): a batch that `vmap` takes
-apart and puts together again, a tangent that `jvp` joins to its value. So is what a function under
-a transform uses from outside, if it requires a gradient: all arguments of a recorded operation are
-first brought to the levels of its result, and a cotangent has the levels of its tensor everywhere.
-For a tensor that all elements of a batch share this means that its cotangents are summed; an
-inner `grad` brings its inputs to all levels under way before anything is recorded, so its results
-are those of each element.
+A tensor inside a transform is an ordinary tensor whose payload is a `Lifted` value, and one tape
+records the tensors of all levels. Each crossing of a level's border is a node (`Move`): `vmap`
+takes a batch apart and puts it together again, `jvp` joins a tangent to its primal. A tensor from
+outside that a transformed function uses crosses the border, too, if it requires a gradient: the
+arguments of a recorded operation are first brought to the levels of its result, so a cotangent
+always has the levels of its tensor. For a tensor that all elements of a batch share, this means
+that its cotangents are summed. An inner `grad` brings its inputs to all active levels before
+anything is recorded, so its results are per element.
 
 NOTE [sides of a level]
-A backward pass may work on either side of a level's border, and its cotangents mean different
-things there. *Outside*, it came through the border: it differentiates what left the level, and a
-`Dual` holds the cotangents of a tangent and of its value (NOTE [cotangents of duals] in
-`wengert.interp.dual`). What a tensor of the outside gets is the second of these, and of a batch the
-sum. *Inside*, the pass began at an output of the level: it is a part of what the level transforms.
-A `Dual` is a gradient with its tangent then, a batch holds the gradients of each element, and they
-reach tensors of the outside as they are. A pass is inside of the levels of its outputs, unless it
-is a part of one (a recomputation, or a rule of a custom Function) that hands it cotangents of the
-outside. Gradients that are added to ``.grad`` are those of all elements of a batch, so there a
-batch is always seen from outside.
+A backward pass works on one side of a level's border, and the side decides what its cotangents
+mean. *Outside*: the pass came in through the border and differentiates values that left the level.
+A `Dual` then holds the cotangents of a tangent and of its primal (NOTE [cotangents of duals] in
+`wengert.interp.dual`). A tensor from outside gets the cotangent of the primal, and for a batch the
+sum over its elements. *Inside*: the pass began at an output of the level and is itself part of the
+transformed function. A `Dual` is then a gradient with its tangent, a batch holds one gradient per
+element, and both reach tensors from outside unchanged. A pass is inside the levels of its outputs,
+unless it belongs to an outer pass (a recomputation, or a rule of a custom Function) that hands it
+cotangents from outside. Gradients added to ``.grad`` are sums over a batch, so there a batch is
+always seen from outside.
 
-What crosses a border between operations of one level (`local`: the call of a custom Function, whose
-rules work below the level) takes no side: all of the cotangent goes around.
+A `local` crossing, between operations of one level, takes no side: the whole cotangent crosses. An
+example is the call of a custom Function, whose rules work below the level.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _SHARED = (
 
 
 class Sides:
-    """On which sides of levels a backward pass works (see NOTE [sides of a level])."""
+    """The sides of levels that a backward pass works on (see NOTE [sides of a level])."""
 
     __slots__ = ("entered", "inside", "outside", "slopes", "wanted")
 
@@ -68,11 +68,11 @@ class Sides:
     ) -> None:
         self.inside = frozenset(inside)
         self.outside = set(outside)
-        # the nodes on the way to what is asked for, with their edges; None: all
+        # the nodes on the way to the inputs asked for, with their edges; None for all
         self.wanted = wanted
-        # levels that this very pass has come into from outside
+        # the levels that this pass itself has entered from outside
         self.entered: dict[int, Level] = {}
-        # those that it has come into by tangents
+        # those that it entered through tangents
         self.slopes: set[int] = set()
 
 
@@ -86,7 +86,7 @@ class Move(Node):
 
     @property
     def label(self) -> str:  # type: ignore[override]  # as each node behind it has one
-        """The name of the operation that made what passes: PyTorch shows no passage."""
+        """The name of the operation that made the value: PyTorch shows no crossing."""
         edge = self.edges[0]
         while edge is not None and not is_leaf_edge(edge):
             node = target_of(edge)[0]
@@ -97,7 +97,7 @@ class Move(Node):
         return "AliasBackward0"
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The cotangent, moved the other way."""
+        """Move the cotangent across the border the other way."""
         way = WAYS[self.way][1]
         if self._is_zero(g):
             return (None,)
@@ -114,14 +114,14 @@ class Move(Node):
     apply_in = apply
 
     def _is_zero(self, g: Any) -> bool:
-        """Whether a cotangent that leaves the level has no part of what is asked for."""
+        """Return whether a cotangent that leaves the level contributes nothing to the result."""
         if self.local:
             return False
         sides = full_mode().sides
         if sides is None or self.level.number not in sides.entered:
             return False
         if self.way == "infinitesimal":
-            # by tangents there is no derivative of values
+            # primals do not depend on tangents
             return self.level.number not in sides.slopes
         payload = getattr(g, "_payload", g)
         return (
@@ -136,7 +136,7 @@ class Move(Node):
         return sides is not None and self.level.number in sides.inside
 
     def _check_returns(self, edges: tuple[Any, ...]) -> None:
-        """Refuse what did not come from the level a share of a cotangent that has left it."""
+        """Refuse to pass a cotangent that left the level to tensors from outside of it."""
         sides = full_mode().sides
         wanted = None if sides is None else sides.wanted
         stack = list(edges)
@@ -179,7 +179,7 @@ class Move(Node):
 
 
 def _whole_rows(g: Any, level: Level) -> Any:
-    """The gradient of each element of a batch by the whole batch, from that by the element."""
+    """Expand per-element gradients to each element's gradient with respect to the whole batch."""
     recorded = isinstance(g, TensorBase)
     rows = move("unwrap", g, level) if recorded else new_tensor(WAYS["unwrap"][0](g, level))
     size = level.size or 0
@@ -196,12 +196,12 @@ _WITHIN: dict[str, Callable[[Any, Level], Any]] = {
     "gather": lambda g, level: g,
     "unwrap": _whole_rows,
 }
-"""What becomes of a cotangent that leaves a level by these ways, in a pass inside of it."""
+"""How a pass inside a level treats a cotangent that leaves the level through each operation."""
 
 
 @provides("seeded")
 def seeded(g: Any, payload: Any) -> Any:
-    """The cotangent of an output, with all levels of that."""
+    """Return the cotangent of an output, brought to all levels of the output."""
     found = levels_of(payload)
     order = [found[number] for number in sorted(found)]
     return (
@@ -213,13 +213,13 @@ def seeded(g: Any, payload: Any) -> Any:
 def sided(
     mode: Mode | None, seeds: Iterable[Any], given: Iterable[Any], batches: bool, wanted: Any
 ) -> Any:
-    """The mode of a walk that starts from `seeds`.
+    """Return the mode of a walk that starts from `seeds`.
 
     Parameters
     ----------
-    seeds, given: The cotangents of the outputs, and those of them that were asked for.
-    batches: Whether gradients of elements of a batch are asked for, and not their sums.
-    wanted: The nodes that lead to what is asked for, each with its edges that do; None: all.
+    seeds, given: The cotangents of the outputs, and those of them that the caller passed.
+    batches: Whether to return gradients per element of a batch, rather than their sums.
+    wanted: The nodes that lead to the inputs, each with its edges that do; None for all.
     """
     above = None if mode is None else mode.sides
     outside = set() if above is None else set(above.outside)
@@ -233,9 +233,9 @@ def sided(
 
 @provides("arrived")
 def arrived(g: Any) -> Any:
-    """The gradient that a walk has brought to a tensor.
+    """Return the gradient of a tensor that a cotangent has reached.
 
-    A tensor of a level that the walk came into from outside has a gradient of its value alone.
+    At a level that the walk entered from outside, this is the gradient of the primal alone.
     """
     mode = current_mode()
     sides = None if mode is None else mode.sides
@@ -251,7 +251,7 @@ def arrived(g: Any) -> Any:
 
 @provides("replaced")
 def replaced(g: Any, part: Any) -> Any:
-    """The cotangent `g` with what `arrived` gives of it replaced by `part`."""
+    """Return the cotangent `g` with the part that `arrived` returns replaced by `part`."""
     recorded, entered = isinstance(g, TensorBase), full_mode().sides.entered.values()
     have = levels_of(getattr(g, "_payload", g))
     levels = [level for level in entered if level.number in have and level.size is None]
@@ -271,7 +271,7 @@ def replaced(g: Any, part: Any) -> Any:
 
 
 def within(level: Level) -> None:
-    """Let the operations that follow, until the mode is restored, work with values of `level`."""
+    """Make the following operations work on values of `level`, until the mode is restored."""
     mode = current_mode()
     known = () if mode is None else mode.levels
     if level not in known:
@@ -280,9 +280,9 @@ def within(level: Level) -> None:
 
 
 def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
-    """`tensor` moved across the border of `level`, which is recorded.
+    """Move `tensor` across the border of `level`, and record the crossing.
 
-    `local` says that it comes back (see NOTE [sides of a level]).
+    `local` marks a crossing within one level (see NOTE [sides of a level]).
     """
     if way not in INTO and level.number not in levels_of(tensor._payload):
         if way == "unwrap":
@@ -296,7 +296,7 @@ def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
         payload = _completed(payload, tensor._payload, level)
     edge: Any = None
     if tensor._edge.__class__ is Invalidated:
-        # on all sides: `make_node` refuses it
+        # keep the edge on every level, where `make_node` refuses it
         edge = tensor._edge
     elif tensor._edge is not None and is_recording():
         edge = Move.__new__(Move)
@@ -311,7 +311,7 @@ def move(way: str, tensor: Any, level: Level, local: bool = False) -> Any:
 
 
 def _completed(payload: Any, whole: Any, left: Level) -> Any:
-    """A part of `whole`, which is recorded at all levels of that, as a value of all but `left`."""
+    """Return a part of the recorded `whole`, brought to all levels of `whole` except `left`."""
     have, levels = levels_of(payload), levels_of(whole)
     for number in sorted(levels.keys() - have.keys() - {left.number}):
         level = levels[number]
@@ -321,7 +321,7 @@ def _completed(payload: Any, whole: Any, left: Level) -> Any:
 
 @provides("brought")
 def brought(tensor: Any, levels: Sequence[Level], local: bool = False) -> Any:
-    """`tensor` as a value of all of `levels`, whatever it has to do with them."""
+    """Return `tensor` as a value of all of `levels`, which it may or may not belong to."""
     have = levels_of(tensor._payload)
     for level in levels:
         if level.number not in have:
@@ -330,7 +330,7 @@ def brought(tensor: Any, levels: Sequence[Level], local: bool = False) -> Any:
 
 
 def check_levels(payloads: Sequence[Any]) -> dict[int, Level]:
-    """The levels of `payloads`, which must be under way."""
+    """Return the levels of `payloads`, all of which must be active."""
     found = levels_of(*payloads)
     for payload in payloads:
         if isinstance(payload, Lifted):
@@ -341,9 +341,10 @@ def check_levels(payloads: Sequence[Any]) -> dict[int, Level]:
 
 @provides("settled")
 def settled(tensor: Any) -> Any:
-    """`tensor` without the tangents that levels have dropped.
+    """Return `tensor` without tangents that levels have dropped.
 
-    It is another one, since nodes may hold this one to differentiate what left the level before.
+    The result is a new tensor, since nodes may hold the old one to differentiate values that left
+    the level earlier.
     """
     under_way = full_mode().levels
     for level in levels_of(tensor._payload).values():
@@ -354,7 +355,7 @@ def settled(tensor: Any) -> Any:
 
 @provides("raised")
 def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
-    """The arguments of an operation; those that are recorded with all levels of its result."""
+    """Return the arguments of an operation, the recorded ones at all levels of its result."""
     payloads = [tensor._payload for tensor in tensors]
     for value in params.values():
         if isinstance(value, tuple):
@@ -371,10 +372,10 @@ def raised(tensors: list[Any], params: dict[str, Any]) -> list[Any]:
 
 
 def leads_outside(outputs: Sequence[Any], inputs: Sequence[Any], rules: bool = False) -> bool:
-    """Whether the history of `outputs` goes anywhere but to the inputs of a transform.
+    """Return whether the history of `outputs` leads anywhere but to the inputs of a transform.
 
-    An input that has a history itself leads outside, too. The inputs of transforms that have ended
-    lead nowhere. With `rules` those count, too, that may use tensors of the outside when they run.
+    An input that has a history itself leads outside, too. Inputs of transforms that have ended lead
+    nowhere. With `rules`, nodes whose rules may use tensors from outside also lead there.
     """
     if any(tensor._edge is not LEAF for tensor in inputs):
         return True

@@ -2,17 +2,17 @@
 
 NOTE [masked branches]
 In ``where(x > 0, x.sqrt(), 0)`` the cotangent of ``x.sqrt()`` is 0 where `x` is 0, and the local
-derivative infinite: their product is NaN, though the value there has no influence. So below the
-operations that choose among elements (the records with ``masks=True``) a zero cotangent gives 0
-wherever the rule of an element-wise operation gives NaN. Nothing is looked at as long as nothing is
-wrong: a walk asks NumPy to report invalid operations, such as 0 * inf, and only once one has been
-reported (or is to be expected, since a mask has hidden NaN in the forward pass, which nothing
-reports) are the results of the rules that follow searched for NaN.
+derivative is infinite. Their product is NaN, although the value there has no influence. So below
+operations that select elements (records with ``masks=True``), a zero cotangent gives 0 wherever the
+rule of an element-wise operation gives NaN. This costs nothing in the common case: a walk has NumPy
+report invalid operations, such as 0 * inf, and only after a report are the results of the following
+rules searched for NaN. They are also searched if a mask hid NaN in the forward pass, since
+arithmetic with NaN is not reported.
 
-A walk that is traced holds for other values than those that it sees, so it searches always (what
-the compiler makes of that: NOTE [speculation] in `wengert.compiler.tracing.speculation`). Whether
-the results of a whole call lie below a mask is known when its backward pass runs, no sooner: what
-`Undecided` notes is kept or left out then.
+A traced walk will run on values that it has not seen, so it always searches (the compiler's part is
+NOTE [speculation] in `wengert.compiler.tracing.speculation`). Whether the results of a whole call
+lie below a mask is only known when its backward pass runs; then the replacements that `Undecided`
+notes are kept or dropped.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from wengert.interp.levels import Lifted
 from wengert.tape.base import LEAF, TensorBase
 
 INVALID: list[int] = []
-"""The threads in whose walks NaN is to be searched for: empty, nearly always."""
+"""The threads whose walks search for NaN: nearly always none."""
 MASKED: list[int] = []
-"""The threads whose walks have met an operation that chooses among elements."""
+"""The threads whose walks have met an operation that selects elements."""
 HIDING: weakref.WeakSet[Any] = weakref.WeakSet()
-"""Nodes behind which there may be NaN, hidden by a mask."""
+"""Nodes of masks that may hide NaN."""
 
 
 class Undecided:
-    """What a traced walk does about NaN.
+    """The replacements of NaN that a traced walk has made.
 
     Attributes
     ----------
-    pairs: What `unmasked` gave, what it was given, and whether that was below a mask of the walk.
-    masks, hides: Whether the walk has met a mask, and one that may have hidden NaN.
+    pairs: The result and the argument of each call of `unmasked`, and whether it was below a mask.
+    masks, hides: Whether the walk has met a mask, and whether one may have hidden NaN.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ _UNDECIDED: dict[int, Undecided] = {}
 
 @contextmanager
 def undecided() -> Iterator[Undecided]:
-    """Let a walk of this thread, which is traced, search as if it were below a mask."""
+    """Make a traced walk of this thread search as if it were below a mask."""
     thread = get_ident()
     below = thread in MASKED
     if below:
@@ -70,7 +70,7 @@ def undecided() -> Iterator[Undecided]:
 
 
 class _Report:
-    """Where NumPy reports invalid operations to."""
+    """The object to which NumPy reports invalid operations."""
 
     def write(self, _: str) -> None:
         search()
@@ -80,8 +80,8 @@ REPORT = _Report()
 
 
 def begin_search(traced: bool = False) -> bool:
-    """Before a walk: whether this thread searches for NaN already; it does so now if it must."""
-    # by its set, for a call would cost every walk
+    """Before a walk, start to search for NaN if needed; return whether the thread already did."""
+    # its set is tested directly, since a call would cost every walk
     hiding: set[Any] = HIDING.data  # type: ignore[attr-defined]
     if not (INVALID or hiding or traced):
         return False
@@ -94,7 +94,7 @@ def begin_search(traced: bool = False) -> bool:
 
 
 def end_search(before: bool) -> None:
-    """After a walk, with what `begin_search` gave."""
+    """After a walk, restore what `begin_search` returned."""
     if (INVALID or MASKED) and not before:
         thread = get_ident()
         if thread in _UNDECIDED:
@@ -105,24 +105,24 @@ def end_search(before: bool) -> None:
 
 
 def search() -> None:
-    """Let the walk of this thread search for NaN from here on."""
+    """Make the walk of this thread search for NaN from here on."""
     thread = get_ident()
     if thread not in INVALID:
         INVALID.append(thread)
 
 
 def stop_search() -> None:
-    """Let the walk of this thread search no more until something is reported again."""
+    """Make the walk of this thread stop searching until the next report."""
     thread = get_ident()
     if thread in INVALID:
         INVALID.remove(thread)
 
 
 def mark(hides: bool = False) -> None:
-    """Note that the walk of this thread has met an operation that chooses among elements.
+    """Note that the walk of this thread has met an operation that selects elements.
 
-    One that `hides` goes by a mask of its own, and NaN among the others is not seen. What goes by
-    the values themselves gives NaN for NaN.
+    An operation that `hides` selects by a separate mask, so NaN in unselected elements is not seen.
+    One that selects by the values themselves gives NaN for NaN.
     """
     thread = get_ident()
     if hides and thread in _UNDECIDED:
@@ -132,17 +132,17 @@ def mark(hides: bool = False) -> None:
 
 
 def is_below_mask() -> bool:
-    """Whether the walk of this thread has met an operation that chooses among elements."""
+    """Return whether the walk of this thread has met an operation that selects elements."""
     return bool(MASKED) and get_ident() in MASKED
 
 
 def is_searching() -> bool:
-    """Whether the walk of this thread searches for NaN."""
+    """Return whether the walk of this thread searches for NaN."""
     return bool(INVALID) and get_ident() in INVALID
 
 
 def unmasked(F: Any, g: Any, grad: Any) -> Any:
-    """What a rule made of `g`, with 0 in place of NaN where `g` is 0."""
+    """Return `grad`, which a rule made of `g`, with NaN replaced by 0 where `g` is 0."""
     if grad is None:
         return grad
     thread = get_ident()
@@ -161,24 +161,24 @@ def unmasked(F: Any, g: Any, grad: Any) -> Any:
 
 
 def holds_nan(value: Any) -> bool:
-    """Whether there is NaN among the elements of a tensor that operations have made."""
+    """Return whether a recorded tensor contains NaN."""
     if not isinstance(value, TensorBase) or value._edge is None or value._edge is LEAF:
         return False
     payload = value._payload
     while isinstance(payload, Lifted):
-        # that of a trace, too, which may be given up: the tensors stay
+        # also the example value of a trace: the trace may be abandoned, but the tensors stay
         payload = payload.array if payload.traced else next(iter(payload.contents()))
     return nan_in(payload)
 
 
 def nan_in(array: Any) -> bool:
-    """Whether there is NaN among the elements of an array."""
+    """Return whether an array contains NaN."""
     size = np.vdot(array, array)
     return bool(size != size)
 
 
 def hides(result: Any, *values: Any) -> Any:
-    """`result`, noting if one of the `values` that a mask has chosen it from holds NaN."""
+    """Return `result`, noting whether any of `values` that a mask selected from contains NaN."""
     if getattr(result, "_edge", None) is not None and any(map(holds_nan, values)):
         HIDING.add(result._edge)
     return result

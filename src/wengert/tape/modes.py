@@ -1,9 +1,8 @@
 """Layer 4 · tape: whether and how operations are recorded, per thread and per context.
 
-The mode is one immutable object in a context variable; None stands for the default (record, nothing
-else) and `NO_GRAD` for the default without recording, so that the path of one operation tests it
-with an ``is`` or two. Whatever else may be asked for (see `Mode`) makes another object, and sends
-operations along the general path.
+The mode is one immutable object in a context variable. None is the default (record, nothing else)
+and `NO_GRAD` is the default without recording, so that an operation tests its mode with one or two
+``is``. Any other setting (see `Mode`) makes a new object, and operations take the general path.
 """
 
 from __future__ import annotations
@@ -25,32 +24,34 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Mode:
-    """What may differ from the default.
+    """The settings that may differ from the default.
 
     Attributes
     ----------
     grad: Whether operations are recorded.
-    inference: What computes operations in inference mode, or None (see `wengert.tape.inference`).
-    anomaly: What computes and checks operations while anomalies are looked for, or None (see
+    inference: The object that computes operations in inference mode, or None (see
+        `wengert.tape.inference`).
+    anomaly: The object that computes and checks operations in anomaly mode, or None (see
         `wengert.tape.anomaly`).
-    hooks: Pairs of hooks that pack and unpack saved tensors; the last one counts.
-    refusal: Why there must be no such hooks, or None.
-    mutation: Keeps saved tensors as they were when they are written to, or None (see
+    hooks: Pairs of hooks that pack and unpack saved tensors; the last pair is used.
+    refusal: The reason why saved-tensor hooks are forbidden, or None.
+    mutation: The object that copies saved tensors before they are written to, or None (see
         `wengert.tape.saving`).
-    multithreading: Noted and reported; it has no effect.
-    dispatch: What computes operations in place of their kernels; the last one counts, and may have
-        the others compute (see `wengert.tape.record.run`).
-    levels: The transforms that are under way (see NOTE [levels] in `wengert.interp.levels`).
-    sides: On which sides of levels the backward pass under way works, or None (see NOTE [sides of a
-        level] in `wengert.tape.levels`).
-    tracing: What makes a program of all that is computed, or None (see
-        `wengert.compiler.tracing.trace`). Functions that make tensors know of it by `traced` and
-        `untraced` alone.
-    meta: Whether tensors are made without values, unless another device is asked for.
-    records, lifts, observed, special, inner, below: What follows: whether operations are recorded,
-        whether they may compute with other things than arrays, whether they take the common way
-        and are looked at afterwards, what computes them if not the common way, the mode in which
-        that has them computed, and the mode in which the last one of `dispatch` does.
+    multithreading: Stored and reported; it has no effect.
+    dispatch: Interpreters that compute operations in place of their kernels. The last is used, and
+        may delegate to the others (see `wengert.tape.record.run`).
+    levels: The active transforms (see NOTE [levels] in `wengert.interp.levels`).
+    sides: The sides of levels that the current backward pass works on, or None (see NOTE [sides of
+        a level] in `wengert.tape.levels`).
+    tracing: The current trace, or None (see `wengert.compiler.tracing.trace`). Functions that make
+        tensors see it only through `traced` and `untraced`.
+    meta: Whether tensors are made without values, unless a device is given.
+    records: Derived: whether operations are recorded.
+    lifts: Derived: whether operations may compute on values other than arrays.
+    observed: Derived: whether operations take the common path and are checked afterwards.
+    special: Derived: the object that computes operations if they do not take the common path.
+    inner: Derived: the mode in which `special` runs them.
+    below: Derived: the mode in which the last of `dispatch` runs them.
     """
 
     __slots__ = (
@@ -120,7 +121,7 @@ class Mode:
             self.inner = changed(self, inference=None, grad=False)
 
     def fields(self) -> dict[str, Any]:
-        """The arguments that make an equal mode."""
+        """Return the arguments that make an equal mode."""
         return {name: getattr(self, name) for name in _FIELDS}
 
 
@@ -155,13 +156,13 @@ def _under_way() -> tuple[Level, ...]:
 
 @provides("full_mode")
 def full_mode() -> Mode:
-    """The current mode, as an object also where it is the default."""
+    """Return the current mode as an object, even if it is the default."""
     mode = current_mode()
     return _DEFAULT if mode is None else mode
 
 
 def changed(mode: Mode | None, **changes: Any) -> Mode | None:
-    """`mode` with other values of some of its fields."""
+    """Return `mode` with some of its fields changed."""
     fields = {**(_DEFAULT if mode is None else mode).fields(), **changes}
     if {**fields, "grad": True} == _DEFAULT_FIELDS:
         return None if fields["grad"] else NO_GRAD
@@ -178,7 +179,7 @@ _OUTER: ContextVar[tuple[bool, ...]] = ContextVar("wengert_outer_devices", defau
 
 @provides("made_on")
 def _made_on(device: Any, for_a_while: bool) -> None:
-    """Have tensors made on another device; for a while: until that is asked with None."""
+    """Make tensors on `device`; with `for_a_while`, until a call with None."""
     outer = _OUTER.get()
     if device is None:
         change_mode(meta=outer[-1])
@@ -190,14 +191,14 @@ def _made_on(device: Any, for_a_while: bool) -> None:
 
 
 def mode_for_walk(mode: Mode | None, create_graph: bool) -> Mode | None:
-    """The mode of a backward pass that starts in `mode`."""
+    """Return the mode of a backward pass that starts in `mode`."""
     if mode is None or mode is NO_GRAD:
         return None if create_graph else NO_GRAD
     return changed(mode, grad=create_graph)
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations on tensors that require a gradient are recorded here and now.
+    """Return whether grad mode is on, so that operations are recorded.
 
     Examples
     --------
@@ -209,38 +210,38 @@ def is_grad_enabled() -> bool:
 
 
 def is_recording() -> bool:
-    """Whether operations are recorded: as `is_grad_enabled`, and never in inference mode."""
+    """Return whether operations are recorded: grad mode is on, and inference mode is off."""
     mode = current_mode()
     return mode is None or mode.records
 
 
 def mixes_dtypes() -> bool:
-    """Whether something makes one dtype of several, where a function would refuse them."""
+    """Return whether mixed dtypes are unified where a function would otherwise refuse them."""
     return any(context.mixes for context in full_mode().dispatch)
 
 
 def traced(origin: str, value: Any) -> Any:
-    """What a trace under way computes with in place of `value`.
+    """Return the symbol that the current trace, if any, uses in place of `value`.
 
     Parameters
     ----------
     origin
-        "constant" for what is the same in each run, "made" for new memory, "shared" for the memory
-        of an array, "unknown" for memory of either kind, "drawn" for a function that draws random
-        numbers: without a trace it comes back as it is.
+        "constant" for a value that is the same in each run, "made" for new memory, "shared" for the
+        memory of an array, "unknown" for memory of either kind, "drawn" for a function that draws
+        random numbers. Without a trace, `value` is returned unchanged.
     """
     mode = current_mode()
     return value if mode is None or mode.tracing is None else mode.tracing.enter(origin, value)
 
 
 def untraced(what: str, event: str = "stop") -> None:
-    """Tell a trace under way what the program does that a symbol does not show.
+    """Tell the current trace, if any, about an effect that no symbol shows.
 
     Parameters
     ----------
     event
-        "stop": later calls may do something else, so the trace cannot hold for them. "keep": later
-        calls find what this one makes. "draw": it is about to draw from a stream of random numbers.
+        "stop": later calls may behave differently, so the trace is not valid for them. "keep":
+        later calls find what this call makes. "draw": the program is about to draw random numbers.
     """
     mode = current_mode()
     if mode is not None and mode.tracing is not None:
@@ -248,13 +249,13 @@ def untraced(what: str, event: str = "stop") -> None:
 
 
 def decisions_taken() -> int | None:
-    """How many decisions a trace has come to; None where nothing traces, or below a transform."""
+    """Return the number of branches that the trace has met; None without one or in a transform."""
     mode = current_mode()
     return None if mode is None or mode.tracing is None or mode.levels else mode.tracing.decisions
 
 
 def is_multithreading_enabled() -> bool:
-    """What `set_multithreading_enabled` was last told.
+    """Return the value last given to `set_multithreading_enabled`.
 
     Examples
     --------
@@ -267,8 +268,8 @@ def is_multithreading_enabled() -> bool:
 class Switch:
     """A context manager and decorator that changes one field of the mode.
 
-    What it finds when it is entered is restored when it is left, whatever other fields have become
-    in between. One object may be entered several times, also by itself, as PyTorch's may.
+    On exit it restores the value from entry and leaves other fields as they are. One object may be
+    entered several times, also while it is active, as in PyTorch.
     """
 
     field = "grad"
@@ -285,14 +286,13 @@ class Switch:
         change_mode(**{self.field: self._before.pop()})
 
     def clone(self) -> Switch:
-        """Another one that does the same; a decorated function enters one at each call."""
+        """Return an equal switch; a decorated function enters a new one at each call."""
         return type(self)(self._value)
 
     def __call__(self, function: F) -> F:
-        """`function` run in this mode: also a generator function, for each of its steps.
+        """Decorate `function` to run in this mode; a generator function runs each step in it.
 
-        A class becomes a function that makes its instances in this mode, with a warning, as in
-        PyTorch.
+        A class becomes a function that makes instances in this mode, with a warning, as in PyTorch.
         """
         clone = self.clone
         if inspect.isclass(function):
@@ -306,7 +306,7 @@ class Switch:
 
             @functools.wraps(function)
             def generate(*args: Any, **kwargs: Any) -> Any:
-                # a generator function itself, for those who ask
+                # itself a generator function, for `inspect`
                 return (yield from _stepwise(function(*args, **kwargs), clone))
 
             return generate  # type: ignore[return-value]  # keeps the signature of `function`
@@ -340,7 +340,7 @@ def _stepwise(generator: Any, mode: Callable[[], contextlib.AbstractContextManag
 
 
 class _GradSwitch(Switch):
-    """A switch of recording, which is quick where nothing else is asked for."""
+    """A switch of recording, with a quick path for otherwise default modes."""
 
     def __enter__(self) -> None:
         mode = current_mode()
@@ -372,7 +372,7 @@ class _GradSwitch(Switch):
 class no_grad(_GradSwitch):
     """Record nothing: a context manager, and a decorator with or without parentheses.
 
-    The mode belongs to the thread and the context: another thread records unless it says so too.
+    The mode belongs to the thread and the context: other threads go on recording.
 
     Examples
     --------
@@ -390,7 +390,7 @@ class no_grad(_GradSwitch):
         return _GradSwitch(False)(function)
 
     def __init__(self) -> None:
-        # as the classes above it do, written out for speed
+        # the constructors of the base classes, inlined for speed
         self._value = False
         self._before = []
 
@@ -418,10 +418,10 @@ class enable_grad(_GradSwitch):
 
 
 class _AtOnce(Switch):
-    """A switch that is thrown when it is made: used as a function, it stays so.
+    """A switch that takes effect when it is made: called as a function, it stays in effect.
 
-    As a context manager it goes back to what was before it was made; as a decorator it has switched
-    nothing.
+    As a context manager it restores the value from before it was made; as a decorator it leaves the
+    current mode unchanged.
     """
 
     def __init__(self, value: Any) -> None:
@@ -436,7 +436,7 @@ class _AtOnce(Switch):
         change_mode(**{self.field: self._value})
 
     def __call__(self, function: F) -> F:
-        """Decorate `function`; making the decorator has not switched anything then."""
+        """Decorate `function`, and undo the switch that making the decorator caused."""
         change_mode(**{self.field: self._at_once})
         return super().__call__(function)
 
@@ -466,7 +466,7 @@ class set_grad_enabled(_AtOnce):
 
 
 class set_multithreading_enabled(_AtOnce):
-    """Accepted and reported by `is_multithreading_enabled`; a backward pass never starts threads.
+    """Set the value of `is_multithreading_enabled`; backward passes use one thread regardless.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Layer 4 · tape: backward passes inside of backward passes, however deep.
+"""Layer 4 · tape: backward passes nested in backward passes, to any depth.
 
 NOTE [deep nesting]
-A hook, or the `backward` of a custom Function, may begin a backward pass of its own, whose hooks
-begin others. Python allows a thread so many calls inside of one another. So where half of them are
-used up, the inner pass runs in a thread of its own, which the outer one waits for: as in PyTorch,
-and nowhere else does the tape start a thread. A pass that begins itself without end is an error, as
-a function is that calls itself so: each thread has memory for its stack.
+A hook, or the `backward` of a custom Function, may start a backward pass of its own, whose hooks
+start others. Python limits the depth of calls in a thread. So when half of that limit is used, the
+inner pass runs in a new thread while the outer one waits, as in PyTorch; the tape starts threads
+nowhere else. Unbounded nesting raises an error, like unbounded recursion, since each thread needs
+memory for its stack.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from collections.abc import Callable
 from typing import Any
 
 _MOST = 250
-"""So many threads may wait for one another: some 15,000 passes."""
+"""The limit of threads that wait for one another: about 15,000 passes."""
 _THREADS: contextvars.ContextVar[int] = contextvars.ContextVar("threads", default=0)
 
 
 def is_deep() -> bool:
-    """Whether this thread has used up half of the calls that may be inside of one another."""
+    """Return whether this thread has used up half of its recursion limit."""
     try:
         sys._getframe(sys.getrecursionlimit() // 2)
     except ValueError:
@@ -31,7 +31,7 @@ def is_deep() -> bool:
 
 
 def elsewhere(function: Callable[..., Any], *args: Any) -> None:
-    """Call `function` in a thread of its own, in this context, and wait until it has returned.
+    """Call `function` in a new thread with this context, and wait until it returns.
 
     Raises
     ------

@@ -39,15 +39,15 @@ __all__ = [
 
 
 USER_CODE: weakref.WeakSet[Any] = weakref.WeakSet()
-"""Live nodes that run a user's code, which may raise in the middle of a walk.
+"""Live nodes that run user code, which may raise in the middle of a walk.
 
-As long as there are any, walks let go of what was saved only when they have come to their end, so
-that a walk that raised can be repeated.
+As long as there are any, walks release saved values only when they have finished, so that a walk
+that raised can be repeated.
 """
 
 
 class NodeExtra:
-    """What few nodes have: hooks, tensors that retain their gradient, metadata.
+    """The attributes that few nodes have: hooks, outputs that retain their gradient, metadata.
 
     Attributes
     ----------
@@ -55,12 +55,12 @@ class NodeExtra:
     retained: Weak references to output tensors that keep their gradient, by output index.
     prehooks, posthooks: Hooks of the node itself, by handle id.
     metadata: A dictionary for users.
-    number: The sequence number that a program has set (see `wengert.tape.ordering`).
-    result_edge: For a node inside another (see `wengert.tape.inplace.CopySlices`): makes the edge
-        of its result, which is not an edge to the node itself.
+    number: The sequence number that the program has set (see `wengert.tape.ordering`).
+    result_edge: For a node inside another (see `wengert.tape.inplace.CopySlices`): a function that
+        returns the edge of its result, which does not lead to the node itself.
     """
 
-    # defaults on the class: most have one or two of these
+    # defaults live on the class: most nodes have one or two of these
     tensor_hooks: dict[tuple[int, int], Any] | None = None
     retained: dict[int, weakref.ref[TensorBase]] | None = None
     prehooks: dict[int, Any] | None = None
@@ -71,9 +71,9 @@ class NodeExtra:
 
 
 class Node(NodeBase):
-    """One operation on the tape; ``tensor.grad_fn`` is one.
+    """One operation on the tape; the type of ``tensor.grad_fn``.
 
-    A node keeps edges to the nodes that made its arguments, never to tensors that nobody saved.
+    A node holds edges to the nodes that made its arguments, and no tensors but those that it saved.
     Each primitive has a subclass of its own, made when it is first recorded, with a slot for each
     name that its rules need (see NOTE [rule parameters are the saved set]).
     """
@@ -94,28 +94,28 @@ class Node(NodeBase):
     """Whether the graph is shown as if the node were not there."""
     passed: int
     gives_all: ClassVar[bool] = False
-    """Whether hooks see also the gradients that nobody asked for."""
+    """Whether hooks also see gradients that were not asked for."""
     label: ClassVar[str]
     full_name: ClassVar[str] = ""
 
     # -- what the engine calls --------------------------------------------------------------------
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The cotangents for `edges` (None where the edge is None), from the output's.
+        """Return the cotangents for `edges` (None where the edge is None) from the output's.
 
         Parameters
         ----------
         g: The cotangent of the output; a tuple with None for several outputs.
-        keep: Whether what was saved is still needed afterwards.
-        edges: The node's edges, with None for those that nobody asks for.
+        keep: Whether the saved values are still needed afterwards.
+        edges: The node's edges, with None for those not asked for.
         """
         raise NotImplementedError
 
     apply_in: Callable[..., tuple[Any, ...]]
-    """As `apply`, in the namespace of the values: for cotangents that are not raw arrays."""
+    """Like `apply`, but in the namespace of the values: for cotangents other than raw arrays."""
 
     def step(self, g: Any, keep: bool, edges: tuple[Any, ...], raw: bool) -> tuple[Any, ...]:
-        """As `apply`, or with ``raw=False`` as `apply_in`, also where no cotangent arrived."""
+        """Call `apply`, or with ``raw=False`` `apply_in`; also handle a missing cotangent."""
         if g is None:
             if not keep:
                 self.release()
@@ -126,20 +126,20 @@ class Node(NodeBase):
         return self.apply(g, keep, edges) if raw else self.apply_in(g, keep, edges)
 
     def closes_over(self) -> bool:
-        """Whether its rule uses tensors that require a gradient and that no edge leads to."""
+        """Return whether its rule uses tensors that require a gradient but have no edge here."""
         return False
 
     def release(self) -> None:
-        """Let go of what was saved."""
+        """Release the saved values."""
 
     def width(self) -> int:
-        """The number of outputs that carry a gradient, where there may be several."""
+        """Return the number of differentiable outputs, for a node that may have several."""
         return len(self.outputs_meta)
 
     # -- what users see ---------------------------------------------------------------------------
 
     def name(self) -> str:
-        """The node's name, as PyTorch has it.
+        """Return the node's name, as in PyTorch.
 
         Examples
         --------
@@ -150,22 +150,22 @@ class Node(NodeBase):
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        """For each argument the node that made it and the number of its output, or (None, 0)."""
+        """The node and output number that made each argument, or ``(None, 0)``."""
         edges = self.edges
         if self.hidden:
-            # masks and indices, of which PyTorch shows nothing
+            # masks and indices, which PyTorch does not show
             edges = tuple(edge for i, edge in enumerate(edges) if i not in self.hidden)
         return tuple(target_of(edge) for edge in edges) + ((None, 0),) * self.blanks
 
     def register_hook(self, fn: Callable[[Any, Any], Any]) -> RemovableHandle:
-        """Call ``fn(grad_inputs, grad_outputs)`` each time the node has been run backwards.
+        """Register a hook to call as ``fn(grad_inputs, grad_outputs)`` after the node has run.
 
         Both are tuples of tensors or None: the gradients of the arguments, as in `next_functions`,
-        and of the outputs. What `fn` returns, if not None, takes the place of `grad_inputs`.
+        and of the outputs. If `fn` returns something other than None, that replaces `grad_inputs`.
 
         Returns
         -------
-        RemovableHandle: Whose ``remove()`` takes the hook away.
+        RemovableHandle: A handle whose ``remove()`` removes the hook.
 
         Examples
         --------
@@ -183,14 +183,14 @@ class Node(NodeBase):
         return register(ext.posthooks, fn)
 
     def register_prehook(self, fn: Callable[[Any], Any]) -> RemovableHandle:
-        """Call ``fn(grad_outputs)`` each time before the node is run backwards.
+        """Register a hook to call as ``fn(grad_outputs)`` before the node runs.
 
-        `grad_outputs` is a tuple of tensors or None. What `fn` returns, if not None, takes its
-        place. Hooks of the output tensors run earlier.
+        `grad_outputs` is a tuple of tensors or None. If `fn` returns something other than None,
+        that replaces `grad_outputs`. Hooks of the output tensors run earlier.
 
         Returns
         -------
-        RemovableHandle: Whose ``remove()`` takes the hook away.
+        RemovableHandle: A handle whose ``remove()`` removes the hook.
         """
         ext = self._extra()
         if ext.prehooks is None:
@@ -199,7 +199,7 @@ class Node(NodeBase):
         return register(ext.prehooks, fn)
 
     def retain(self, index: int, tensor: TensorBase) -> None:
-        """Let `tensor`, the output number `index`, keep its gradient."""
+        """Make `tensor`, output number `index`, retain its gradient."""
         ext = self._extra()
         if ext.retained is None:
             ext.retained = {}
@@ -211,14 +211,14 @@ class Node(NodeBase):
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        """A dictionary for the user's own notes on the node."""
+        """A dictionary for the user's own data about the node."""
         ext = self._extra()
         if ext.metadata is None:
             ext.metadata = {}
         return ext.metadata
 
     def _extra(self) -> NodeExtra:
-        """The node's rare attributes, made on first use."""
+        """Return the node's rare attributes, made on first use."""
         ext = self._ext
         if ext is None:
             ext = self._ext = NodeExtra()
@@ -231,7 +231,7 @@ class Node(NodeBase):
         set_number(self, sequence_nr)
 
     def __call__(self, *grads: Any) -> Any:
-        """The gradients of the arguments from those of the outputs, which are recorded.
+        """Compute the gradients of the arguments from those of the outputs, recorded.
 
         Examples
         --------
@@ -251,14 +251,14 @@ class Node(NodeBase):
     # -- what was saved ---------------------------------------------------------------------------
 
     def kept(self, name: str) -> Any:
-        """What is kept under `name`: tensors or stand-ins, or a parameter that holds arrays."""
+        """Return the stored value of `name`: tensors, stand-ins, or a parameter with arrays."""
         return getattr(self, self._slot(name))
 
     def keep(self, name: str, value: Any) -> None:
-        """Keep `value`, a stand-in or a tuple with some, in place of what was saved."""
+        """Replace the saved value of `name` by `value`, a stand-in or a tuple with stand-ins."""
         if name == "result":
             setattr(self, name, value)
-            # no version of any memory, nor of what was freed, so that rules have it unpacked
+            # a version that no memory has, and no freed value, so that rules unpack it
             name = "result_at"
             value = -2
         else:
@@ -284,9 +284,9 @@ class Node(NodeBase):
 
 
 class AccumulateGrad(Node):
-    """The node that stands for a leaf: the end of a path, where ``.grad`` is added to.
+    """The node that stands for a leaf: the end of a path, which adds to ``.grad``.
 
-    Edges to a leaf are the leaf itself; this node is made for those who ask for it.
+    Edges to a leaf are the leaf itself; this node is made only when it is asked for.
     """
 
     __slots__ = ("variable",)
@@ -298,17 +298,17 @@ class AccumulateGrad(Node):
         self.variable = variable
         self.edges = ()
         self._ext = None
-        # what its turn in a walk is: as soon as the gradient is complete
+        # the number of its turn in a walk: as soon as the gradient is complete
         self._seq = 1 - 2**64
 
     def _watch(self) -> None:
         WATCHED.add(self)
-        # the hooks are the leaf's, however long somebody holds the node
+        # the hooks belong to the leaf, even if nobody else holds the node
         self.variable._extra().accumulator = lambda: self
 
 
 def accumulator_of(leaf: TensorBase) -> AccumulateGrad:
-    """The node that stands for `leaf`, the same one as long as somebody holds it."""
+    """Return the node that stands for `leaf`, the same one as long as somebody holds it."""
     ext = leaf._extra()
     node: AccumulateGrad | None = ext.accumulator() if ext.accumulator is not None else None
     if node is None:
@@ -320,43 +320,43 @@ def accumulator_of(leaf: TensorBase) -> AccumulateGrad:
 _Edge = namedtuple("_Edge", ["node", "output_nr", "ownership_token"])
 
 
-# not a NamedTuple, which could not have further attributes
+# not a NamedTuple, which cannot have further attributes
 class GradientEdge(_Edge):
-    """Where the gradient of a tensor arrives: a node and the number of one of its outputs.
+    """The edge that a tensor's gradient arrives at: a node and the number of one of its outputs.
 
-    It stands for the tensor among the arguments of `backward` and `grad`, without keeping its
-    values.
+    Pass it to `backward` and `grad` in place of the tensor; it does not keep the tensor's values
+    alive.
 
     Parameters
     ----------
-    node : Node. What recorded the tensor; for a leaf, the node that adds to its ``.grad``.
-    output_nr : int. Which of the node's outputs the tensor is.
-    ownership_token : object, optional. Accepted for PyTorch's sake: an edge keeps its graph alive
-        by its node.
+    node : Node. The node that recorded the tensor; for a leaf, the node that adds to its ``.grad``.
+    output_nr : int. The number of the tensor among the node's outputs.
+    ownership_token : object, optional. Accepted for compatibility with PyTorch: an edge keeps its
+        graph alive through its node.
     """
 
     shape: tuple[int, ...] | None = None
-    """The shape of the gradient, where it is known."""
+    """The shape of the gradient, if known."""
     np_dtype: Any = None
 
     def __new__(cls, node: Any, output_nr: int, ownership_token: Any = None) -> GradientEdge:
-        """An edge to output `output_nr` of `node`."""
+        """Make an edge to output `output_nr` of `node`."""
         return super().__new__(cls, node, output_nr, ownership_token)
 
 
 class Unrecorded(Node):
-    """The history of a view that was made, while nothing was recorded, of what has one.
+    """The history of a view that was made, without recording, of a tensor that has a history.
 
-    As in PyTorch such a view requires a gradient, and none arrives.
+    As in PyTorch, such a view requires a gradient, but none arrives.
     """
 
     __slots__ = ("base", "was")
     label: ClassVar[str] = "Unrecorded"
 
     def __init__(self, was: tuple[str | None, int] = (None, 0), base: Any = None) -> None:
-        # the name of what recorded it before its shape changed unrecorded, and of which output
+        # the name and output number of the node that recorded it before an unrecorded reshape
         self.was = was
-        # the edge of what it is a view of, which it does not keep
+        # the edge of the tensor that it views, held weakly
         self.base = None if base is None else weakref.ref(edge_of(base))
         self.edges = ()
         self._ext = None
@@ -372,11 +372,11 @@ class Unrecorded(Node):
 def ends_at(
     edges: Iterable[Any], leaves: Iterable[Any], rules: bool = False, ended: bool = False
 ) -> bool:
-    """Whether all paths from `edges` end at `leaves`, or at `ended` inputs of transforms.
+    """Return whether all paths from `edges` end at `leaves`, or at `ended` inputs of transforms.
 
-    With `rules` those lead elsewhere, too, that may use other tensors when they run.
+    With `rules`, nodes whose rules may use other tensors lead elsewhere, too.
     """
-    # tensors and nodes are found by identity
+    # tensors and nodes hash by identity
     seen = {*leaves}
     stack = [*edges]
     while stack:
@@ -393,17 +393,17 @@ def ends_at(
         seen.add(node)
         following = [edge for edge in node.edges if edge is not None]
         if not following:
-            # no leaf ends this history, as that of a view made while nothing was recorded: the
-            # input of a transform that is under way may be on it
+            # a history without a leaf, like that of a view made without recording: an input of an
+            # active transform may be on it
             return False
         stack += following
     return True
 
 
 def is_leaf_edge(edge: Any) -> bool:
-    """Whether the edge is that of a tensor that no operation recorded.
+    """Return whether the edge is that of a tensor that no operation recorded.
 
-    It leads to a leaf itself from what was packed of that leaf (see `wengert.tape.saving`).
+    An edge may be the leaf itself if it was packed (see `wengert.tape.saving`).
     """
     return (
         edge is None or edge is LEAF or edge.__class__ is Unrecorded or isinstance(edge, TensorBase)
@@ -411,7 +411,7 @@ def is_leaf_edge(edge: Any) -> bool:
 
 
 def target_of(edge: Any) -> tuple[Any, int]:
-    """An edge as users see it: the node and the number of its output."""
+    """Return an edge as users see it: the node and the number of its output."""
     if edge is None or edge.__class__ is Unrecorded:
         return None, 0
     if isinstance(edge, TensorBase):
@@ -419,13 +419,13 @@ def target_of(edge: Any) -> tuple[Any, int]:
     if isinstance(edge, OutputEdge):
         return edge.node, edge.index
     if edge.unseen:
-        # it stands for its first edge, or for a constant
+        # shown as its first edge, or as a constant
         return target_of(edge.edges[0]) if edge.passed else (None, 0)
     return edge, 0
 
 
 def edge_of(tensor: TensorBase) -> Any:
-    """Where the gradient of `tensor` goes: None, a leaf, a node or one of its outputs."""
+    """Return the edge that the gradient of `tensor` flows to: None, a leaf, or a node's output."""
     edge = tensor._edge
     return tensor if edge is LEAF else edge
 

@@ -1,4 +1,4 @@
-"""Layer 4 · tape: what arguments become before a primitive sees them: tensors of one dtype."""
+"""Layer 4 · tape: conversion of a primitive's arguments to tensors of one dtype."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _PLAIN = frozenset({bool, int, float, complex})
 
 
 _EXACT = ("fractions", "decimal")
-"""Where Python's numbers are that are not stored in arrays."""
+"""The modules of Python's number types that arrays do not store."""
 
 
 def is_number(value: Any) -> bool:
-    """Whether `value` is a Python number: weaker than any array in promotion."""
+    """Return whether `value` is a Python number: weaker than any array in promotion."""
     if value.__class__ in _PLAIN:
         return True
     if isinstance(value, TensorBase | np.ndarray):
@@ -40,26 +40,26 @@ def is_number(value: Any) -> bool:
 
 
 def public(arg: str) -> str:
-    """The name that the public functions give to a primitive's argument."""
+    """Return the name of a primitive's argument in the public functions."""
     return "input" if arg == "self" else arg
 
 
 def cast(tensor: Any, dtype: np.dtype[Any]) -> Any:
-    """`tensor` in another dtype, recorded."""
+    """Return `tensor` converted to another dtype, recorded."""
     if tensor._payload.dtype == dtype:
         return tensor
     return PORTS.namespace.to_copy(tensor, dtype=dtype)
 
 
 def cast_for_number(prim: Primitive, tensor: Any, number: Any) -> Any:
-    """`tensor` in the dtype that an operation with a Python number has."""
+    """Return `tensor` in the dtype of an operation with a Python number."""
     if prim.promote is None:
         return tensor
     return cast(tensor, promote([tensor._payload], [number], prim.promote == "float"))
 
 
 def held(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A Python number as `dtype` holds it: fractions cut off for integers, negatives wrapped round.
+    """Return a Python number as `dtype` stores it: truncated for integers, negatives wrapped.
 
     Raises
     ------
@@ -90,13 +90,13 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 WRAPS: Facet[bool] = Facet("wraps", lambda prim: False)
-"""Whether PyTorch wraps numbers round that do not fit; other operations refuse them."""
+"""Whether PyTorch wraps numbers that do not fit; other operations refuse them."""
 TAKES_NUMBERS: Facet[bool] = Facet("takes_numbers", lambda prim: False)
-"""Whether PyTorch computes the operation of two numbers, too."""
+"""Whether PyTorch also accepts two numbers."""
 
 
 def fitting(form: Primitive, number: Any, dtype: np.dtype[Any]) -> Any:
-    """The number of an operation on integers, wrapped round where it does not fit into them."""
+    """Return the number of an operation on integers, wrapped where it does not fit."""
     if number.__class__ is not int or 0 <= number < 128 or dtype.kind not in "iu":
         return number
     limits = np.iinfo(dtype)
@@ -108,7 +108,7 @@ def fitting(form: Primitive, number: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def are_wider(prim: Primitive, payload: Any, others: tuple[Any, ...]) -> bool:
-    """Whether an operation on integers is to be computed in a wider dtype than it is written in."""
+    """Return whether an in-place operation on integers computes in a wider dtype."""
     arrays = [getattr(other, "_payload", other) for other in others if not is_number(other)]
     if prim.promote is None or all(array.dtype is payload.dtype for array in arrays):
         return False
@@ -116,10 +116,9 @@ def are_wider(prim: Primitive, payload: Any, others: tuple[Any, ...]) -> bool:
 
 
 def as_operands(prim: Primitive, values: Sequence[Any]) -> list[Any]:
-    """The arguments of `prim` as tensors, of one dtype if its record asks for it.
+    """Return the arguments of `prim` as tensors, of one dtype if its record requires it.
 
-    Arrays are taken as they are, sharing memory; Python numbers become 0-d arrays of the common
-    dtype.
+    Arrays are shared, not copied; Python numbers become 0-d arrays of the common dtype.
     """
     if _uniform(prim, values):
         return list(values)
@@ -189,7 +188,7 @@ def check_dtypes(prim: Primitive, args: Sequence[Any], params: Mapping[str, Any]
 
 
 def _uniform(prim: Primitive, values: Sequence[Any]) -> bool:
-    """Whether there is nothing to do: tensors, all of one dtype that needs no promotion."""
+    """Return whether all values are tensors of one dtype that needs no promotion."""
     dtype = None
     for i, value in enumerate(values):
         if not isinstance(value, TensorBase):

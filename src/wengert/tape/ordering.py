@@ -1,10 +1,11 @@
-"""Layer 4 · tape: the order of a walk where a program has set sequence numbers of its own.
+"""Layer 4 · tape: the order of a walk where the program has set sequence numbers.
 
 NOTE [set sequence numbers]
-The engine takes nodes by falling sequence number, which is right because a node is younger than all
-that its edges lead to. A number that a program sets need not be: it says only which of the nodes
-whose gradients are complete is to come first. So before such a walk the order is found by counting
-the edges that lead to each node, and for the time of the walk its nodes have numbers in that order.
+The engine runs nodes from the youngest to the oldest, which is correct because a node is younger
+than everything that its edges lead to. Numbers that a program sets need not have that property:
+they are priorities among the nodes whose gradients are complete. So before such a walk a
+topological order is found by counting the edges to each node, and the nodes have numbers in that
+order while the walk runs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ REORDERED: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def number_of(node: Any) -> int:
-    """The sequence number of `node` as users see it: the greater, the earlier."""
+    """Return the sequence number of `node` as users see it: the greater, the earlier it runs."""
     ext = node._ext
     if ext is not None and ext.number is not None:
         return int(ext.number)
@@ -39,7 +40,7 @@ def set_number(node: Any, number: int) -> None:
 
 @contextlib.contextmanager
 def in_order(nodes: Iterable[Any]) -> Iterator[None]:
-    """Let `nodes`, all that a walk may come to, come in the order of the numbers that were set."""
+    """Number `nodes`, all that a walk may reach, in the order of the numbers that were set."""
     waiting = dict.fromkeys(nodes, 0)
     for node in waiting:
         for target in _targets(node):

@@ -1,4 +1,4 @@
-"""Layer 4 · tape: the paths of a graph from an output to one of the tensors it was computed from.
+"""Layer 4 · tape: the paths of a graph from an output to a tensor that it was computed from.
 
 Nothing here recurses: graphs may be a million nodes deep.
 """
@@ -17,7 +17,7 @@ from wengert.tape.sites import line_of
 
 
 def same_edge(edge: Any, target: Any) -> bool:
-    """Whether `edge` leads to just what `target`, another edge, leads to."""
+    """Return whether `edge` and `target`, two edges, lead to the same output or leaf."""
     return edge is target or (
         edge._seq == 0
         and target._seq == 0
@@ -27,11 +27,11 @@ def same_edge(edge: Any, target: Any) -> bool:
 
 
 class Reach:
-    """What a walk from an edge comes to.
+    """The nodes and leaves that a walk from an edge reaches.
 
     Attributes
     ----------
-    nodes: The nodes, the youngest first: each before all that its edges lead to.
+    nodes: The nodes, the youngest first: each before those that its edges lead to.
     leaves: The leaves, in the order of the walk.
     """
 
@@ -52,9 +52,9 @@ class Reach:
 
 
 def leads_to(edge: Any, target: Any, not_leading: set[Any]) -> bool:
-    """Whether there is a path from `edge` to `target`.
+    """Return whether there is a path from `edge` to `target`.
 
-    `not_leading` holds nodes from which there is none, and grows by those that are found.
+    `not_leading` holds nodes from which there is none; the call adds those that it finds.
     """
     if same_edge(edge, target):
         return True
@@ -82,8 +82,8 @@ class Paths:
 
     Attributes
     ----------
-    between: The nodes on any of them, each with the number of steps that are left to the target.
-    passing: The same for those paths that pass no operation whose derivative is zero everywhere.
+    between: The nodes on any path, each with its distance to the target.
+    passing: The same for the paths without an operation whose derivative is zero everywhere.
     """
 
     def __init__(self, reach: Reach, target: Any) -> None:
@@ -119,9 +119,9 @@ class Paths:
         return 0 if same_edge(edge, self._target) else steps.get(node_of(edge), _FAR)
 
     def shortest(self, edge: Any) -> list[Any]:
-        """The nodes of the shortest path from `edge`, one that passes a gradient if there is any.
+        """Return the nodes of the shortest path from `edge`, without the target.
 
-        The target is not among them.
+        Paths that pass a gradient are preferred, if there are any.
         """
         path: list[Any] = []
         steps = self.passing if node_of(edge) in self.passing else self.between
@@ -135,7 +135,7 @@ class Paths:
 
 
 def _flat(node: Any) -> tuple[int, ...]:
-    """The arguments of the operation that its result is piecewise constant in."""
+    """Return the positions of the arguments in which the operation is piecewise constant."""
     prim = getattr(type(node), "prim", None)
     if prim is None or prim.variadic:
         return ()
@@ -143,12 +143,12 @@ def _flat(node: Any) -> tuple[int, ...]:
 
 
 def flat_nodes(path: list[Any]) -> list[Any]:
-    """Those nodes of a path that are piecewise constant in some argument."""
+    """Return the nodes of a path that are piecewise constant in some argument."""
     return [node for node in path if _flat(node)]
 
 
 def trouble(node: Any) -> tuple[str, str] | None:
-    """Why `node` cannot be run backwards: a short name for the reason and a message."""
+    """Return why `node` cannot be run backwards: a short name of the reason, and a message."""
     if isinstance(node, Invalidated):
         return "modified_in_place", node.message
     if isinstance(node, CopySlices):

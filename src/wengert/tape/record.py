@@ -1,9 +1,9 @@
-"""Layer 4 · tape: T, the namespace that computes on tensors and records; its general path.
+"""Layer 4 · tape: T, the namespace that computes on tensors and records, and its general path.
 
 NOTE [half precision]
-float16 and bfloat16 are dtypes to store numbers in. Every primitive, and every rule of one,
-computes in float32 and rounds its results: products and sums of several steps would overflow, or
-lose what digits there are, and NumPy gives bfloat16 with a number another dtype altogether.
+float16 and bfloat16 are storage dtypes. Every primitive and every rule computes in float32 and
+rounds its results: products and sums of several steps would otherwise overflow or lose their few
+digits, and NumPy promotes bfloat16 with a number to another dtype altogether.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from wengert.tape.views import attach_view
 def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute `prim` on any arguments and record it: the general path of every operation.
 
-    Numbers, arrays and mixed dtypes become tensors of one dtype first (see
-    `wengert.tape.operands`); a binary operation with a Python number goes to its form for numbers.
+    Numbers, arrays and mixed dtypes are first converted to tensors of one dtype (see
+    `wengert.tape.operands`); a binary operation with a Python number uses its form for numbers.
     """
     mode = current_mode()
     if mode is not None and mode.special is not None:
@@ -56,11 +56,11 @@ def record(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> An
         if is_number(self) and isinstance(other, TensorBase | np.ndarray) and prim.rscalar:
             return _with_number(TABLE[prim.rscalar], other, self)
     if prim.of_number:
-        # not to its generated code, which may have sent it here
+        # not by its generated code, which may have called this function
         return run(prim, *_of_form(prim, args[0], params[prim.params[0]]))
     operands = as_operands(prim, args)
     if (mode is None or mode is NO_GRAD) and not all(map(is_, operands, args)):
-        # what is common now is recorded by generated code
+        # the common case by now: generated code records it
         return getattr(T, prim.name)(*operands, **params)
     return run(prim, operands, params)
 
@@ -74,7 +74,7 @@ def _with_number(form: Primitive, tensor: Any, number: Any) -> Any:
 
 
 def _of_form(form: Primitive, tensor: Any, number: Any) -> tuple[list[Any], dict[str, Any]]:
-    """The operand and the parameter of the form for numbers of an operation."""
+    """Return the operands and the parameters of an operation's form for numbers."""
     if not isinstance(tensor, TensorBase):
         tensor = new_tensor(plain_array(tensor))
     tensor = cast_for_number(form, tensor, number)
@@ -89,11 +89,11 @@ _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 def run(
     prim: Primitive, tensors: list[Any], params: dict[str, Any], outs: list[Any] | None = None
 ) -> Any:
-    """Compute `prim` on tensors that need no promotion any more, and record it.
+    """Compute `prim` on tensors that need no further promotion, and record it.
 
     Parameters
     ----------
-    outs: New tensors of the results, where these are known and need not be computed.
+    outs: New tensors for the results, if these are known and need not be computed.
     """
     mode = current_mode()
     if mode is not None and mode.dispatch:
@@ -126,7 +126,7 @@ def run(
                 results = _widely(F, prim, payloads, params, half)
         except ValueError:
             if prim.broadcasts:
-                broadcast(*[p.shape for p in payloads])  # says which sizes differ
+                broadcast(*[p.shape for p in payloads])  # raises, and says which sizes differ
             raise
         outs = [new_tensor(r) for r in ((results,) if single else results)]
     recording = mode is None or mode.records
@@ -147,11 +147,11 @@ def run(
 
 
 _OF_BITS = frozenset({"nan_to_num", "nextafter"})
-"""What is about the numbers that a dtype has, and not about their values."""
+"""The primitives that depend on the representation of a dtype, not only on values."""
 
 
 def _half(prim: Primitive, payloads: list[Any]) -> Any:
-    """The dtype of arguments in half precision, if there are any, and in no other that floats.
+    """Return the half-precision dtype of the arguments; None if there is none, or a wider float.
 
     See NOTE [half precision].
     """
@@ -168,14 +168,14 @@ def _half(prim: Primitive, payloads: list[Any]) -> Any:
 
 
 def _single(payload: Any) -> Any:
-    # the result lies in memory as the copy does
+    # the result has the memory layout of the copy
     if payload.__class__ is np.ndarray:
         return to_copy(payload, np.dtype(np.float32))
     return payload.astype(np.float32)
 
 
 def _widely(F: Any, prim: Primitive, payloads: list[Any], params: dict[str, Any], half: Any) -> Any:
-    """What the kernel gives in float32, rounded at the end."""
+    """Run the kernel in float32, and round its results."""
     wide = [_single(p) if p.dtype == half else p for p in payloads]
     results = getattr(F, prim.name)(*wide, **params)
     if prim.outputs == 1:
@@ -213,9 +213,9 @@ _REAL = (np.ndarray, np.generic)
 def make_node(
     prim: Primitive, tensors: list[Any], payloads: list[Any], params: dict[str, Any], result: Any
 ) -> Any:
-    """A node of `prim` with edges and saved arguments, but not yet its output."""
+    """Make a node of `prim` with edges and saved arguments, but without its output."""
     for tensor in tensors:
-        # arrays refuse by themselves (see NOTE [invalidated views])
+        # arrays refuse on their own (see NOTE [invalidated views])
         if tensor._edge.__class__ is Invalidated:
             raise RuntimeError(tensor._edge.message)
     complexes = tuple([p.dtype.kind == "c" for p in payloads])
@@ -260,7 +260,7 @@ def make_node(
         )
         order: Sequence[str] = prim.saved_args
         if aside:
-            # hooks see them in PyTorch's order: by name
+            # saved in PyTorch's order, by name, which hooks see
             order = sorted(prim.saved_args)
         for name in order:
             tensor = by_name[name] if name in wanted else None
@@ -290,7 +290,7 @@ def make_node(
 
 
 def save_result(node: Any, out: Any) -> None:
-    """Save an output in its node: as payload and version cell, which makes no cycle."""
+    """Save an output in its node as payload and version cell, which avoids a cycle."""
     mode = current_mode()
     kept: Any = stand_in(mode, out) if keeps_aside(mode) else watched(out)
     if kept is out:

@@ -1,4 +1,4 @@
-"""Layer 4 · tape: the general way to apply a node's rules, for any payload, dtype and arity."""
+"""Layer 4 · tape: the general path to apply a node's rules, for any payload, dtype and arity."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from wengert.tape.saved import unpack
 
 
 def is_diagonal(prim: Primitive) -> bool:
-    """Whether each element of a gradient depends on that element of the cotangent alone."""
-    # products of vectors broadcast too, along all dimensions but one, which is a parameter
+    """Return whether each element of a gradient depends only on that element of the cotangent."""
+    # vector products broadcast, too, along all dimensions but one, which is a parameter
     product = prim.family == "bilinear" and prim.broadcasts and not prim.params
     return prim.is_differentiable and (prim.family == "elementwise" or product)
 
@@ -38,10 +38,10 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
     needed = {
         n for rule, want in zip(rules, wanted, strict=True) if want and rule for n in rule.names
     }
-    # all that was saved must be as it was, also what no rule that is wanted reads
+    # every saved value must be unchanged, also one that no wanted rule reads
     saved = {name: unpack(node, name, raw) for name in prim.saved}
     values = {name: value for name, value in saved.items() if name in needed}
-    # tensors have no level of their own, which values of transforms among the parameters have
+    # compute at the levels of lifted values among the parameters, which tensors do not show
     F: Any = namespace_of(*parts, *_flat(values.values())) if raw else PORTS.namespace
     if several:
         g = tuple(
@@ -92,7 +92,7 @@ def apply_rules(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[
 
 
 def _widened(F: Any, value: Any) -> Any:
-    """`value` in float32 if it has half the precision (see NOTE [half precision])."""
+    """Return `value` in float32 if it is in half precision (see NOTE [half precision])."""
     if isinstance(value, tuple):
         return tuple([_widened(F, part) for part in value])
     array = getattr(value, "_payload", value)

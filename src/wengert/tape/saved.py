@@ -1,4 +1,4 @@
-"""Layer 4 · tape: what nodes saved: its checks, and how users see it."""
+"""Layer 4 · tape: the saved values of nodes: their checks, and the attributes that show them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from wengert.tape.sites import line_of, shown
 
 
 def check_saved(node: Node, name: str, saved: Any, at: int | None = None) -> Any:
-    """A saved argument as a tensor; refused if it is gone or was written to since.
+    """Return a saved argument as a tensor; raise if it was freed, or written to since.
 
-    Where `name` stands for any number of arguments, `at` says which of them it is.
+    If `name` stands for any number of arguments, `at` is the number of the one to check.
     """
     if saved is FREED:
         raise errors.backward_twice(node.label, line_of(node))
@@ -41,7 +41,7 @@ def check_saved(node: Node, name: str, saved: Any, at: int | None = None) -> Any
 
 
 def check_result(node: Any) -> Any:
-    """The values of a saved output; refused if it is gone or was written to since."""
+    """Return the values of a saved output; raise if it was freed, or written to since."""
     if node.result is FREED:
         raise errors.backward_twice(node.label, line_of(node))
     if isinstance(node.result, Packed | Guarded):
@@ -58,7 +58,7 @@ def check_result(node: Any) -> Any:
 
 
 def sites_of(node: Any, cell: Any) -> tuple[str, str]:
-    """The lines that recorded `node` and that last wrote to memory, if they were noted."""
+    """Return the lines that recorded `node` and that last wrote to the memory, if noted."""
     return line_of(node), shown((list(cell[2]), None)) if len(cell) > 2 else ""
 
 
@@ -72,7 +72,7 @@ def _origin(node: Node, at: int) -> str:
 
 
 def unpack(node: Any, name: str, raw: bool) -> Any:
-    """What a rule gets for `name`: a payload, or with ``raw=False`` a tensor tied to the graph."""
+    """Return a rule's argument `name`: a payload, or with ``raw=False`` a tensor in the graph."""
     prim = node.prim
     if name in prim.args:
         saved = getattr(node, f"s_{name}")
@@ -96,7 +96,7 @@ def unpack(node: Any, name: str, raw: bool) -> Any:
             edge = ext.result_edge()
         else:
             edge = OutputEdge(node, 0) if node.several else node
-        # the payload of a packed one is nobody else's
+        # an unpacked payload is not shared, so it needs no version cell
         return new_tensor(result, edge, None if result is not node.result else node.result_vc)
     if name in prim.params:
         value = getattr(node, f"p_{name}")
@@ -111,14 +111,14 @@ def _is_packed(part: Any) -> bool:
 
 
 def _unpacked(value: Any) -> Any:
-    """`value`, a parameter, with arrays in place of what stands for some."""
+    """Return a parameter with its packed arrays unpacked."""
     if isinstance(value, tuple) and any(map(_is_packed, value)):
         return tuple(part._payload if _is_packed(part) else part for part in value)
     return value
 
 
 def _unpack_in_passes(node: Any, name: str) -> None:
-    """Let passes over `node` find arrays in a parameter, and put back what stands for them."""
+    """Make passes over `node` unpack a parameter's arrays before its rules, and repack after."""
     held: Any = None
 
     def unpack(grads: Any) -> None:
@@ -148,7 +148,7 @@ def _unpack_argument(
 
 
 _TENSORS = ("indices",)
-"""Parameters that are tensors to users."""
+"""Parameters that users see as tensors."""
 
 
 class SavedTensor:
@@ -171,14 +171,14 @@ class SavedTensor:
 
     @classmethod
     def of(cls, node: Any, name: str, at: int | None = None) -> SavedTensor:
-        """What `node` saved under `name`; of several tensors number `at`."""
+        """Return the tensor that `node` saved as `name`; of several, number `at`."""
         saved = cls.__new__(cls)
         saved._node, saved._name, saved._at = node, name, at
         return saved
 
     @property
     def data(self) -> Any:
-        """What is kept: the tensor, or what hooks packed it into."""
+        """The stored value: the tensor, or its packed form."""
         held = self._held()
         if isinstance(held, Packed):
             return held.packed
@@ -186,12 +186,12 @@ class SavedTensor:
 
     @property
     def unpack_hook(self) -> Callable[[Any], Any] | None:
-        """What makes the tensor of `data`, if hooks packed it."""
+        """The hook that unpacks `data`, or None if no hook packed it."""
         held = self._held()
         return held.unpack if isinstance(held, Packed) else None
 
     def unpack(self) -> Any:
-        """The saved tensor, as ``grad_fn._saved_self`` gives it."""
+        """Return the saved tensor, like ``grad_fn._saved_self``."""
         value = getattr(self._node, f"_saved_{self._name}")
         return value if self._at is None else value[self._at]
 
@@ -200,13 +200,13 @@ class SavedTensor:
         return held if self._at is None or held is FREED else held[self._at]
 
     def register_hooks(self, *hooks: Callable[[Any], Any]) -> None:
-        """Keep what the first hook makes of the tensor; the second makes the tensor of that again.
+        """Pack the tensor with the first hook; the second unpacks it when it is needed.
 
         Raises
         ------
-        RuntimeError: If hooks are set already, if the tensor has been freed, if there is none, or
+        RuntimeError: If hooks are already set, if the tensor has been freed, if none was saved, or
             if the first hook writes to its argument.
-        TypeError: Unless two functions are given.
+        TypeError: If the arguments are not two functions.
 
         Examples
         --------
@@ -269,9 +269,9 @@ class RawSaved:
 
 
 class Saved:
-    """The attribute ``_saved_<name>`` of a node: what its operation kept, or None.
+    """The attribute ``_saved_<name>`` of a node: the value that its operation saved, or None.
 
-    Not by ``__getattr__``, which would make every attribute of every node slower to read.
+    It is a descriptor since ``__getattr__`` would slow down every attribute of every node.
     """
 
     __slots__ = ("name",)
@@ -289,9 +289,9 @@ class Saved:
 
 
 def _shown(value: Any) -> Any:
-    """`value` with tensors for arrays."""
+    """Return `value` with tensors in place of arrays."""
     if isinstance(value, np.ndarray):
-        # a copy: a write to what is shown does not reach what the rule uses
+        # a copy, so that a write to it does not reach the value that the rule uses
         return new_tensor(value.copy())
     if isinstance(value, tuple) and any(isinstance(part, np.ndarray) for part in value):
         return tuple(map(_shown, value))
@@ -299,7 +299,7 @@ def _shown(value: Any) -> Any:
 
 
 class Shown:
-    """The attribute ``_saved_<name>`` of a node whose record says what it shows there."""
+    """The attribute ``_saved_<name>`` of a node whose record defines what it shows there."""
 
     __slots__ = ("form", "names")
 
@@ -318,7 +318,7 @@ class Shown:
 
 
 def saved_attributes(prim: Primitive) -> dict[str, Any]:
-    """The attributes in which nodes of `prim` show what they saved, or that they did not."""
+    """Return the attributes of nodes of `prim` that show their saved values."""
     names = {*prim.args, *prim.params, "result", *prim.saved}
     shown: dict[str, Any] = {
         f"_saved_{name}": Saved(name) for name in names if not name.endswith(METADATA)
@@ -343,7 +343,7 @@ def saved_attributes(prim: Primitive) -> dict[str, Any]:
 
 
 def _nothing() -> None:
-    """What nodes show of a name that they do not list."""
+    """Return None, which nodes show for a name that they do not list."""
 
 
 fill_sections(globals())

@@ -1,9 +1,9 @@
-"""Layer 4 · tape: what stands in a node for a saved tensor that hooks packed or that may change.
+"""Layer 4 · tape: stand-ins in nodes for saved tensors that are packed or may be written to.
 
 NOTE [packed saved tensors]
-A `Packed` has the attributes that nodes read of a saved tensor: its payload is unpacked when it is
-read, its version never changes, and its edge is that of no tensor, so that whoever needs one ties
-the payload to the node's own edge.
+A `Packed` has the attributes of a saved tensor that nodes read. Its payload is unpacked at each
+read, and its version never changes. Its edge matches that of no tensor, so code that needs a tensor
+in the graph ties the payload to the node's own edge.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from wengert.tape.handles import WATCHED
 from wengert.tape.modes import Mode, no_grad
 
 RUNNING: ContextVar[Any] = ContextVar("wengert_node", default=None)
-"""The node or leaf whose turn it is, where a user's code may ask."""
+"""The node or leaf that is running, set where user code may ask for it."""
 
 
 class Packed:
-    """A saved tensor in the form that a hook gave it."""
+    """A saved tensor in the form that a pack hook returned."""
 
     __slots__ = ("__weakref__", "dtype", "packed", "shape", "unpack")
     _vc = None
@@ -48,17 +48,17 @@ class Packed:
 
     @property
     def _payload(self) -> Any:
-        """The values of what the hook makes of the packed form."""
+        """The unpacked values."""
         return self.values_of(self.tensor())
 
     def values_of(self, tensor: Any) -> Any:
-        """The values of `tensor` in the dtype of what was packed."""
+        """Return the values of `tensor` in the dtype that was packed."""
         payload = tensor._payload
-        # hooks that save at a lower precision may leave the way back to us
+        # hooks that save at a lower precision may leave the conversion back to us
         return payload if payload.dtype == self.dtype else payload.astype(self.dtype)
 
     def tensor(self) -> Any:
-        """What the hook makes of the packed form."""
+        """Return the result of the unpack hook, checked."""
         tensor = self.unpack(self.packed)
         if not isinstance(tensor, TensorBase):
             raise TypeError(
@@ -75,9 +75,9 @@ class Packed:
 
 
 class Guarded:
-    """A saved tensor whose memory may be written to: the values are copied aside before.
+    """A saved tensor whose memory may be written to: its values are copied aside before a write.
 
-    Once they are, `cell` is None. Until then it shows writes that nobody announced.
+    After the copy, `cell` is None. Until then it detects writes that bypassed the copy.
     """
 
     __slots__ = ("__weakref__", "at", "cell", "values")
@@ -91,7 +91,7 @@ class Guarded:
 
     @property
     def _payload(self) -> Any:
-        """The values as they were when the tensor was saved."""
+        """The values from when the tensor was saved."""
         if self.cell is not None and self.cell[0] != self.at:
             raise errors.modified_in_place(
                 self.values,
@@ -106,7 +106,7 @@ class Guarded:
 
 
 class Watched(Guarded):
-    """A saved tensor whose tangents lie in memory of others; `lent` has its cells and counts."""
+    """A saved tensor whose tangents share memory; `lent` has the version cells and counts."""
 
     __slots__ = ("lent",)
 
@@ -116,7 +116,7 @@ class Watched(Guarded):
 
     @property
     def _payload(self) -> Any:
-        """The values, which nothing was written to since the tensor was saved."""
+        """The values, checked to be unchanged since the tensor was saved."""
         for cell, at in ((self.cell, self.at), *self.lent):
             if cell[0] != at:
                 raise errors.modified_in_place(
@@ -126,7 +126,7 @@ class Watched(Guarded):
 
 
 def watched(tensor: Any) -> Any:
-    """What is saved of `tensor`: itself, if no tangent of it lies in memory of another tensor."""
+    """Return what to save of `tensor`: itself, unless a tangent of it is in another's memory."""
     payload = tensor._payload
     lent = list(_lent(payload)) if isinstance(payload, Lifted) else None
     return Watched(tensor, lent) if lent else tensor
@@ -142,13 +142,13 @@ def _lent(payload: Lifted) -> Iterator[Any]:
 
 
 class Mutation:
-    """The saved tensors that are kept as they were, by the version cell of their memory.
+    """The saved tensors that are copied before a write, by the version cell of their memory.
 
     Attributes
     ----------
     tid_to_weakhandle
-        What stands for tensors whose memory was not written to since they were saved.
-    cloned: What stands for those that were copied aside, with the copies, while a graph needs them.
+        The stand-ins of tensors whose memory was not written to since they were saved.
+    cloned: The stand-ins of tensors that were copied, with the copies, while a graph needs them.
     """
 
     def __init__(self) -> None:
@@ -159,9 +159,9 @@ class Mutation:
         self.cloned: weakref.WeakKeyDictionary[Guarded, Any] = weakref.WeakKeyDictionary()
 
     def guard(self, tensor: Any) -> Guarded:
-        """What stands for `tensor` in a node: one object for all nodes, until it is written to."""
+        """Return the stand-in for `tensor`: one object for all nodes, until it is written to."""
         cell = tensor._share_version()
-        # a cell and a payload live as long as something guarded names them, so ids are their own
+        # a stand-in keeps its cell and payload alive, so their ids are unique
         key = (id(cell), id(tensor._payload))
         guarded = self.tid_to_weakhandle.get(key)
         if guarded is None or guarded.at != cell[0]:
@@ -170,7 +170,7 @@ class Mutation:
         return guarded
 
     def before_write(self, tensor: Any) -> None:
-        """Copy what is saved of the memory of `tensor`, which is about to be written to."""
+        """Copy the saved values in the memory of `tensor`, which is about to be written to."""
         for guarded in self._saved.pop(id(tensor._vc), ()):
             self.tid_to_weakhandle.pop((id(guarded.cell), id(guarded.values)), None)
             if isinstance(guarded.values, np.ndarray):
@@ -179,22 +179,22 @@ class Mutation:
             self.cloned[guarded] = new_tensor(guarded.values)
 
     def clear(self) -> None:
-        """Forget what is saved: a write to it makes the backward pass raise from now on."""
+        """Forget all saved tensors: from now on a write to one makes the backward pass raise."""
         self._saved.clear()
         self.tid_to_weakhandle.clear()
         self.cloned.clear()
 
 
 def keeps_aside(mode: Mode | None) -> bool:
-    """Whether saved tensors are not to be kept as they are."""
+    """Return whether nodes keep stand-ins in place of saved tensors."""
     return mode is not None and (bool(mode.hooks) or mode.mutation is not None)
 
 
 def stand_in(mode: Any, tensor: Any) -> Packed | Guarded:
-    """What is saved of `tensor` in a mode that keeps saved tensors aside."""
+    """Return the stand-in for `tensor` in a mode where `keeps_aside` holds."""
     if mode.hooks:
         packed = Packed(tensor, *mode.hooks[-1])
-        # what unpacks it may register hooks during a walk
+        # the unpack hook may register hooks during a walk
         WATCHED.add(packed)
         return packed
     guarded: Guarded = mode.mutation.guard(tensor)
@@ -202,11 +202,11 @@ def stand_in(mode: Any, tensor: Any) -> Packed | Guarded:
 
 
 def unpacked(node: Any, saved: Packed | Guarded, edge: Any) -> Any:
-    """The saved tensor of `node`, tied to the graph by `edge`."""
+    """Return the saved tensor of `node`, tied to the graph by `edge`."""
     token = RUNNING.set(node)
     try:
         if edge is None and saved.__class__ is Packed:
-            # a constant is handed out as the object that the hook gave
+            # return a constant as the very object that the hook returned
             tensor = saved.tensor()
             values = saved.values_of(tensor)
             same = tensor._edge is None and values is tensor._payload
@@ -217,5 +217,5 @@ def unpacked(node: Any, saved: Packed | Guarded, edge: Any) -> Any:
 
 
 def stood_in(node: Any, saved: Packed | Guarded) -> Any:
-    """A tensor with the values of what stands in `node` for a saved one."""
+    """Return a tensor with the values of a stand-in in `node`."""
     return unpacked(node, saved, saved._edge)

@@ -1,10 +1,10 @@
 """Layer 4 · tape: where in the user's program something happened.
 
 NOTE [sites]
-What is noted is a code object and the offset of an instruction; lines are looked up when they are
-shown. A node that saves tensors always notes where it was recorded: the code object as its `site`,
-and the offset as its `versions`, or behind these, so that no further object is kept. While
-anomalies are looked for, `site` holds a `Site` instead, with the frames around that one.
+A site is noted as a code object and the offset of an instruction; the line is looked up when it is
+shown. A node that saves tensors always notes where it was recorded: it keeps the code object as its
+`site`, and the offset as its `versions` or at their end, so that no further object is needed. In
+anomaly mode, `site` holds a `Site` instead, which includes the enclosing frames.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from typing import Any
 from wengert.base import __file__ as _BASE
 from wengert.base.sections import fill_sections
 
-# not by the place of this file, which may be compiled
+# not found from this file's path, since this module may be compiled
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(_BASE)), "")
 _RULES = os.path.join(_PACKAGE, "prims", "")
-"""Where rules are: what a rule records, a backward pass has recorded."""
+"""The folder of the rules: operations recorded in one were recorded by a backward pass."""
 _DEPTH = 8
 
 
 class _Ours(dict[str, bool]):
-    """Whether the file of a name is the library's own, or code that it generates."""
+    """Whether a file, by name, is the library's own or code that it generates."""
 
     def __missing__(self, name: str) -> bool:
         ours = self[name] = name.startswith((_PACKAGE, "<wengert "))
@@ -38,7 +38,7 @@ class _Ours(dict[str, bool]):
 
 
 class _Leads(dict[str, bool]):
-    """Whether the user's frame is outside of those of a file, the library's own."""
+    """Whether a file is the library's and its frames lead to the user's, by name."""
 
     def __missing__(self, name: str) -> bool:
         leads = self[name] = OURS[name] and not name.startswith((_RULES, "<wengert "))
@@ -49,16 +49,16 @@ OURS = _Ours()
 LEADS = _Leads()
 
 Site = tuple[list[Any], Any]
-"""The user's innermost frames, and what led there.
+"""The user's innermost frames, and their cause.
 
-The frames are a code object and the offset of an instruction for each, innermost first, in one flat
-list. What led there is, for what a backward pass recorded, the name of the node that it ran and
-that node's site; None otherwise.
+The frames are one flat list of a code object and an instruction offset for each, innermost first.
+The cause of an operation recorded by a backward pass is the name and the site of the node that the
+pass was running; otherwise it is None.
 """
 
 
 def outside(frame: Any) -> Any:
-    """The innermost frame that is the user's, from `frame` outwards; `frame` if none is."""
+    """Return the user's innermost frame, from `frame` outwards; `frame` if there is none."""
     ours = OURS
     outer = frame
     while ours[outer.f_code.co_filename]:
@@ -69,13 +69,13 @@ def outside(frame: Any) -> Any:
 
 
 def place() -> tuple[CodeType, int]:
-    """The user's innermost frame, as a code object and an offset."""
+    """Return the user's innermost frame, as a code object and an offset."""
     frame = outside(_getframe())
     return frame.f_code, frame.f_lasti
 
 
 def mark(node: Any) -> None:
-    """Note on a new node, which saves tensors, where the user's program is."""
+    """Note on a new node that saves tensors where the user's program is."""
     frame = outside(_getframe())
     node.site = frame.f_code
     versions = getattr(node, "versions", None)
@@ -83,7 +83,7 @@ def mark(node: Any) -> None:
 
 
 def site_here(cause: Any = None) -> Site:
-    """Where the user's program is."""
+    """Return where the user's program is, with `cause`."""
     frames: list[Any] = []
     frame: Any = _getframe()
     ours = OURS
@@ -98,15 +98,15 @@ def site_here(cause: Any = None) -> Site:
 
 
 _ABOVE = 2 if isinstance(outside, FunctionType) else 0
-"""How many frames lie between the user and `Frames.take`; compiled functions have none."""
+"""The number of frames between the user and `Frames.take`; compiled functions have none."""
 _RESUMED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
 
 class Frames:
-    """Takes the frames of the user's program, as a `Site` has them, time and again.
+    """Takes the frames of the user's program repeatedly, in the form of a `Site`.
 
-    Those around the innermost one are remembered with the caller's frame: while that stands at one
-    instruction nothing outside of it can change, unless something there is a generator.
+    The frames outside of the innermost one are cached with the caller's frame: while the caller is
+    at one instruction, they cannot change, unless one of them is a generator.
     """
 
     __slots__ = ("_at", "_caller", "_rest")
@@ -117,7 +117,7 @@ class Frames:
         self._rest: list[Any] = []
 
     def take(self) -> list[Any]:
-        """The frames as they are now."""
+        """Return the current frames."""
         frame: Any = _getframe(_ABOVE)
         ours = OURS
         while ours[frame.f_code.co_filename]:
@@ -138,19 +138,19 @@ class Frames:
             if not OURS[code.co_filename]:
                 rest += code, frame.f_lasti
             if code.co_flags & _RESUMED:
-                # may be resumed elsewhere
+                # may be resumed from elsewhere
                 self._caller = self
             frame = frame.f_back
 
 
 def site_of(node: Any) -> Site | None:
-    """Where `node` was recorded, with what led there, if anomalies were looked for."""
+    """Return the `Site` of `node`; None if it was not recorded in anomaly mode."""
     site = getattr(node, "site", None)
     return site if site.__class__ is tuple else None
 
 
 def line_of(node: Any) -> str:
-    """The line that recorded `node`, as `shown` gives it; empty if it was not noted."""
+    """Return the line that recorded `node`, in the form of `shown`; empty if not noted."""
     site = getattr(node, "site", None)
     if not isinstance(site, CodeType):
         return shown(site)
@@ -173,7 +173,7 @@ def _line(code: CodeType, offset: int) -> int:
 
 
 def shown(site: Site | None) -> str:
-    """The innermost line of a site, as ``fit.py:12  y = x.exp()``; empty if it is not known."""
+    """Return the innermost line of a site, as ``fit.py:12  y = x.exp()``; empty if unknown."""
     if site is None or not site[0]:
         return ""
     code, offset = site[0][:2]
@@ -184,7 +184,7 @@ def shown(site: Site | None) -> str:
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line of the user's program that runs, however deep below it the library is."""
+    """Warn at the current line of the user's program, at any depth inside the library."""
     frame = outside(_getframe())
     names = frame.f_globals
     warnings.warn_explicit(
@@ -202,7 +202,7 @@ _warns_always = False
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Say whether warnings that are given once are given each time.
+    """Set whether warnings that are normally given once are given each time.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def set_warn_always(b: bool, /) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """What `set_warn_always` was last told.
+    """Return the value last given to `set_warn_always`.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def is_warn_always_enabled() -> bool:
 
 
 def warn_once(message: str) -> None:
-    """Warn as `warn`, the first time, or each time after ``set_warn_always(True)``."""
+    """Call `warn` the first time only, or each time after ``set_warn_always(True)``."""
     if not _warns_always:
         if message in _WARNED:
             return
@@ -236,7 +236,7 @@ def warn_once(message: str) -> None:
 
 
 def warn_at(site: Site, message: str) -> None:
-    """Warn the user of something that happened at `site`."""
+    """Warn about an event at `site`."""
     if not site[0]:
         warn(message)
         return
@@ -245,7 +245,7 @@ def warn_at(site: Site, message: str) -> None:
 
 
 def traceback_of(site: Site) -> str:
-    """All frames of a site, outermost first, as tracebacks show them; not what led there."""
+    """Return all frames of a site as a traceback, outermost first, without its cause."""
     lines = []
     for code, offset in reversed(list(_pairs(site))):
         line = _line(code, offset)

@@ -1,12 +1,12 @@
-"""Layer 4 · tape: gradients of which only some elements are stored.
+"""Layer 4 · tape: sparse gradients, which store only some of their elements.
 
 NOTE [sparse gradients]
-The gradient of a table of which few rows were read is nearly all zeros. Where a program asks for
-it, an operation on a leaf has a `SparseNode` before its own node: it gives the leaf what its node
-was given, with the places where it belongs, as a sparse tensor of `wengert.sparse`. This is a
-value that the engine adds like any other, and what becomes ``.grad``, in walks on arrays and on
-tensors alike. Any other node would have to know what to do with it, so only leaves get one: what
-was computed gets a dense gradient, as does everything at a level of `vmap` or `jvp`.
+The gradient of a table is nearly all zeros if only few of its rows were read. On request, an
+operation on a leaf puts a `SparseNode` in front of its own node. It passes its cotangent on to the
+leaf as a sparse tensor of `wengert.sparse`, together with the positions in the leaf. The engine
+adds this value like any other, and it becomes ``.grad``, in walks on arrays and on tensors alike.
+Other nodes would have to handle sparse cotangents, so only leaves get them: a non-leaf gets a dense
+gradient, and so does every tensor at a level of `vmap` or `jvp`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wengert.tape.record import T
 
 
 class SparseNode(Node):
-    """An operation that reads elements of a leaf, whose gradient is to be sparse."""
+    """An operation that reads elements of a leaf and gives it a sparse gradient."""
 
     __slots__ = ("inner", "places", "shape")
     inner: Any
@@ -32,12 +32,12 @@ class SparseNode(Node):
     label: ClassVar[str]
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The cotangent of the leaf: `g`, and where in the leaf it belongs."""
+        """Return the leaf's cotangent: `g` with its positions in the leaf."""
         values = tensor_of(g)
         if isinstance(values._payload, Lifted):
             if not values._payload.traced:
                 return self.inner.apply_in(g, keep, self.inner.edges)[:1]
-            # of a trace that has been given up
+            # the example value of an abandoned trace
             values = new_tensor(values._payload.array)
         where, shape, kept = self.places(self.inner)
         values = T.unsafe_view(values, shape=shape)
@@ -61,15 +61,16 @@ class SparseNode(Node):
 
 
 def give_sparse(leaf: Any, out: Any, places: Callable[..., Any]) -> Any:
-    """Let `leaf` have a sparse gradient from `out`, which was read from it by an operation.
+    """Give `leaf` a sparse gradient from `out`, which an operation read from it.
 
     Parameters
     ----------
-    leaf: What was read, the first argument of the operation. Its gradient stays dense if it is no
-        leaf, or at a level of `vmap` or `jvp`.
+    leaf: The first argument of the operation. Its gradient stays dense if it is not a leaf, or at a
+        level of `vmap` or `jvp`.
     places
-        Called as ``places(node)``: of shape ``(sparse dimensions, n)`` the places in the leaf, the
-        shape of the cotangent as values for them, and which of these count, or None for all.
+        Called as ``places(node)``. It returns the positions in the leaf, of shape
+        ``(sparse dimensions, n)``, the shape of the cotangent as values for them, and the indices
+        of the positions to keep, or None for all.
     """
     mode = current_mode()
     node = out._edge
@@ -91,7 +92,7 @@ _KINDS: dict[str, type[SparseNode]] = {}
 
 
 def _kind(label: str) -> type[SparseNode]:
-    """The class of nodes with a name, since PyTorch's class has it."""
+    """Return the node class of a name, which PyTorch's class has."""
     kind = _KINDS.get(label)
     if kind is None:
         kind = _KINDS[label] = type(label, (SparseNode,), {"label": label, "__slots__": ()})

@@ -1,6 +1,6 @@
 """Layer 4 · tape: the node class, `apply` and recorder of each primitive, made on first use.
 
-What they are made of: NOTE [generated code].
+Their code is explained in NOTE [generated code].
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LIFTED: dict[str, type[Node]] = {}
 
 
 def _compile(name: str, signature: str, body: list[str], scope: dict[str, Any]) -> Any:
-    """The function `name` of generated lines, which show in tracebacks."""
+    """Compile generated lines to the function `name`; tracebacks show them."""
     source = "\n    ".join([f"def {name}({signature}):", "global _users", *body]) + "\n"
     filename = f"<wengert {name}>"
     scope["__name__"] = "wengert.tape.generated"
@@ -57,7 +57,7 @@ def _compile(name: str, signature: str, body: list[str], scope: dict[str, Any]) 
 
 
 def _release_of(prim: Primitive) -> Callable[[Any], None]:
-    """``release(node)``."""
+    """Make ``release(node)``."""
     if not saves_tensors(prim) and not freed_numbers(prim):
         return Node.release
     scope = {"FREED": FREED, "FREED_CELL": _FREED_CELL}
@@ -66,7 +66,7 @@ def _release_of(prim: Primitive) -> Callable[[Any], None]:
 
 
 def node_class(prim: Primitive) -> type[Node]:
-    """The class of the nodes that `prim` records, made on first use."""
+    """Return the class of the nodes that `prim` records, made on first use."""
     cls = _CLASSES.get(prim.name)
     if cls is None:
         label = prim.node.rsplit("::", 1)[-1]
@@ -84,7 +84,7 @@ def node_class(prim: Primitive) -> type[Node]:
             **saved_attributes(prim),
         }
         body["apply"] = _apply_of(prim) if applies_directly(prim) else apply_rules
-        # made when a graph of the backward pass is first asked for
+        # made when a recorded backward pass is first asked for
         single = prim.differentiable == 1 and not prim.variadic
         body["apply_in"] = _first_apply_in if single else apply_rules
         bases: tuple[Any, ...] = (Node,)
@@ -98,7 +98,7 @@ def node_class(prim: Primitive) -> type[Node]:
 
 
 def level_class(prim: Primitive) -> type[Node]:
-    """The class of nodes whose rules are applied generally: complex, half, not of arrays."""
+    """Return the node class that uses the general path: complex, half precision, not arrays."""
     cls = _LIFTED.get(prim.name)
     if cls is None:
         body = {
@@ -124,7 +124,7 @@ def _first_apply_in(node: Any, g: Any, keep: bool, edges: tuple[Any, ...]) -> tu
 
 
 def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:
-    """``apply(node, g, keep, edges)``, or the form for tensors, whose operations are recorded."""
+    """Make ``apply(node, g, keep, edges)``, or its recorded form for tensors."""
     F: Any = PORTS.namespace if recorded else K
     scope: dict[str, Any] = {
         "F": F,
@@ -155,7 +155,7 @@ def _apply_of(prim: Primitive, recorded: bool = False) -> Callable[..., Any]:
 
 
 def _rule(prim: Primitive, rule: Any) -> Callable[..., Any]:
-    """The function of a rule on raw arrays; of large ones by native code, if the record says so."""
+    """Return a rule's function on raw arrays; it may use native code for large ones."""
     how, call = FUSED[prim], rule.call
     if how not in ("elements", "whole"):
         return call
@@ -174,7 +174,7 @@ def _rule(prim: Primitive, rule: Any) -> Callable[..., Any]:
 
 
 def _scope(prim: Primitive, slow: Callable[..., Any] | None, form: Primitive | None = None) -> Any:
-    """What the steps of recording `prim`, and its `form` for numbers, refer to."""
+    """Return the names that the steps of `prim`, and of its `form` for numbers, refer to."""
     scope: dict[str, Any] = {
         "_slow": slow,
         "_new": TensorBase.__new__,
@@ -206,11 +206,11 @@ def _scope(prim: Primitive, slow: Callable[..., Any] | None, form: Primitive | N
 
 
 def recorder(prim: Primitive, slow: Callable[..., Any]) -> Any:
-    """The function that computes `prim` on tensors and records it.
+    """Make the function that computes `prim` on tensors and records it.
 
     Parameters
     ----------
-    slow: ``slow(prim, args, params)``, for all that is not common.
+    slow: ``slow(prim, args, params)``, the general path for uncommon arguments.
     """
     return _made(prim, slow, prim.name, "recorder", number_form(prim, False))
 
@@ -218,10 +218,10 @@ def recorder(prim: Primitive, slow: Callable[..., Any]) -> Any:
 def _made(
     prim: Primitive, slow: Callable[..., Any], name: str, kind: str, form: Primitive | None
 ) -> Any:
-    """The function called `name` of one of the kinds of `Steps`, compiled if it can be."""
+    """Make the function `name` from one kind of `Steps`, compiled if possible."""
     maker = compiled_maker(prim, kind)
     scope = _scope(prim, slow, form)
-    # the steps of the form are among those of the operator
+    # the operator's code includes the steps of the form
     if maker is not None and (form is None or compiled_maker(form) is not None):
         return maker(scope)
     steps = Steps(prim)
@@ -231,12 +231,12 @@ def _made(
 
 
 def operator(prim: Primitive, slow: Callable[..., Any], name: str, reflected: bool = False) -> Any:
-    """The method `name` of tensors: a binary operator, where the other argument may be a number.
+    """Make the tensor method `name`: a binary operator whose other argument may be a number.
 
     Parameters
     ----------
-    slow: ``slow(prim, args, params)``, for all that is not common.
-    reflected: Whether the tensor is to the right.
+    slow: ``slow(prim, args, params)``, the general path for uncommon arguments.
+    reflected: Whether the tensor is the right operand.
     """
     form = number_form(prim, reflected)
     if "f" in prim.refuses or (reflected and form is None):
@@ -250,10 +250,10 @@ _NODE_FACTORIES: dict[str, Any] = {}
 
 
 def node_factory(prim: Primitive) -> Any:
-    """The function that makes a node of `prim` for values that are written elsewhere.
+    """Return the function that makes a node of `prim` for an in-place write.
 
-    It takes the arguments and parameters of the recorder and gives a node without its result, or
-    None where they are not all of one real floating dtype. Made on first use.
+    It takes the recorder's arguments and parameters and returns a node without its result, or None
+    if they are not all of one real floating dtype. Made on first use.
     """
     made = _NODE_FACTORIES.get(prim.name)
     if made is None:

@@ -1,14 +1,14 @@
-"""Layer 4 · tape: what recording a primitive, and applying its rules, comes to: its steps as code.
+"""Layer 4 · tape: the steps of recording a primitive and applying its rules, as generated code.
 
 NOTE [generated code]
-A generic recorder that loops over arguments, parameters and saved names costs about twice what the
-same steps cost written out. So the steps are written out, once for each primitive, when it is first
-used. The recorder handles what is common (tensors of one real floating type, in the default mode or
-under `no_grad`) and hands everything else to `wengert.tape.record`; both make nodes that the
-general `apply_rules` understands, and the tests run every primitive both ways.
+A generic recorder that loops over arguments, parameters and saved names costs about twice as much
+as the same steps unrolled. So the steps are unrolled to code, once for each primitive, when it is
+first used. The generated recorder handles the common case (tensors of one real floating dtype, in
+the default mode or under `no_grad`) and passes everything else on to `wengert.tape.record`. Both
+make nodes that the general `apply_rules` understands, and the tests run every primitive both ways.
 
-`Steps` says which steps these are, in Python. A subclass may say some of them in other words:
-native/generate.py does, for Cython, where the attributes of tensors and nodes have types.
+`Steps` writes the steps as Python. A subclass may write some of them differently: the one in
+native/generate.py writes Cython, where the attributes of tensors and nodes have types.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def _within(lines: Iterator[str] | list[str]) -> list[str]:
 class Steps:
     """The steps for one primitive, as lines of Python.
 
-    Names that start with an underscore are not names of arguments or parameters.
+    Where a method returns lines, its docstring says what the lines do. Names that start with an
+    underscore are never names of arguments or parameters.
 
     Parameters
     ----------
     prim: The primitive.
     tag
-        What the names that depend on the primitive end with, where the steps of two are in one
-        function.
+        The suffix of names that depend on the primitive, where one function has the steps of two.
     """
 
     def __init__(self, prim: Primitive, tag: str = "") -> None:
@@ -52,7 +52,7 @@ class Steps:
             self.packed = f"({', '.join(args)},), {self.named}"
             self.signature = ", ".join([*args, *(["*", *prim.params] if prim.params else [])])
         self.slow = f"return _slow(_prim{tag}, {self.packed})"
-        self.depth = 2  # the callers of the namespace are the library's
+        self.depth = 2  # the namespace is called by the library
         self.numbered = "next_sequence()"
         self.offset = "_frame.f_lasti"
         self.of_numbers = "type({}) in NUMBERS"
@@ -61,14 +61,14 @@ class Steps:
     # -- applying rules ----------------------------------------------------------------------------
 
     def apply(self) -> list[str]:
-        """The body of ``apply(node, g, keep, edges)`` for raw arrays."""
+        """Return the body of ``apply(node, g, keep, edges)`` for raw arrays."""
         prim = self.prim
         if prim.variadic:
             return [f"return tuple({self.rule(0, self._values(0))})"]
-        # with one argument, whose gradient is asked for
+        # a single argument, whose gradient is needed
         lines = [f"{', '.join(self.edges())}, = edges"] if len(prim.args) > 1 else []
         if prim.differentiable != 1:
-            # zeros in place of what did not arrive
+            # zeros in place of missing cotangents
             lines += ["for _part in g:", "    if _part is None:"]
             lines += ["        return apply_rules(node, g, keep, edges)"]
         if prim.masks:
@@ -81,7 +81,7 @@ class Steps:
         return [*lines, *self._released(), *self._results()]
 
     def apply_recorded(self) -> list[str]:
-        """The body of ``apply_in(node, g, keep, edges)``, for tensors, which is recorded."""
+        """Return the body of ``apply_in(node, g, keep, edges)`` for tensors, recorded."""
         prim = self.prim
         lines = [
             "if g.__class__ is not Tensor or g._payload.__class__ not in PLAIN or g._level:",
@@ -106,15 +106,15 @@ class Steps:
         return [*lines, *self._released(), *self._numbers(), *self._results(recorded=True)]
 
     def edges(self) -> list[str]:
-        """The names of the edges to the arguments."""
+        """Return the names of the edges to the arguments."""
         return [f"e{i}" for i in range(len(self.prim.args))]
 
     def loaded(self, name: str, i: int) -> list[str]:
-        """``s_name``, the saved argument number `i`, which has not been written to since."""
+        """Load ``s_name``, the saved argument number `i`, and check its version."""
         return [f"s_{name} = node.s_{name}", *self.checked(name, i)]
 
     def checked(self, name: str, i: int) -> list[str]:
-        """That a saved argument has not been written to since."""
+        """Check that a saved argument has not been written to since."""
         always = all(name in self.prim.rules[j].names for j in self.traced)  # type: ignore[union-attr]
         saved = "" if always else f"s_{name} is not None and "
         return [
@@ -134,19 +134,19 @@ class Steps:
         return ["node.result = FREED", "node.result_vc = FREED_CELL"]
 
     def _numbers(self) -> list[str]:
-        """That numbers are let go of, unless they are kept."""
+        """Release the saved numbers, unless they are kept."""
         freed = [f"node.p_{name} = FREED" for name in freed_numbers(self.prim)]
         return ["if not keep:", *_within(freed)] if freed else []
 
     def release(self) -> list[str]:
-        """The body of ``release(node)``."""
+        """Return the body of ``release(node)``."""
         names = self.prim.saved_args
         freed = [f"if node.s_{name} is not None: node.s_{name} = FREED" for name in names]
         numbers = [f"node.p_{name} = FREED" for name in freed_numbers(self.prim)]
         return [*freed, *numbers, *self._freed_result()]
 
     def _values(self, i: int, recorded: bool = False) -> dict[str, str]:
-        """What rule number `i` is called with, by name."""
+        """Return the arguments of rule number `i`, by name."""
         prim = self.prim
         values = {"F": "F", "g": "g"}
         for name in prim.rules[i].names:  # type: ignore[union-attr]
@@ -161,7 +161,7 @@ class Steps:
         return values
 
     def rule(self, i: int, values: dict[str, str]) -> str:
-        """Rule number `i` as an expression."""
+        """Return rule number `i` as an expression."""
         return f"rule{i}({', '.join(values.values())})"
 
     def _results(self, recorded: bool = False) -> Iterator[str]:
@@ -194,13 +194,13 @@ class Steps:
     # -- recording ---------------------------------------------------------------------------------
 
     def recorder(self, form: Steps | None = None) -> list[str]:
-        """The body of the function that computes the primitive on tensors and records it.
+        """Return the body of the function that computes the primitive on tensors and records it.
 
-        A number to the right goes to its `form` for numbers.
+        A number on the right is handled by the `form` for numbers.
         """
         prim, tag = self.prim, self.tag
         if form is not None:
-            # the first argument may be no tensor
+            # the first argument may not be a tensor
             form.slow, form.depth = self.slow, self.depth
             return [*form.for_number(*prim.args), *self.recorder()]
         if prim.variadic:
@@ -220,7 +220,7 @@ class Steps:
         if parts(prim):
             return [*self.opened(), f"_r = {self.computed()}", *self._parting()]
         lines = [*self._of_number(), *self.opened(), *self.made(), *computed]
-        # without one; `attach_view` may set the edge of a view
+        # the result has no edge; `attach_view` may set that of a view
         unrecorded = [] if prim.view else self.cut()
         if prim.view:
             lines += self.cut()
@@ -248,7 +248,7 @@ class Steps:
         ]
 
     def _attached(self, outs: list[str]) -> list[str]:
-        """That the node is the history of the outputs that have one."""
+        """Make the node the history of the differentiable outputs."""
         count, node = self.prim.differentiable or 1, f"_node{self.tag}"
         if count == 1:
             return [f"_out._edge = {node}"]
@@ -257,17 +257,17 @@ class Steps:
         return [*edges, f"{node}.outputs_meta = ({known})"]
 
     def tensor(self, i: int) -> str:
-        """Argument number `i`, a tensor."""
+        """Return argument number `i`, a tensor, as an expression."""
         return self.prim.args[i]
 
     def opened(self) -> list[str]:
-        """The mode, and the arrays of the arguments; what is not common goes the general way."""
+        """Load the mode and the arrays of the arguments; the uncommon takes the general path."""
         load = [f"a{i} = {arg}._payload" for i, arg in enumerate(self.prim.args)]
         if self.prim.view:
             load.append(f"if type(a0) is not ndarray: a0 = {self.prim.args[0]}._array()")
         load.append(f"_dtype = a{self.typed[0]}.dtype")
         same = " or ".join(f"a{i}.dtype is not _dtype" for i in self.typed[1:])
-        # integers and bools, which have no derivative, are computed as they are
+        # integers and bools have no derivative, and are just computed
         prim = self.prim
         whole = ""
         if prim.view or not (prim.promote == "float" or prim.refuses or prim.of_number):
@@ -275,11 +275,11 @@ class Steps:
             none = "_dtype is None or " if len(self.typed) > 1 else ""
             whole = f" and ({none}type(a{i}) is not ndarray or _dtype.kind not in 'iub')"
         observed = " and not _m.observed" if self._is_observed() else ""
-        # a result of another dtype need not be differentiable
+        # a result of another dtype may not be differentiable
         converted = " or (dtype is not F32 and dtype is not F64)" if "dtype" in prim.params else ""
         return [
             "_m = _mode()",
-            # the `try` is an instruction if it has a line of its own
+            # a `try` on a line of its own would be an instruction
             *(["try:", *_within(load)] if same or self.prim.view else [f"try: {'; '.join(load)}"]),
             *([f"    if {same}: _dtype = None"] if same else []),
             "except AttributeError:",
@@ -291,30 +291,30 @@ class Steps:
         ]
 
     def _is_observed(self) -> bool:
-        """Whether the result may be looked at afterwards; several are in the general way."""
+        """Return whether anomaly mode may check the result after the common path."""
         return self.prim.outputs == 1
 
     def computed(self) -> str:
-        """The kernel's result, as an expression."""
+        """Return the kernel's result, as an expression."""
         if self.prim.infix:
             return self.prim.infix.format(*self.arrays)
         given = ", ".join([*self.arrays, *([self.keywords] if self.keywords else [])])
         return f"_kernel{self.tag}({given})"
 
     def made(self, out: str = "_out") -> list[str]:
-        """`out`, a new tensor without a payload and an edge."""
+        """Make `out`, a new tensor without a payload or an edge."""
         return [f"{out} = _new(Tensor)", f"{out}._vc = {out}._ext = None"]
 
     def cut(self, out: str = "_out") -> list[str]:
-        """That `out` has no edge."""
+        """Set the edge of `out` to None."""
         return [f"{out}._edge = None"]
 
     def created(self) -> list[str]:
-        """``_node``, a new node with nothing in it."""
+        """Make ``_node``, a new empty node."""
         return [f"_node{self.tag} = Node{self.tag}()"]
 
     def sited(self) -> list[str]:
-        """``_frame``, the user's, and ``_code``, if nodes note these (see NOTE [sites])."""
+        """Load the user's ``_frame`` and its ``_code``, if nodes note them (see NOTE [sites])."""
         if not saves_tensors(self.prim):
             return []
         return [
@@ -322,7 +322,7 @@ class Steps:
             "except ValueError:",
             "    _frame = _getframe()",
             "    _code = _frame.f_code",
-            # the user's, as when it was last looked at; what asks most often asks in a row
+            # the last code object known as the user's; repeated operations come from one function
             "if _code is not _users:",
             "    try:",
             "        while LEADS[_code.co_filename]: _frame = _frame.f_back; _code = _frame.f_code",
@@ -333,7 +333,7 @@ class Steps:
         ]
 
     def node(self, sited: bool = False) -> list[str]:
-        """``_node``, new, with its edges."""
+        """Make ``_node`` with its edges."""
         targets = [
             f"{self.tensor(i)} if e{i} is LEAF else e{i}" if i in self.traced else "None"
             for i in range(len(self.prim.args))
@@ -378,11 +378,11 @@ class Steps:
             yield f"{node}.shapes = None if {self.alike()} else ({shapes},)"
 
     def alike(self) -> str:
-        """Whether all arrays are of one shape, as an expression."""
+        """Return the test whether all arrays are of one shape, as an expression."""
         return " == ".join(f"{a}.shape" for a in self.arrays)
 
     def _parting(self) -> list[str]:
-        """The rest of a recorder for several outputs, which are views."""
+        """Return the rest of a recorder for several outputs, which are views."""
         node = f"_node{self.tag}"
         given = f"{self.tensor(0)}, _r, _prim{self.tag}, {self.named}"
         return [
@@ -396,7 +396,7 @@ class Steps:
         ]
 
     def _joining(self) -> list[str]:
-        """The recorder for any number of arguments."""
+        """Return the recorder for any number of arguments."""
         prim, node = self.prim, f"_node{self.tag}"
         listed = "(e if (e := t._edge) is not LEAF else t) for t in tensors"
         shapes = [
@@ -440,7 +440,7 @@ class Steps:
     # -- operators and writing ---------------------------------------------------------------------
 
     def operator(self, form: Steps | None = None) -> list[str]:
-        """The body of an operator: as that of the recorder, but its callers are the user's."""
+        """Return the body of an operator: like the recorder's, but called by the user."""
         self.depth = 1
         if form is None:
             return self.recorder()
@@ -448,7 +448,7 @@ class Steps:
         return [*form.for_number(*self.prim.args), *self.recorder()]
 
     def _of_number(self) -> list[str]:
-        """The steps of a comparison with a number to the right."""
+        """Return the steps of a comparison with a number on the right."""
         prim = self.prim
         if prim.infix is None or prim.is_differentiable or len(prim.args) != 2:
             return []
@@ -464,7 +464,7 @@ class Steps:
         ]
 
     def reflected(self, form: Steps) -> list[str]:
-        """The body of an operator whose tensor is to the right: a number goes to its `form`."""
+        """Return the body of an operator whose tensor is on the right; `form` handles numbers."""
         form.depth = 1
         return [
             *form.for_number("self", "other"),
@@ -472,7 +472,7 @@ class Steps:
         ]
 
     def for_number(self, tensor: str, other: str) -> list[str]:
-        """The steps of a form for numbers, where the argument `other` is one."""
+        """Return the steps of a form for numbers, where the argument `other` is a number."""
         names = ((self.prim.args[0], tensor), (self.prim.params[0], other))
         renamed = [f"{name} = {given}" for name, given in names if name != given]
         return [
@@ -481,7 +481,7 @@ class Steps:
         ]
 
     def node_factory(self) -> list[str]:
-        """The body of the function that makes a node for values that are written elsewhere."""
+        """Return the body of the function that makes a node for an in-place write."""
         args = self.prim.args
         same = "".join(f" or a{i}.dtype is not _dtype" for i in self.typed[1:])
         return [

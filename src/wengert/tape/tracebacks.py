@@ -1,9 +1,9 @@
 """Layer 4 · tape: tracebacks end at the user's line.
 
 NOTE [folded tracebacks]
-An error is raised some calls below the line that its reader can change. Where Python or IPython
-prints it, the library's frames are folded: they are left out, and a last line says how many. The
-exception itself keeps all of them, so debuggers, loggers and test tools see them as before.
+An error is raised several calls below the line that its reader can change. So where Python or
+IPython prints it, the library's frames are folded: they are left out, and a last line says how many
+there were. The exception itself keeps all frames, for debuggers, loggers and test tools.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INSTALLED = tuple(
 
 _full = os.environ.get(_VARIABLE) == "full"
 _printed: Any = None
-"""What printed tracebacks before."""
+"""The previous hook that printed tracebacks."""
 
 
 def set_full_tracebacks(full: bool) -> None:
@@ -74,7 +74,7 @@ def _print_in_ipython(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: 
 
 @contextmanager
 def _folded(error: BaseException) -> Iterator[None]:
-    """Leave the library's frames out of an exception and of what led to it, for the time being."""
+    """Remove the library's frames from an exception and its causes, within the context."""
     whole: list[tuple[BaseException, Any]] = []
     count, met = 0, set()
     waiting: list[BaseException | None] = [error]
@@ -109,10 +109,10 @@ def _folded(error: BaseException) -> Iterator[None]:
 
 
 def _users_part(trace: TracebackType | None) -> tuple[TracebackType | None, int]:
-    """A traceback without the library's frames, and how many these are.
+    """Return a traceback without the library's frames, and the number of these.
 
-    Frames of other packages that the library called go with them, unless the user's code comes
-    again behind those, as in a function that SciPy calls.
+    Frames of other packages that the library called are removed, too, unless user code follows
+    them, as in a function that SciPy calls.
     """
     kept: list[TracebackType] = []
     called: list[TracebackType] = []
@@ -137,7 +137,7 @@ def _users_part(trace: TracebackType | None) -> tuple[TracebackType | None, int]
 
 
 def _module_of(trace: TracebackType) -> str:
-    # compiled modules name their files as they were when they were compiled
+    # compiled modules have the file names from when they were compiled
     return str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]
 
 

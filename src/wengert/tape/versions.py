@@ -1,9 +1,9 @@
-"""Layer 4 · tape: version cells that count nothing.
+"""Layer 4 · tape: version cells of inference tensors, which do not count.
 
 NOTE [inference tensors]
-A tensor made in inference mode has an `InferenceCell` for its version cell, which its views share.
-It refuses to be read: so saving such a tensor for a backward pass raises without a test in the path
-of other operations.
+A tensor made in inference mode has an `InferenceCell` as its version cell, shared with its views.
+Reading the cell raises. So saving such a tensor for a backward pass raises, without a test in the
+path of other operations.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from wengert.tape.base import TensorBase
 
 
 class InferenceCell(list[Any]):
-    """The version cell of tensors made in inference mode; not empty where ``.data`` made it.
+    """The version cell of tensors made in inference mode; not empty if ``.data`` made it.
 
-    What ``.data`` gives may be written to outside of inference mode, too, as in PyTorch.
+    As in PyTorch, a tensor from ``.data`` may also be written to outside of inference mode.
     """
 
     __slots__ = ()
@@ -37,7 +37,7 @@ class InferenceCell(list[Any]):
 
 
 def is_inference(tensor: TensorBase) -> bool:
-    """Whether `tensor` was made in inference mode.
+    """Return whether `tensor` was made in inference mode.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def is_inference(tensor: TensorBase) -> bool:
 
 
 def refuse_inference_write() -> RuntimeError:
-    """The error for a write to such a tensor outside inference mode."""
+    """Return the error for a write to an inference tensor outside of inference mode."""
     return RuntimeError(
         "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a "
         "clone to get a normal tensor before doing inplace update."
@@ -59,7 +59,7 @@ def refuse_inference_write() -> RuntimeError:
 
 @contextlib.contextmanager
 def preserve_version(tensors: TensorBase | tuple[TensorBase, ...]) -> Iterator[None]:
-    """Leave the versions of `tensors` as they are, whatever is written to them: the caller knows.
+    """Do not count writes to `tensors` within the context; the caller takes responsibility.
 
     Examples
     --------

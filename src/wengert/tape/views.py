@@ -1,11 +1,11 @@
-"""Layer 4 · tape: tensors that share memory, and what their history has to do with their base's.
+"""Layer 4 · tape: views: tensors that share memory, and how their history follows their base's.
 
 NOTE [views and history]
-A view knows its base and the chain of view operations that leads from the base's memory to its
-own; a base knows its live views, weakly. After a write through any of them the history of all has
-changed: the base's becomes a node over the write (`CopySlices`), and each view's is rebuilt from
-the base's by its chain. That is done at once, at the write, so that reading an edge stays a plain
-attribute access for every operation.
+A view holds its base and the chain of view operations that leads from the base to it; a base holds
+weak references to its live views. A write through any of them changes the history of all: the
+base's becomes a node over the write (`CopySlices`), and each view's is rebuilt from the base's by
+its chain. PyTorch rebuilds a view's history when it is next read. Here it is rebuilt at the write,
+so that reading an edge remains a plain attribute access in every operation.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Step(NamedTuple):
     params: dict[str, Any]
     shape: tuple[int, ...]
     output: int | None = None
-    """Which of several outputs it is."""
+    """The number of the output, for an operation with several."""
 
 
 def attach_view(
@@ -66,7 +66,7 @@ def attach_view(
         vc = source._vc = [0, None]
     out._vc = vc
     ext = out._ext = Extra()
-    # not by the class, whose constructor is written in Python
+    # bypass the class, whose constructor is written in Python
     step = _new_tuple(Step, (prim, params, source._payload.shape, index))
     above = source._ext
     if above is None:
@@ -85,7 +85,7 @@ def attach_view(
     ext.base = base
     if not recording:
         ext.no_write = MADE_UNRECORDED
-        # a view of a tensor of inference mode requires no gradient
+        # a view of an inference tensor requires no gradient
         if base._edge is not None and vc.__class__ is not InferenceCell:
             out._edge = Unrecorded(base=base)
             mark(out._edge)
@@ -109,7 +109,7 @@ def attach_views(
     node: Any,
     recording: bool,
 ) -> tuple[Any, ...]:
-    """The results of `prim`, several views, as tensors that `node` recorded, if one did."""
+    """Return the results of `prim`, several views, as tensors, recorded by `node` if given."""
     above = source._ext
     if node is None or (above is not None and above.base is not None):
         outs = []
@@ -118,7 +118,7 @@ def attach_views(
             attach_view(source, out, prim, params, index, recording)
             outs.append(out)
         return tuple(outs)
-    # the same for a source that owns its memory: all that the outputs share is done once
+    # the quick path for a source that owns its memory: do the shared work once
     vc = source._vc
     if vc is None:
         vc = source._vc = [0, None]
@@ -144,12 +144,12 @@ def attach_views(
 
 
 def _prune(views: list[Any]) -> None:
-    """Leave out the views that are gone, each time the number of a base's has doubled."""
+    """Drop references to dead views; called each time their number has doubled."""
     views[:] = [reference for reference in views if reference() is not None]
 
 
 def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:
-    """The view that `steps` give of `tensor`, for one write through it; its base does not know it.
+    """Return a view of `tensor` by `steps`, for a single write; its base has no reference to it.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def window(tensor: Any, steps: Sequence[tuple[str, dict[str, Any]]]) -> Any:
 
 
 def attach_alias(source: Any, out: Any) -> None:
-    """Note that `out` is what a custom Function handed back of its argument `source`."""
+    """Note that a custom Function returned its argument `source` as `out`."""
     above = source._ext
     ext = out._extra()
     if above is not None and above.base is not None:
@@ -186,9 +186,9 @@ def attach_alias(source: Any, out: Any) -> None:
 
 
 def link(tensor: Any, other: Any) -> None:
-    """Note that `other` shows the memory of `tensor` on another side of a transform.
+    """Note that `other` shares the memory of `tensor` on another side of a transform.
 
-    Neither follows a write to the other that is recorded.
+    Neither history follows a recorded write to the other.
     """
     one, two = _base_of(tensor), _base_of(other)
     linked = [*one._extra().linked, *two._extra().linked]
@@ -205,7 +205,7 @@ def _base_of(tensor: Any) -> Any:
 
 
 def elsewhere(tensor: Any) -> list[Any]:
-    """The tensors that show the memory of `tensor` on other sides of transforms, with views."""
+    """Return the tensors, and views, over the memory of `tensor` on other sides of transforms."""
     base = _base_of(tensor)
     if base._ext is None or not base._ext.linked:
         return []
@@ -223,14 +223,14 @@ def elsewhere(tensor: Any) -> list[Any]:
 
 
 def invalidate_elsewhere(tensor: Any) -> None:
-    """After a recorded write to `tensor`: invalidate what shows its memory and does not follow."""
+    """After a recorded write to `tensor`, invalidate the tensors that `elsewhere` returns."""
     for one in elsewhere(tensor):
         if one._edge.__class__ is not Invalidated:
             invalidate(one, errors.WRITTEN_ELSEWHERE, recorded_as(one))
 
 
 def _cells(tensor: Any) -> set[int]:
-    """The version cells, by identity, of the memory of a tensor and that of its tangent."""
+    """Return the ids of the version cells of a tensor's memory and its tangent's."""
     return {id(tensor._share_version()), id(getattr(tensor._payload, "given", None) or tensor._vc)}
 
 
@@ -240,7 +240,7 @@ def _family(base: Any) -> list[Any]:
 
 
 def keep_views(tensor: Any, step: Step) -> None:
-    """After the shape of a base was changed in place by `step`: its views stay what they are."""
+    """After `step` changed the shape of a base in place, keep its views as they are."""
     undo = step.prim if step.prim.name in ("t", "transpose") else TABLE["view"]
     params = step.params if undo is step.prim else {"shape": step.shape}
     back = Step(undo, params, tensor._payload.shape)
@@ -251,14 +251,14 @@ def keep_views(tensor: Any, step: Step) -> None:
 
 
 def has_views(tensor: Any) -> bool:
-    """Whether somebody holds a view of `tensor`."""
+    """Return whether `tensor` has live views."""
     return any(view._ext is not None and view._ext.base is tensor for view in _family(tensor)[1:])
 
 
 def single_step(
     prim: Primitive, params: dict[str, Any], index: int | None, shape: tuple[int, ...]
 ) -> Step:
-    """One output of a view operation as a step: the operation that gives this output alone."""
+    """Return one output of a view operation as a step that returns this output alone."""
     if index is None:
         return Step(prim, params, shape)
     dim = params["dim"]
@@ -271,13 +271,13 @@ def single_step(
 
 
 def _alone(step: Step) -> Step:
-    # made when it is asked for, which is seldom
+    # made on demand, since it is seldom needed
     prim, params, shape, index = step
     return step if index is None else single_step(prim, params, index, shape)
 
 
 def push(F: Any, chain: tuple[Step, ...], value: Any) -> Any:
-    """`value`, of the base's shape, seen through a chain of views."""
+    """Apply a chain of views to `value`, of the base's shape."""
     for step in chain:
         prim, params, _, _ = _alone(step)
         value = getattr(F, prim.name)(value, **params)
@@ -285,7 +285,7 @@ def push(F: Any, chain: tuple[Step, ...], value: Any) -> Any:
 
 
 def pull(F: Any, chain: tuple[Step, ...], g: Any) -> Any:
-    """The cotangent of the base from that of a view: the transposes of the chain, backwards."""
+    """Return the base's cotangent from a view's: the transposes of the chain in reverse order."""
     for step in reversed(chain):
         prim, params, _, _ = _alone(step)
         rule = prim.rules[0]
@@ -296,7 +296,7 @@ def pull(F: Any, chain: tuple[Step, ...], g: Any) -> Any:
 
 
 class ReplayedView(Node):
-    """The history of a view whose base was written to: the base's, through the view's chain."""
+    """The history of a view whose base was written to: the base's, followed by the chain."""
 
     __slots__ = ("chain",)
     label: ClassVar[str] = "AsStridedBackward0"
@@ -308,17 +308,17 @@ class ReplayedView(Node):
     apply_in = apply
 
 
-# what PyTorch calls it
+# PyTorch's name
 ReplayedView.__name__ = ReplayedView.label
 
 
 REPLAYS: ContextVar[bool] = ContextVar("wengert_view_replay", default=False)
-"""Whether a view whose base was written to gets the nodes of the operations that made it."""
+"""Whether a view's history is rebuilt with one node for each of its view operations."""
 _STEP_NODES: dict[str, type] = {}
 
 
 def _node_of_step(prim: Primitive) -> type:
-    """The class of the nodes that stand for one view operation rebuilt."""
+    """Return the node class for one rebuilt view operation."""
     known = _STEP_NODES.get(prim.node)
     if known is None:
         body = {"__slots__": (), "__module__": __name__, "label": prim.node}
@@ -327,7 +327,7 @@ def _node_of_step(prim: Primitive) -> type:
 
 
 def replayed(edge: Any, chain: tuple[Step, ...]) -> Any:
-    """A node for the view that `chain` gives of what `edge` leads to."""
+    """Return a node for the view of the target of `edge` by `chain`."""
     if REPLAYS.get():
         for step in chain:
             prim, params, shape, _ = _alone(step)
@@ -346,7 +346,7 @@ def _replayed(kind: Any, edge: Any, chain: tuple[Step, ...]) -> Any:
 
 
 def renew_views(base: Any) -> Any:
-    """Let all views of `base` show the memory that it has now; gives references to them."""
+    """Rebuild all views of `base` over its current memory, and return references to them."""
     references = () if base._ext is None or base._ext.views is None else base._ext.views
     for reference in references:
         view = reference()
@@ -361,16 +361,16 @@ def refresh_views(tensor: Any, node: Any) -> None:
     Parameters
     ----------
     node
-        The new history of the base, from which that of the views is rebuilt; None if nothing
-        was recorded: then it is made from the one that the base has. Views that cannot follow the
-        write are invalidated.
+        The new history of the base, from which those of its views are rebuilt; None if nothing was
+        recorded, which leaves the base's history as it is. Views that cannot follow the write are
+        invalidated.
     """
     ext = tensor._ext
     base = tensor if ext.base is None else ext.base
     if base._ext is None or base._ext.views is None:
         return
     source = edge_of(base) if node is None else node
-    # what was written first, then the newest: PyTorch makes the others' nodes when they are used
+    # the written view first, then the newest: PyTorch makes the others' nodes on their next use
     views = [reference() for reference in reversed(base._ext.views)]
     if tensor is not base and views[0] is not tensor:
         views = [tensor, *[view for view in views if view is not tensor]]
@@ -384,7 +384,7 @@ def refresh_views(tensor: Any, node: Any) -> None:
 
 
 def _follow(view: Any, source: Any) -> None:
-    """After a write: give `view` a history that leads to `source`, its base's, or invalidate it."""
+    """After a write, give `view` a history that leads to its base's `source`, or invalidate it."""
     kind = view._ext.no_write
     if kind is None:
         move_edge(view, replayed(source, view._ext.chain))
@@ -394,7 +394,7 @@ def _follow(view: Any, source: Any) -> None:
 
 
 def require_grad_of_views(base: Any, value: bool) -> None:
-    """Let the views of a leaf require a gradient as it does, where nothing recorded them."""
+    """Set whether the unrecorded views of a leaf require a gradient, to match the leaf."""
     for reference in base._ext.views:
         view = reference()
         if view is None or view._ext.base is not base or not is_leaf_edge(view._edge):
@@ -406,12 +406,12 @@ def require_grad_of_views(base: Any, value: bool) -> None:
 
 
 def write_refused(view: Any) -> RuntimeError:
-    """The error for a write to a view that cannot follow it."""
+    """Return the error for a write to a view that cannot follow it."""
     return errors.view_refused(view._ext.no_write, *recorded_as(view), changed=False)
 
 
 def recorded_as(view: Any) -> tuple[str | None, int]:
-    """The name of the node that recorded `view`, if one did, and the number of its output."""
+    """Return the name of the node that recorded `view`, or None, and its output number."""
     edge = view._edge
     if edge.__class__ is Unrecorded:
         was: tuple[str | None, int] = edge.was
@@ -423,7 +423,7 @@ def recorded_as(view: Any) -> tuple[str | None, int]:
 
 
 def move_edge(tensor: Any, edge: Any) -> None:
-    """Give `tensor` a new history; if it retains its gradient, the new node hands it on."""
+    """Give `tensor` a new history, and move the retained gradient, if any, to the new node."""
     before = tensor._edge
     tensor._edge = edge
     if (

@@ -1,17 +1,17 @@
-"""Layer 4 · tape: what goes on beside a walk: hooks, gradients that are kept, leaves as they end.
+"""Layer 4 · tape: watched walks: hooks, retained gradients, and leaves as they are completed.
 
 NOTE [leaves during a watched walk]
-A leaf's gradient is complete when the last node that adds to it has run. Nodes run by falling
-sequence number, so that is the oldest of the nodes that the walk will come to and that have an edge
-to the leaf; it is known beforehand, and the engine still needs no counts. The leaf's hooks then run
-at once and its ``.grad`` is added to, so that hooks which run later see it, as they do in PyTorch.
-If the walk does not come to its end, every ``.grad`` is put back as it was.
+A leaf's gradient is complete when the last node that adds to it has run. Nodes run from the
+youngest to the oldest, so that is the oldest reachable node with an edge to the leaf. It is known
+beforehand, and the engine still needs no counts. The leaf's hooks then run at once, and its
+``.grad`` is updated, so that later hooks see it, as in PyTorch. If the walk raises, every ``.grad``
+is restored.
 
 NOTE [gradients that users hold]
-Hooks and custom Functions may write to the gradients that they are given. Memory of these may be
-that of a tensor of the user's, which was given to `backward`, or which a hook or a Function
-returned, or a view of it. So what they see has the version of that tensor (`Lent`): then a node
-that saved it notices that it was written to.
+Hooks and custom Functions may write to the gradients that they receive. Such a gradient may share
+memory with a tensor of the user's: one that was passed to `backward`, or that a hook or a Function
+returned. So the gradient is shown with the version cell of that tensor (`Lent`), and a node that
+saved the tensor detects the write.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from wengert.tape.record import T
 from wengert.tape.saving import RUNNING
 
 CURRENT: ContextVar[Any] = ContextVar("wengert_walk", default=None)
-"""The walk that is under way, where a user's code may ask: an object of its own with `targets`,
+"""The current walk, set where user code may ask for it: a `Watch` if the walk is watched.
 
-`accumulate`, `lent`, `queue` and `executes`. A `Watch` if the walk is watched.
+Otherwise it is an object with the same `targets`, `accumulate`, `lent`, `queue` and `executes`.
 """
 
 
@@ -50,18 +50,18 @@ def _references() -> int:
     return _count(tensor)
 
 
-# measured, since interpreters differ in what they count
+# measured, since interpreters count differently
 _ALONE = _references()
 
 
 def arrived(g: Any) -> Any:
-    """The gradient of a tensor that the walk has come to (see NOTE [sides of a level])."""
+    """Return the gradient of a tensor that the walk has reached (see NOTE [sides of a level])."""
     mode = current_mode()
     return g if mode is None or mode.sides is None else PORTS.arrived(g)
 
 
 class Lent:
-    """The memory of tensors that users gave to a walk, with their versions."""
+    """The memory of tensors that users passed to a walk, with their version cells."""
 
     __slots__ = ("_cells",)
 
@@ -71,14 +71,14 @@ class Lent:
             self.add(tensor)
 
     def add(self, tensor: Any) -> None:
-        """Note a tensor, or None."""
+        """Add a tensor; ignore None."""
         array = getattr(tensor, "_payload", None)
         if array.__class__ is np.ndarray:
             memory = owner_of(array)
             self._cells[id(memory)] = (weakref.ref(memory), tensor._share_version())
 
     def shown(self, part: Any) -> Any:
-        """A cotangent as users see it: a tensor with the version of its memory."""
+        """Return a cotangent as users see it: a tensor with the version cell of its memory."""
         cell = None
         if self._cells and part.__class__ is np.ndarray:
             memory = owner_of(part)
@@ -89,25 +89,25 @@ class Lent:
 
 
 def shown(part: Any) -> Any:
-    """A cotangent as users see it (see NOTE [gradients that users hold])."""
+    """Return a cotangent as users see it (see NOTE [gradients that users hold])."""
     current = CURRENT.get()
     return new_tensor(part) if current is None else current.lent.shown(part)
 
 
 class Watch:
-    """The watcher of one walk.
+    """The observer of one walk.
 
     Parameters
     ----------
     raw: Whether cotangents are raw arrays.
     nodes: The nodes that the walk may run, each with its edges that count.
-    arriving: The nodes whose gradients are asked for and that it comes to.
-    targets: The nodes and leaves whose gradients are asked for; None: all leaves.
-    accumulate: Whether leaves add to their ``.grad``; otherwise their gradients are captured.
-    anomaly: What watches for anomalies (`wengert.tape.anomaly.AnomalyWatch`), or None.
+    arriving: The reachable nodes whose gradients are asked for.
+    targets: The nodes and leaves whose gradients are asked for; None for all leaves.
+    accumulate: Whether to add to the ``.grad`` of leaves; otherwise their gradients are captured.
+    anomaly: The observer of anomaly mode (`wengert.tape.anomaly.AnomalyWatch`), or None.
     alone: Whether the walk starts from one output.
-    queue: Takes what is to be called when the walk has ended.
-    lent: The tensors that users gave to the walk.
+    queue: A function that takes callbacks to run when the walk has ended.
+    lent: The tensors that users passed to the walk.
     """
 
     keep = False
@@ -135,7 +135,7 @@ class Watch:
         self.queue = queue
         self.lent = lent
         self.captured: dict[tuple[Any, int], Any] = {}
-        # what hooks have seen of a cotangent that goes on as it is, as long as somebody holds it
+        # the tensors that hooks saw of unchanged cotangents, as long as somebody holds them
         self._shown: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._held: list[Any] = []
         self._journal: list[tuple[Any, Any, Any, int]] = []
@@ -153,19 +153,19 @@ class Watch:
                     if known is None or node._seq > known._seq:
                         oldest[edge] = node
         for node in set(oldest.values()):
-            # in the order of the edges, each leaf once
+            # each leaf once, in the order of the edges
             ends = {edge: None for edge in self.nodes[node] if oldest.get(edge) is node}
             self._last[node] = list(ends)
         self._leaves.update(oldest)
 
     def executes(self, target: Any) -> bool:
-        """Whether the walk will come to a node, or to a leaf."""
+        """Return whether the walk will reach a node, or a leaf."""
         if target._seq > 0:
             return target in self._leaves and (self.targets is None or target in self.targets)
         return target in self.nodes or target in self.arriving
 
     def order(self) -> list[Any]:
-        """The nodes and leaves that the walk will come to, in their order."""
+        """Return the nodes and leaves that the walk will reach, in order."""
         found = []
         for node in sorted(self.nodes, key=lambda node: node._seq):
             found += [node, *self._last.get(node, ())]
@@ -174,14 +174,14 @@ class Watch:
     # -- what the engine calls --------------------------------------------------------------------
 
     def begin(self, pending: dict[Any, Any]) -> None:
-        """Settle leaves that are outputs themselves and that no node adds to."""
+        """Settle leaves that are roots of the walk and that no node adds to."""
         for leaf in [edge for edge in pending if edge._seq > 0]:
             if leaf not in self._leaves:
                 self._leaves.add(leaf)
                 self._settle(leaf, pending)
 
     def step(self, node: Any, g: Any, keep: bool, edges: Any) -> tuple[Any, ...] | None:
-        """Run `node` backwards with all that belongs to it; None if nobody asks for more."""
+        """Run `node` backwards with its hooks; return None if no further gradient is needed."""
         token = RUNNING.set(node)
         try:
             return self._step(node, g, keep, edges)
@@ -192,7 +192,7 @@ class Watch:
         self._held.clear()
         asked = self.targets is not None and node in self.targets
         if edges is None and not asked and not self.alone:
-            # nothing leads from it to a target; as in PyTorch, hooks of a single output run
+            # it leads to no target; as in PyTorch, its hooks run only if it is the single output
             return None
         ext = node._ext
         if ext is not None and (ext.tensor_hooks or ext.retained):
@@ -212,13 +212,13 @@ class Watch:
         if ext is not None and ext.posthooks:
             grads = self._after(node, ext, g, edges, grads)
         elif node._ext is not None and node._ext.posthooks:
-            # registered by a hook that unpacked what the node saved: what came in is not shown
+            # an unpack hook of this node registered it: the incoming cotangent is not shown
             blank = [None] * node.width() if node.several else None
             grads = self._after(node, node._ext, blank, edges, grads)
         return grads
 
     def finished(self, node: Any, pending: dict[Any, Any]) -> None:
-        """Settle the leaves that `node` was the last to add to."""
+        """Settle the leaves that `node` completed."""
         leaves = self._last.get(node)
         if leaves is not None:
             for leaf in leaves:
@@ -228,7 +228,7 @@ class Watch:
     # -- nodes ------------------------------------------------------------------------------------
 
     def _wrap(self, part: Any) -> Any:
-        """The tensor that hooks see of a cotangent: one and the same for all of them."""
+        """Return a cotangent as hooks see it: the same tensor for all of them."""
         if part is None:
             return None
         part = arrived(part)
@@ -243,10 +243,10 @@ class Watch:
         return tensor
 
     def _unwrap(self, part: Any, shown: Any, made: Any) -> Any:
-        """The cotangent that goes on for `part` if hooks made `made` of what they were shown."""
+        """Return the cotangent to pass on for `part`, where hooks turned `shown` into `made`."""
         if isinstance(part, SparseValue) or isinstance(made, SparseValue):
             return made._payload if self.raw and isinstance(made, TensorBase) else made
-        # writing to what is not an array, a number or a dual, puts another payload in its place
+        # a write to a payload that is not an array, such as a number or a dual, replaces it
         if made is shown and (not self.raw or made is None or made._payload is arrived(part)):
             return part
         if self.raw:
@@ -254,13 +254,13 @@ class Watch:
         payload = made._payload if self.raw and made is not None else made
         if made is None or (arrived(part) if self.raw else shown) is part:
             return payload
-        # they have seen a part of it
+        # hooks saw only a part of it
         return PORTS.replaced(part, payload)
 
     def _arrived(self, node: Any, ext: Any, g: Any) -> Any:
         parts = list(g) if node.several else [g]
         hooks = ext.tensor_hooks or {}
-        # tensor by tensor, in the order in which they got their first hook
+        # output by output, in the order of their first registration
         for index in dict.fromkeys(index for index, _ in list(hooks)):
             for hook in [hook for (i, _), hook in list(hooks.items()) if i == index]:
                 part = parts[index]
@@ -284,7 +284,7 @@ class Watch:
     def _after(self, node: Any, ext: Any, g: Any, edges: Any, grads: Any) -> tuple[Any, ...]:
         outputs = tuple(map(self._wrap, g if node.several else (g,)))
         shown = [i for i in range(len(grads)) if i not in node.hidden]
-        # a rule may give more than was asked for
+        # a rule may return more than was asked for
         asked = [grads[i] if edges[i] is not None or node.gives_all else None for i in shown]
         first = inputs = tuple(map(self._wrap, asked)) + (None,) * node.blanks
         for hook in list(ext.posthooks.values()):
@@ -309,7 +309,7 @@ class Watch:
         g = pending.pop(leaf)
         if self.targets is not None and leaf not in self.targets:
             if self.alone and not self.nodes and g is not None:
-                # as in PyTorch, hooks of a single output run
+                # as in PyTorch, the hooks of a single output run
                 self._hooked(leaf._extra().hooks, call_hook, arrived(g))
             return
         if g is not None:
@@ -329,11 +329,11 @@ class Watch:
             g = self._hooked(node_ext.prehooks, lambda hook, g: call_node_hook(hook, (g,))[0], g)
         posthooks = None if node_ext is None else node_ext.posthooks
         if ext.grad_dtype is not OWN and ext.grad is not None:
-            # it is added to what is there
+            # it will be added to the existing gradient
             g = self._cast(g, ext.grad._payload.dtype)
         shown: Any = self._wrap(g) if posthooks else None
         place = id(g)
-        # what nobody else holds becomes .grad without a copy
+        # drop our references: a gradient that nobody else holds becomes .grad uncopied
         self._held.clear()
         self._note(leaf)
         lent = ext.grad is None and shown is not None and shown is not g
@@ -344,7 +344,7 @@ class Watch:
         g = None
         add_gradients(leaves, not self.raw)
         if lent and shown._payload is None:
-            # what became .grad is one with it, as in PyTorch
+            # the tensor that hooks saw shares memory with .grad, as in PyTorch
             have = ext.grad
             taken = id(have._payload) == place
             shown._payload = have._payload if taken else private(have._payload)
@@ -372,19 +372,19 @@ class Watch:
     # -- exceptions -------------------------------------------------------------------------------
 
     def _note(self, tensor: Any) -> None:
-        """Remember the gradient that `tensor` has, to put it back if the walk breaks off."""
+        """Remember the current gradient of `tensor`, to restore it if the walk raises."""
         have = tensor._extra().grad
         values: Any = None
         version = 0
         if isinstance(have, SparseValue):
-            # its parts are replaced, never written to
+            # its parts are replaced, never written to, so no copy is needed
             values = dict(vars(have))
         elif have is not None and isinstance(have._payload, np.ndarray | np.generic):
             values, version = have._payload.copy(), counted(have)
         self._journal.append((tensor, have, values, version))
 
     def undo(self) -> None:
-        """Put every gradient back as it was before the walk."""
+        """Restore every gradient from before the walk."""
         for tensor, have, values, version in reversed(self._journal):
             tensor._extra().grad = have
             if isinstance(have, SparseValue):

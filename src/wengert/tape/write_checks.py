@@ -1,4 +1,4 @@
-"""Layer 4 · tape: what is checked before an operation writes into a tensor."""
+"""Layer 4 · tape: the checks before an operation writes into a tensor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wengert.tape.views import elsewhere, write_refused
 
 
 def check_cast(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -> None:
-    """Refuse an operation on `tensor` and other values whose result is of a wider kind."""
+    """Refuse an in-place operation whose result has a wider kind of dtype than `tensor`."""
     have = tensor._payload.dtype
     result = promote([tensor._payload, *arrays], scalars, prim.promote == "float")
     if category(result) > category(have):
@@ -28,7 +28,7 @@ def check_cast(prim: Primitive, tensor: Any, scalars: list[Any], *arrays: Any) -
 
 
 def other_operands(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> list[Any]:
-    """The other arguments as tensors of the dtype of `tensor` (masks and indices as they are)."""
+    """Return the other arguments as tensors of the dtype of `tensor`, except masks and indices."""
     dtype = tensor._payload.dtype
     operands: list[Any] = []
     for i, (arg, value) in enumerate(zip(prim.args[1:], others, strict=True)):
@@ -53,7 +53,7 @@ def other_operands(prim: Primitive, tensor: Any, others: tuple[Any, ...]) -> lis
 
 
 def check_shape(payload: Any, others: list[Any]) -> None:
-    """Refuse values that do not fit into what is written to."""
+    """Refuse values whose shape does not broadcast to the target's."""
     shapes = [other.shape for other in others if other.ndim and other.shape != payload.shape]
     if not shapes:
         return
@@ -66,7 +66,7 @@ def check_shape(payload: Any, others: list[Any]) -> None:
 
 
 def check_sources(prim: Primitive, target: Any, payloads: list[Any]) -> None:
-    """Refuse values, all but the first of `payloads`, that cannot be written to `target`."""
+    """Refuse values, the rest of `payloads` after the first, that `target` cannot take."""
     if prim.broadcasts:
         if "aliased" not in prim.writes:
             for source in payloads[1:]:
@@ -92,7 +92,7 @@ def check_overlap(target: Any, source: Any) -> None:
 
 
 def check_apart(target: Any, source: Any) -> None:
-    """Refuse to read values for some places of an array from the array itself."""
+    """Refuse to read values for some elements of an array from the array itself."""
     if (
         isinstance(source, np.ndarray)
         and isinstance(target, np.ndarray)
@@ -106,7 +106,7 @@ def check_apart(target: Any, source: Any) -> None:
 
 
 def memory_of(payload: Any) -> Any:
-    """The memory that a payload shows, also while a function is traced."""
+    """Return the array under a payload, also while tracing."""
     return payload.array if getattr(payload, "traced", False) else payload
 
 
@@ -119,7 +119,7 @@ def _overlapping() -> RuntimeError:
 
 
 def is_dense(array: Any) -> bool:
-    """Whether the elements of an array lie beside each other, in order."""
+    """Return whether the elements of an array are contiguous, in order."""
     return bool(array.flags.c_contiguous or array.flags.f_contiguous)
 
 
@@ -129,7 +129,7 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
     Parameters
     ----------
     recording: Whether the write would be part of the graph.
-    may_overlap: Whether the operation may write to one place several times.
+    may_overlap: Whether the operation may write to one element several times.
     """
     if recording:
         check_recordable(tensor)
@@ -144,7 +144,7 @@ def check_writable(tensor: Any, recording: bool, may_overlap: bool = False) -> N
 
 
 def check_distinct(payload: Any) -> None:
-    """Refuse to write to an array, or to a value of a transform, that shows a place twice."""
+    """Refuse to write to an array, or to a value of a transform, whose elements share memory."""
     if _repeats(payload):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
@@ -153,7 +153,7 @@ def check_distinct(payload: Any) -> None:
 
 
 def check_mode(tensor: Any) -> None:
-    """Refuse to change a tensor of inference mode outside of it."""
+    """Refuse to change an inference tensor outside of inference mode."""
     if tensor._vc.__class__ is InferenceCell and not len(tensor._vc):
         mode = current_mode()
         if mode is None or mode.inference is None:

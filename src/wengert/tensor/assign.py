@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: methods that write into their tensor."""
+"""Layer 6 · tensor: in-place methods."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from wengert.tape.write_checks import check_cast, check_writable
 
 
 def in_place(name: str) -> Callable[..., Any]:
-    """The method that writes the result of the element-wise operation `name` into its tensor."""
+    """Make the in-place method of the element-wise operation `name`."""
     prim = TABLE[name]
     public = f"{name}_"
 
@@ -52,7 +52,7 @@ def in_place(name: str) -> Callable[..., Any]:
 
 
 def made_in_place() -> dict[str, Callable[..., Any]]:
-    """The methods and operators in place that are made from records, under all their names."""
+    """Return the in-place methods and operators made from records, under all their names."""
     found = {}
     for prim, has_form in IN_PLACE.items():
         if has_form:
@@ -65,14 +65,14 @@ def made_in_place() -> dict[str, Callable[..., Any]]:
 
 
 def operator_in_place(name: str) -> Callable[..., Any]:
-    """The method behind ``+=`` and its like; it leaves other operands to their own operators."""
+    """Make the method behind an operator such as ``+=``; foreign operands use their own."""
     prim = TABLE[name]
 
     def method(self: Any, other: Any) -> Any:
         if not (isinstance(other, TensorBase | np.ndarray | np.generic) or is_number(other)):
             if isinstance(other, SparseValue) and name in ("add", "sub"):
                 return other.write_to(self, name)
-            # else Python would make another tensor of them, by the operator that is not in place
+            # otherwise Python would fall back to the out-of-place operator and make a new tensor
             other = constant(other)
             if not (isinstance(other, np.ndarray) or is_number(other)):
                 return NotImplemented
@@ -82,7 +82,7 @@ def operator_in_place(name: str) -> Callable[..., Any]:
 
 
 def random_in_place(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """The method that fills its tensor with what ``draw(template, ...)`` draws."""
+    """Make the method that fills its tensor with the result of ``draw(template, ...)``."""
     name = f"{draw.__name__.removeprefix('draw_')}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -100,14 +100,14 @@ def random_in_place(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def add_(self: Any, other: Any, former: Any = None, *, alpha: Any = 1) -> Any:
-    """``self += alpha * other``, in place; programs of old write ``add_(alpha, other)``."""
+    """Add ``alpha * other`` in place; old programs write ``add_(alpha, other)``."""
     if former is not None:
         other, alpha = former, other
     return _scaled("add", self, other, alpha)
 
 
 def sub_(self: Any, other: Any, former: Any = None, *, alpha: Any = 1) -> Any:
-    """``self -= alpha * other``, in place; programs of old write ``sub_(alpha, other)``."""
+    """Subtract ``alpha * other`` in place; old programs write ``sub_(alpha, other)``."""
     if former is not None:
         other, alpha = former, other
     return _scaled("sub", self, other, alpha)
@@ -130,7 +130,7 @@ def _scaled(name: str, self: Any, other: Any, alpha: Any) -> Any:
 
 
 def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """``self /= other``, in place, rounded if asked for (see `wengert.div`)."""
+    """Divide by `other` in place, optionally rounded (see `wengert.div`)."""
     forms = {None: "div", "floor": "div_floor", "trunc": "div_trunc"}
     if rounding_mode not in forms:
         raise RuntimeError(
@@ -141,7 +141,7 @@ def div_(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 
 def square_(self: Any) -> Any:
-    """``self ** 2``, in place."""
+    """Square the elements in place."""
     return write(TABLE["pow"], self, (2,), {}, "square_")
 
 
@@ -183,11 +183,11 @@ def _bounded(self: Any, op: str, bound: Any) -> Any:
 
 
 def abs_(self: Any) -> Any:
-    """The absolute value, in place.
+    """Take the absolute value in place.
 
     Raises
     ------
-    RuntimeError: If the tensor is complex, since the result is not.
+    RuntimeError: If the tensor is complex, since the result would be real.
     """
     if self._payload.dtype.kind == "c":
         raise RuntimeError(
@@ -237,11 +237,11 @@ def zero_(self: Any) -> Any:
 
 
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
-    """Set the main diagonal to a number; in a tall matrix with `wrap` one diagonal after another.
+    """Set the main diagonal to a number; with `wrap`, repeat it below in a tall matrix.
 
     Raises
     ------
-    RuntimeError: If the tensor has fewer than two dimensions, or more, of different sizes.
+    RuntimeError: If the tensor has fewer than two dimensions, or more than two of unequal sizes.
     """
     shape, steps = self._payload.shape, self.stride()
     if len(shape) < 2:
@@ -279,7 +279,7 @@ def _masked_fill(self: Any, mask: Any, value: Any) -> Any:
         return write(TABLE["masked_fill_tensor"], self, (mask, value), {}, "masked_fill_")
     params = {"value": held(_number(value, "masked_fill_"), self._payload.dtype)}
     if params["value"].__class__ is not float:
-        # NumPy would take the number for one of a wider type
+        # NumPy would promote the number to a wider type
         params["value"] = self._payload.dtype.type(params["value"])
     return write(TABLE["masked_fill"], self, (mask,), params, "masked_fill_")
 
@@ -294,17 +294,18 @@ def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -
 
 
 def put_last(self: Any, indices: Any, values: Any) -> Any:
-    """Set ``self[indices] = values`` as NumPy does: of a repeated index the last value counts.
+    """Set ``self[indices] = values`` as NumPy does: the last value of a repeated index wins.
 
-    `index_put_` has the same values, but PyTorch's gradients, which reach what is overwritten, too.
+    `index_put_` gives the same values, but has PyTorch's gradients, which also reach overwritten
+    values.
     """
     return index_put_(self, indices, last_named(self, named_places(self, indices), values))
 
 
 def last_named(self: Any, indices: tuple[Any, ...], value: Any) -> Any:
-    """`value` for ``self[indices]``, with zeros where later elements of it are written over others.
+    """Return `value` for ``self[indices]``, with zeros for elements that later ones overwrite.
 
-    So what is overwritten has no derivative of any order.
+    So overwritten elements have no derivative of any order.
     """
     plain = value._edge is None and not isinstance(value._payload, Lifted)
     if plain or all(index is None or index.dtype.kind == "b" for index in indices):
@@ -328,7 +329,7 @@ def where(self: Any, condition: Any, other: Any) -> Any:
 
 
 def writing(view: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
-    """The setter of an attribute that is a view: writes into what `view` gives."""
+    """Make the setter of an attribute that is a view: it writes into the view."""
 
     def write(self: Any, value: Any) -> None:
         part = view(self)
@@ -341,12 +342,12 @@ def writing(view: Callable[[Any], Any]) -> Callable[[Any, Any], None]:
 
 
 def delitem(self: Any, index: Any) -> None:
-    """Refuse: elements cannot be taken out of a tensor."""
+    """Raise, since elements cannot be deleted from a tensor."""
     raise TypeError("Tensor does not support deleting items")
 
 
 def _set_at_once(self: Any, index: Any, value: Any) -> bool:
-    """Write a number, or a tensor of the same dtype, into an array; whether that was all."""
+    """Try to write a number, or a tensor of the same dtype, to an array; return if done."""
     items = index if index.__class__ is tuple else (index,)
     advanced = False
     for item in items:
@@ -382,14 +383,14 @@ def _set_at_once(self: Any, index: Any, value: Any) -> bool:
     try:
         payload[index] = value
     except (IndexError, ValueError, OverflowError, TypeError):
-        # which PyTorch says otherwise, or wraps round
+        # PyTorch words the error differently, or wraps the number
         return False
     written(self, "index_put_" if advanced else name)
     return True
 
 
 def _names_places(item: Any) -> bool:
-    """Whether part of an index is a tensor that NumPy takes as it is: places, or a mask."""
+    """Return whether an index item is a tensor of integers or a mask, which NumPy accepts."""
     array = item._payload if isinstance(item, TensorBase) else None
     return (
         array.__class__ is np.ndarray
@@ -400,11 +401,11 @@ def _names_places(item: Any) -> bool:
 
 
 def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
-    """``self[index] = value``, for whatever indices reading takes.
+    """Set ``self[index] = value``, for any index that reading accepts.
 
-    The value broadcasts to the indexed shape and is converted to this tensor's dtype. A write is
-    recorded: the gradient flows to `value`, and not to what was overwritten. Where an index is
-    repeated, it flows to all elements for it, as in PyTorch, or to the `last` one, which is there.
+    The value broadcasts to the indexed shape and is converted to this tensor's dtype. The write is
+    recorded: the gradient flows to `value`, and not to the overwritten elements. For a repeated
+    index it flows to all of its values, as in PyTorch, or with `last` to the one that remains.
 
     Raises
     ------
@@ -428,7 +429,7 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
     if advanced is None:
         value = _fitting(value, target._payload.shape)
         if value._payload.shape != target._payload.shape:
-            # says which size does not fit
+            # raises, and says which size does not fit
             shape = expanded_shape(value, target._payload.shape)
             lifted = isinstance(value._payload, Lifted) or isinstance(target._payload, Lifted)
             if lifted or np.may_share_memory(value._payload, target._payload):
@@ -457,7 +458,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _fitting(value: Any, shape: tuple[int, ...]) -> Any:
-    """`value` without leading dimensions of size 1 that the target has not, as PyTorch takes it."""
+    """Return `value` without leading dimensions of size 1 that the target lacks, as in PyTorch."""
     have = value._payload.shape
     extra = len(have) - len(shape)
     if extra > 0 and all(n == 1 for n in have[:extra]):

@@ -1,11 +1,11 @@
-"""Layer 6 · tensor: copies of tensors, shallow, deep and pickled, and tensors of other classes.
+"""Layer 6 · tensor: shallow copies, deep copies and pickles of tensors, and subclass instances.
 
 NOTE [memory in copies]
-Tensors that share memory share it in their copies too, if they are copied together, by one
-`copy.deepcopy` or in one pickle: the copies are laid over one copy of the array that owns the
-memory. For `copy.deepcopy` the owner itself is the key to that copy in the memo; a pickle finds out
-by identity, so each owner has one `Memory` as long as somebody pickles it. Since the whole memory
-is copied, pickle ``x[:2].clone()`` where two rows of a large tensor are all that is wanted.
+Tensors that share memory also share it in their copies, if one `copy.deepcopy` or one pickle copies
+them together: the copies are views of one copy of the array that owns the memory. For
+`copy.deepcopy` the owner is the key of that copy in the memo. A pickle recognises objects by
+identity, so each owner has one `Memory` while it is being pickled. The whole memory is copied, so
+pickle ``x[:2].clone()`` to save only two rows of a large tensor.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_SUBCLASS = (
 
 
 def make(cls: Any, payload: Any, edge: Any = None, vc: Any = None) -> Any:
-    """A tensor of class `cls` over a payload, whatever the class's ``__new__`` does."""
+    """Make a tensor of class `cls` over a payload, bypassing the class's ``__new__``."""
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {type(cls).__name__})")
     if not issubclass(cls, PORTS.tensor):
@@ -56,11 +56,11 @@ def make(cls: Any, payload: Any, edge: Any = None, vc: Any = None) -> Any:
 
 
 def of_class(tensor: Any, cls: type) -> Any:
-    """A view of all of `tensor` that is of class `cls`."""
+    """Return a view of all of `tensor` that is an instance of `cls`."""
     view = T.alias(tensor)
     made = make(cls, view._payload, view._edge, view._vc)
     ext = made._ext = view._ext
-    # the base knows its views by weak references, and the plain view is about to go
+    # the base refers to its views weakly, and the plain view is about to be dropped
     known = None if ext.base is None or ext.base._ext is None else ext.base._ext.views
     if known is not None and ext.no_write != MADE_UNRECORDED:
         known.append(weakref.ref(made))
@@ -68,7 +68,7 @@ def of_class(tensor: Any, cls: type) -> Any:
 
 
 def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
-    """A leaf of class `cls` over the memory of the tensor `data` (see `Tensor._make_subclass`)."""
+    """Make a leaf of class `cls` over the memory of `data` (see `Tensor._make_subclass`)."""
     if not isinstance(data, TensorBase):
         raise TypeError(
             "_make_subclass(): argument 'data' (position 2) must be Tensor, not "
@@ -83,7 +83,7 @@ def make_leaf(cls: Any, data: Any, requires_grad: bool) -> Any:
 
 
 def is_leaf(tensor: TensorBase) -> bool:
-    """Whether `tensor` has no history; without asking a subclass, as the property does."""
+    """Return whether `tensor` has no history, without asking a subclass as the property does."""
     return is_leaf_edge(tensor._edge)
 
 
@@ -91,7 +91,7 @@ def is_leaf(tensor: TensorBase) -> bool:
 
 
 def attributes_of(tensor: Any) -> Any:
-    """What the user or a subclass has set on a tensor, as `object.__getstate__` gives it."""
+    """Return the attributes set on a tensor, in the form of `object.__getstate__`."""
     state: Any = object.__getstate__(tensor)
     named, slots = state if isinstance(state, tuple) else (state, {})
     slots = {name: value for name, value in slots.items() if name not in _OWN}
@@ -111,7 +111,7 @@ def _set_attributes(tensor: Any, state: Any) -> None:
 
 
 def warn_of_hooks(tensor: Any) -> None:
-    """Say that the hooks of a leaf do not come along."""
+    """Warn that the hooks of a leaf are not copied."""
     for hook in ((tensor._ext and tensor._ext.hooks) or {}).values():
         if not getattr(hook, "__torch_unserializable__", False):
             warn(
@@ -124,7 +124,7 @@ def warn_of_hooks(tensor: Any) -> None:
 
 
 def shallow_copy(tensor: Any) -> Any:
-    """A tensor over the same memory (see `Tensor.__copy__`)."""
+    """Return a tensor over the same memory (see `Tensor.__copy__`)."""
     if is_leaf(tensor):
         warn_of_hooks(tensor)
         twin = make(
@@ -141,21 +141,21 @@ def shallow_copy(tensor: Any) -> Any:
 
 
 def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
-    """A leaf over memory of its own (see `Tensor.__deepcopy__`)."""
+    """Return a leaf over memory of its own (see `Tensor.__deepcopy__`)."""
     if not is_leaf(tensor):
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
             "protocol at the moment. Use .detach().clone(), or .clone() to stay in the graph."
         )
     array = tensor._array()
-    # what is not an array yet, as under a trace, says itself what it can be
+    # a payload other than an array, as under a trace, raises if it cannot be one
     there = is_elsewhere(array)
     array = array.copy() if there else _copied_together(np.asarray(array), memo)
     if is_inference_mode_enabled():
         cell: Any = InferenceCell()
     else:
         cell = _cell(copy.deepcopy, tensor, memo) or [0, None]
-        # PyTorch gives the copy of a tensor its memory by `set_`, that of a parameter by `clone`
+        # PyTorch makes the memory of a tensor's copy by `set_`, of a parameter's by `clone`
         cell[:] = [int(keep_grad), None]
     twin = make(type(tensor), array, LEAF if tensor._edge is not None else None, cell)
     memo[id(tensor)] = twin
@@ -166,7 +166,7 @@ def deep_copy(tensor: Any, memo: dict[int, Any], keep_grad: bool = True) -> Any:
 
 
 def reduced(tensor: Any) -> tuple[Any, ...]:
-    """What a pickle holds of a tensor (see `Tensor.__reduce_ex__`): of a graph, that it had one."""
+    """Return the pickled form of a tensor (see `Tensor.__reduce_ex__`), without its graph."""
     warn_of_hooks(tensor)
     array = np.asarray(tensor._array())
     memory = Memory.of(owner_of(array))
@@ -176,7 +176,7 @@ def reduced(tensor: Any) -> tuple[Any, ...]:
     offset = array.ctypes.data - memory.flat.ctypes.data
     where = (array.dtype, array.shape, array.strides, offset)
     requires_grad = tensor._edge is not None
-    # the class is printed, and so pickled, with the name that the package is installed under
+    # the class prints, and so pickles, with the name that the package is installed under
     kind = None if type(tensor) is PORTS.tensor else type(tensor)
     args = (kind, memory, where, requires_grad, _cell(_placeless, tensor))
     state = tensor.__getstate__()
@@ -186,20 +186,20 @@ def reduced(tensor: Any) -> tuple[Any, ...]:
 def rebuild(
     cls: type | None, memory: Memory, where: tuple[Any, ...], requires_grad: bool, vc: Any
 ) -> Any:
-    """The tensor that was pickled; of `cls`, or a plain one."""
+    """Rebuild a pickled tensor, of `cls` or a plain one."""
     cls = PORTS.tensor if cls is None else cls
     return make(cls, _laid_over(memory.flat, *where), LEAF if requires_grad else None, vc)
 
 
 def _placeless(cell: list[Any]) -> list[Any]:
-    """A version cell without the line that wrote last: a pickle holds no code."""
+    """Return a version cell without the line of the last write, since code does not pickle."""
     del cell[2:]
     return cell
 
 
 def _cell(copied: Any, tensor: Any, *memo: Any) -> Any:
-    # so that a write through one copy is noticed by a graph that saved another; inference tensors
-    # become ordinary ones
+    # a shared cell, so that a graph that saved one copy notices a write through another; inference
+    # tensors become ordinary ones
     return None if isinstance(tensor._vc, InferenceCell | None) else copied(tensor._vc, *memo)
 
 
@@ -207,7 +207,7 @@ def _cell(copied: Any, tensor: Any, *memo: Any) -> Any:
 
 
 class Memory:
-    """The memory of an array as it is pickled: once for all tensors that lie in it."""
+    """The memory of an array in a pickle: stored once for all tensors that share it."""
 
     __slots__ = ("__weakref__", "flat", "owner")
 
@@ -217,13 +217,13 @@ class Memory:
 
     @staticmethod
     def of(owner: Any) -> Memory | None:
-        """The one object for the memory of `owner`; None if that has gaps."""
+        """Return the unique object for the memory of `owner`; None if the memory has gaps."""
         memory = _MEMORIES.get(id(owner))
         if memory is None:
             flat = _in_memory_order(owner)
             if flat is None:
                 return None
-            # it keeps the owner alive, and so its id its own
+            # it keeps the owner alive, so the id stays unique
             memory = _MEMORIES.setdefault(id(owner), Memory(owner, flat))
         return memory
 
@@ -235,7 +235,7 @@ _MEMORIES: weakref.WeakValueDictionary[int, Memory] = weakref.WeakValueDictionar
 
 
 def _in_memory_order(owner: Any) -> Any:
-    """The elements of an array in one dimension, as they lie in memory; None if there are gaps."""
+    """Return an array's elements flat in memory order; None if there are gaps."""
     axes = sorted(range(owner.ndim), key=lambda axis: -owner.strides[axis])
     ordered = np.asarray(owner).transpose(axes)
     return ordered.reshape(-1) if ordered.flags.c_contiguous else None
@@ -248,7 +248,7 @@ def _laid_over(
 
 
 def _copied_together(array: Any, memo: dict[int, Any]) -> Any:
-    """A copy of `array` that lies in the copy of the memory that `array` lies in."""
+    """Return a copy of `array` as a view of the copy of its owner's memory."""
     owner = owner_of(array)
     flat = None if owner is array else _in_memory_order(owner)
     if flat is None:
@@ -262,12 +262,12 @@ def _copied_together(array: Any, memo: dict[int, Any]) -> Any:
 
 
 class CopyProtocol:
-    """The protocols by which Python copies and pickles tensors, and copies of another class."""
+    """Python's protocols for copying and pickling tensors, and conversion to subclasses."""
 
     __slots__ = ()
 
     def __copy__(self) -> Any:
-        """A tensor over the same memory, with the same attributes.
+        """Return a tensor over the same memory, with the same attributes.
 
         The copy of a leaf is a leaf without a gradient. The copy of any other tensor stays in the
         graph, as a view of it.
@@ -275,9 +275,9 @@ class CopyProtocol:
         return shallow_copy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        """A leaf over memory of its own, with copies of the gradient and of the attributes.
+        """Return a leaf over memory of its own, with copies of the gradient and the attributes.
 
-        Tensors that share memory share it in a deep copy of what holds them.
+        Tensors that share memory also share it in a deep copy of their container.
 
         Raises
         ------
@@ -286,19 +286,19 @@ class CopyProtocol:
         return deep_copy(self, memo)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        """Values, dtype, layout and attributes, and whether a gradient is required.
+        """Pickle values, dtype, layout, attributes and `requires_grad`.
 
-        The graph, the gradient and hooks are left out: what is read is a leaf. Tensors that share
-        memory share it in what comes of one pickle.
+        The graph, the gradient and hooks are left out, so unpickling gives a leaf. Tensors that
+        share memory also share it after unpickling, if they are in one pickle.
         """
         return reduced(self)
 
     def __getstate__(self) -> Any:
-        """The attributes that were set by the user or by a subclass."""
+        """Return the attributes that the user or a subclass set."""
         return attributes_of(self)
 
     def as_subclass(self, cls: type) -> Any:
-        """A view of the tensor that is an instance of `cls`, a subclass of Tensor. Differentiable.
+        """Return a differentiable view of the tensor as an instance of `cls`, a Tensor subclass.
 
         The class's ``__new__`` and ``__init__`` are not called.
 
@@ -310,7 +310,7 @@ class CopyProtocol:
 
     @staticmethod
     def _make_subclass(cls: type, data: Any, require_grad: bool = False) -> Any:
-        """A leaf that is an instance of `cls`, over the memory of `data`."""
+        """Make a leaf that is an instance of `cls`, over the memory of `data`."""
         return make_leaf(cls, data, require_grad)
 
 

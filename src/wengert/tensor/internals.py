@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: what a tensor shows of the tape under PyTorch's private and former names."""
+"""Layer 6 · tensor: autograd metadata under PyTorch's private and former names."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from wengert.tape.views import Step
 
 
 def gradient_kind(tensor: Any) -> Any:
-    """The array dtype that the gradient of `tensor` has, None for any."""
+    """Return the NumPy dtype of the gradient of `tensor`, None for any."""
     kind = OWN if tensor._ext is None else tensor._ext.grad_dtype
     return tensor._payload.dtype if kind is OWN else kind
 
 
 _PLACES = frozenset({"shape", "size", "stride", "storage_offset", "start", "end", "step", "index"})
-"""Parameters of views that are sizes or places, and no dimensions."""
+"""Parameters of views that are sizes or positions, not dimensions."""
 
 
 def _visited(value: Any, visit: Callable[[int], int]) -> Any:
@@ -38,7 +38,7 @@ def _geometry(tensor: Any) -> tuple[Any, ...]:
 
 
 class TensorClass(type):
-    """Sparse tensors count as tensors."""
+    """The metaclass by which sparse tensors count as instances of `Tensor`."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return type.__instancecheck__(cls, instance) or (
@@ -67,9 +67,9 @@ class TensorInternals(metaclass=TensorClass):
 
     @property
     def _backward_hooks(self) -> Any:
-        """The hooks by `register_hook`: of a leaf the dictionary itself, of others a copy; or None.
+        """The hooks from `register_hook`: a leaf's own dictionary, a non-leaf's copy; or None.
 
-        A leaf's may be set. The hooks in it run, whatever their keys are.
+        It may be set on a leaf. All hooks in it run, whatever their keys.
         """
         if is_leaf_edge(self._edge):
             return None if self._ext is None else self._ext.hooks
@@ -97,15 +97,15 @@ class TensorInternals(metaclass=TensorClass):
 
     @property
     def grad_dtype(self) -> dtype | None:
-        """The dtype of the gradients that a leaf takes: its own, unless another is set.
+        """The dtype of a leaf's gradient: the leaf's own, unless another is set.
 
-        Gradients are converted to it. With None they stay as they come. A gradient that is there
-        keeps its dtype, and what is added is converted to that.
+        Gradients are converted to it; with None they keep the dtype that they arrive in. An
+        existing gradient keeps its dtype, and later gradients are converted to that.
 
         Raises
         ------
-        RuntimeError: If the tensor is not a leaf; when set to a dtype that the gradient does not
-            have.
+        RuntimeError: If the tensor is not a leaf, or when set to a dtype other than that of an
+            existing gradient.
 
         Examples
         --------
@@ -147,18 +147,18 @@ class TensorInternals(metaclass=TensorClass):
         symint_visitor_fn: Callable[[int], int] | None = None,
         tensor_visitor_fn: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """The view of `new_base` that this tensor is of its base.
+        """Return the view of `new_base` that corresponds to this tensor as a view of its base.
 
         Parameters
         ----------
         new_base : Tensor. With the sizes, strides and offset of the base.
-        symint_visitor_fn : callable, optional. Makes other numbers of the sizes and places that the
-            view was made with.
+        symint_visitor_fn : callable, optional. Called with the sizes and positions that the view
+            was made with; returns the ones to use.
         tensor_visitor_fn : callable, optional. Not called: no view is made with tensors.
 
         Returns
         -------
-        Tensor or None: None if this is not a view, or if `new_base` lies in memory in another way.
+        Tensor or None: None if this is not a view, or if `new_base` has another memory layout.
         """
         base = self._base
         if not isinstance(new_base, TensorBase):
@@ -176,7 +176,7 @@ class TensorInternals(metaclass=TensorClass):
         symint_visitor_fn: Callable[[int], int] | None = None,
         tensor_visitor_fn: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """As `_view_func`, of a tensor that may lie in memory in any way."""
+        """Like `_view_func`, but `new_base` may have any memory layout."""
         if self._base is None:
             return None
         view = new_base
@@ -192,7 +192,7 @@ class TensorInternals(metaclass=TensorClass):
         return view
 
     def _rev_view_func_unsafe(self, mutated_view: Any) -> Any:
-        """The base, as a view of `mutated_view`, which takes the place of this one.
+        """Return the base as a view of `mutated_view`, which replaces this view.
 
         None if this is not a view.
         """
@@ -203,7 +203,7 @@ class TensorInternals(metaclass=TensorClass):
 
     @property
     def volatile(self) -> bool:
-        """Of PyTorch before 0.4; always False."""
+        """Always False; from PyTorch before 0.4."""
         warn("volatile was removed (Variable.volatile is always False): use no_grad()")
         return False
 

@@ -20,17 +20,17 @@ _FORMS: dict[str, Callable[..., Any]] = {
     "Tensor_ reshaped": rewrite.reshaped,
     "Tensor_ written": lambda function: rewrite.written(function, FORMS[function.__name__]),
 }
-"""How a form in place is made of the function."""
+"""The makers of in-place forms, by the surface that exports the function."""
 
 
 class _Lazy:
-    """Stands in a class for a method, and gives way to it when it is asked for.
+    """A descriptor that imports a method on first access and replaces itself by it.
 
     Parameters
     ----------
-    name: The function that the method is, or of which it is a form in place.
-    module: Where that is found.
-    form: Makes the form in place of it; None for the function itself.
+    name: The name of the function that is the method, or whose in-place form it is.
+    module: The module of the function.
+    form: The maker of the in-place form; None for the function itself.
     """
 
     __slots__ = ("form", "module", "name")
@@ -45,7 +45,7 @@ class _Lazy:
         name = self.name
         if self.form is not None:
             found, name = self.form(found), _in_place(name)
-        # two threads may both come here: they set the same
+        # two threads may both get here: they set the same value
         setattr(TensorMethods, name, found)
         return found if instance is None else found.__get__(instance, owner)
 
@@ -55,7 +55,7 @@ def _in_place(name: str) -> str:
 
 
 def install() -> None:
-    """Put the methods that are exported into the class of methods."""
+    """Add the exported methods to `TensorMethods`."""
     for name, module in EXPORTS["Tensor"].items():
         setattr(TensorMethods, name, _Lazy(name, module, None))
     for surface, form in _FORMS.items():

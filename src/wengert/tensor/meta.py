@@ -1,10 +1,10 @@
-"""Layer 6 · tensor: tensors on the device ``meta``, which have a shape, a dtype and no values.
+"""Layer 6 · tensor: tensors on the device ``meta``, with a shape and a dtype but no values.
 
 NOTE [tensors without values]
-Such a tensor is an instance of a subclass that overrides every operation (NOTE [overriding]). The
-operation runs on memory that nothing was ever written to, which the system gives no pages for, so
-that shapes, dtypes, strides, errors and histories come out as ever; what a result holds is let go
-for such memory again. Writes in place are left out, and whatever asks for a value raises.
+A meta tensor is an instance of a subclass that overrides every operation (NOTE [overriding]). The
+operation runs on memory that was never written to, for which the system allocates no pages. So
+shapes, dtypes, strides, errors and histories are the same as usual. The memory of a result is then
+replaced by unwritten memory again. In-place writes are skipped, and reading a value raises.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from wengert.tensor.overrides import DisableTorchFunctionSubclass
 from wengert.tensor.tensor import Tensor
 
 _LARGE = 1 << 16
-"""Smaller arrays are kept as they are."""
+"""The largest size in bytes of results that are kept."""
 _SHAPED = (
     "as_strided_ detach_ rename_ requires_grad_ resize_ resize_as_ set_ share_memory_ squeeze_ "
     "swapaxes_ swapdims_ t_ transpose_ unsqueeze_"
 )
-"""What ends like a write of values and is none."""
+"""Methods that end in an underscore but do not write values."""
 _READING = (
     "__array__ __bool__ __complex__ __contains__ __float__ __index__ __int__ allclose argwhere cpu "
     "equal is_nonzero item masked_select nonzero numpy tolist"
 )
-"""What needs values, beside the operations whose results have as many elements as values say."""
+"""Functions that need values, besides operations whose result's shape depends on values."""
 _RESHAPES, _VALUES = frozenset(_SHAPED.split()), frozenset(_READING.split())
 
 
 class MetaTensor(Tensor):
-    """A tensor with a shape and no values."""
+    """A tensor with a shape and without values."""
 
     device: Any = property(lambda self: META)
     is_meta: Any = property(lambda self: True)
@@ -46,7 +46,7 @@ class MetaTensor(Tensor):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run `func` for what its result is like."""
+        """Run `func` for the metadata of its result."""
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
         if name in _VALUES or _is_sized_by_values(name, args, kwargs):
@@ -81,7 +81,7 @@ class MetaTensor(Tensor):
 
 
 def _is_sized_by_values(name: str, args: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether the shape of this result depends on the values of a tensor."""
+    """Return whether the shape of the result depends on the values of a tensor."""
     prim = TABLE.get(name)
     if prim is not None and prim.facets.get("size") == "values":
         return True
@@ -99,7 +99,7 @@ def _is_sized_by_values(name: str, args: Any, kwargs: dict[str, Any]) -> bool:
 
 
 def _target(name: str, args: Any, kwargs: dict[str, Any]) -> device | None:
-    """The device that a function is asked to put its result on."""
+    """Return the requested device of the result, or None."""
     found = kwargs.get("device")
     if name == "to":
         named = [one for one in args[1:] if isinstance(one, device | str)]
@@ -124,7 +124,7 @@ def _no_values(name: str) -> Exception:
 
 
 def _untouched(array: Any) -> Any:
-    """Zeros in the layout of an array; `zeros_like` would write them, and so take memory."""
+    """Return zeros in the layout of an array, without the writes of `zeros_like`."""
     axes = sorted(range(array.ndim), key=lambda i: -array.strides[i])
     zeros = np.zeros([array.shape[i] for i in axes], array.dtype)
     return zeros.transpose([axes.index(i) for i in range(array.ndim)])
@@ -144,7 +144,7 @@ def _emptied(result: Any) -> Any:
 
 @provides("meta")
 def meta(value: Any) -> Any:
-    """What is like an array, or a tensor, and has no values."""
+    """Return a meta tensor like an array or a tensor."""
     if isinstance(value, MetaTensor):
         return value
     array = value._payload if isinstance(value, TensorBase) else value

@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: what a tensor says of itself: shape, dtype, memory."""
+"""Layer 6 · tensor: the metadata of a tensor: shape, dtype, memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from wengert.tensor.storage import StorageMethods
 
 
 class TensorMetadata(StorageMethods):
-    """Questions that a tensor's payload answers."""
+    """Methods and attributes that depend on the payload alone."""
 
     __slots__ = ()
     _payload: Any
@@ -37,7 +37,7 @@ class TensorMetadata(StorageMethods):
         return tuple.__new__(Size, self._payload.shape)
 
     def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one dimension."""
+        """Return the shape, or the size of one dimension."""
         return self.shape if dim is None else self._payload.shape[normal_dim(dim, self.ndim)]
 
     @property
@@ -47,7 +47,7 @@ class TensorMetadata(StorageMethods):
 
     @property
     def device(self) -> device:
-        """Where the memory is."""
+        """The device of the memory."""
         return device_of(self._payload)
 
     @property
@@ -57,103 +57,104 @@ class TensorMetadata(StorageMethods):
         return ndim
 
     def dim(self) -> int:
-        """The number of dimensions."""
+        """Return the number of dimensions."""
         return self.ndim
 
     ndimension = dim
 
     def numel(self) -> int:
-        """The number of elements."""
+        """Return the number of elements."""
         return int(self._payload.size)
 
     nelement = numel
 
     @property
     def itemsize(self) -> int:
-        """Bytes per element."""
+        """The number of bytes per element."""
         return int(self._payload.dtype.itemsize)
 
     def element_size(self) -> int:
-        """Bytes per element."""
+        """Return the number of bytes per element."""
         return self.itemsize
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements."""
+        """The number of bytes of all elements."""
         return int(self._payload.nbytes)
 
     def stride(self, dim: int | None = None) -> Any:
-        """Elements, not bytes, between neighbours along each dimension, or along one."""
+        """Return the strides, in elements, or the stride of one dimension."""
         payload = self._payload
         steps: tuple[int, ...] = tuple(step // self.itemsize for step in payload.strides)
-        if not payload.size:  # NumPy has zeros
+        if not payload.size:  # NumPy's strides are zeros
             sizes = accumulate([max(size, 1) for size in payload.shape[:0:-1]], mul, initial=1)
             steps = tuple(sizes)[payload.ndim - 1 :: -1] if payload.ndim else ()
         return steps if dim is None else steps[normal_dim(dim, self.ndim)]
 
     def is_contiguous(self, memory_format: Any = contiguous_format) -> bool:
-        """Whether the elements lie in memory one after the other.
+        """Return whether the elements are contiguous in memory.
 
         Parameters
         ----------
-        memory_format : memory_format. In which order: by default with the last dimension fastest.
+        memory_format : memory_format. The order of the elements; default: the last dimension varies
+            fastest.
         """
         order = check_memory_format(memory_format, "is_contiguous")
         return is_in_format(self._payload, order)
 
     def data_ptr(self) -> int:
-        """The address of the first element."""
+        """Return the address of the first element."""
         untraced("it reads the address of a tensor")
         array = memory_of(self._array())
-        # CuPy's arrays say it themselves
+        # CuPy's arrays have it as an attribute
         address: Any = array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
         return int(address)
 
     def storage_offset(self) -> int:
-        """The first element's place in the memory of the base."""
+        """Return the position of the first element in the storage."""
         base = self._base
         if base is None or not shares_owner(memory_of(self._payload), memory_of(base._payload)):
             return 0
         return int(self.data_ptr() - base.data_ptr()) // self.itemsize
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is a real floating type."""
+        """Return whether the dtype is a real floating type."""
         return self.dtype.is_floating_point
 
     def is_complex(self) -> bool:
-        """Whether the dtype is complex."""
+        """Return whether the dtype is complex."""
         return bool(self._payload.dtype.kind == "c")
 
     def is_signed(self) -> bool:
-        """Whether the dtype has negative numbers."""
+        """Return whether the dtype has negative numbers."""
         return self.dtype.is_signed
 
     @property
     def layout(self) -> layout:
-        """How the elements lie in memory: at regular distances."""
+        """The memory layout: always strided."""
         return strided
 
     def get_device(self) -> int:
-        """The number of the device; -1 stands for the CPU."""
+        """Return the number of the device; -1 for the CPU."""
         index = self.device.index
         return -1 if index is None else index
 
     def is_pinned(self) -> bool:
-        """False: memory is not pinned for a GPU."""
+        """Return False: no memory is pinned for a GPU."""
         return False
 
     def is_same_size(self, other: Any) -> bool:
-        """Whether another tensor has the same shape."""
+        """Return whether another tensor has the same shape."""
         return bool(self._payload.shape == other._payload.shape)
 
     @property
     def is_cpu(self) -> bool:
-        """Whether the memory is the CPU's."""
+        """Whether the memory is on the CPU."""
         return self.device.type == "cpu"
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the memory is a GPU's."""
+        """Whether the memory is on a GPU."""
         return self.device.type == "cuda"
 
     is_sparse = False

@@ -1,6 +1,6 @@
-"""Layer 6 · tensor: methods as functions: ``exp_(x)`` for ``x.exp_()``, which PyTorch has too.
+"""Layer 6 · tensor: methods as functions, as in PyTorch: ``exp_(x)`` for ``x.exp_()``.
 
-The functions are made by one loop, since each does nothing but call its method.
+One loop makes the functions, since each only calls its method.
 """
 
 from __future__ import annotations

@@ -12,13 +12,13 @@ from wengert.tensor import assign, regions
 
 
 class TensorMethods:
-    """The operations as methods; each is documented as the function of its name."""
+    """The operations as methods; each is documented at the function of the same name."""
 
     __slots__ = ()
     _payload: Any
 
     if TYPE_CHECKING:
-        # what `wengert.tensor.lazy` puts here
+        # the methods that `wengert.tensor.lazy` adds
         def __getattr__(self, name: str) -> Any: ...
 
     vars().update(_pointwise.FUNCTIONS)

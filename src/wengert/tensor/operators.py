@@ -1,8 +1,8 @@
 """Layer 6 · tensor: the infix operators, generated on first use.
 
-The function behind ``x * y`` is the primitive's own recorder (see NOTE [generated code]), so that
-no wrapper stands between an operator and the tape. Making all of them takes longer than importing
-the library should, so each stands in for itself until it is first called.
+The function behind ``x * y`` is the primitive's own recorder (see NOTE [generated code]), so there
+is no wrapper between an operator and the tape. Making all of them would take longer than importing
+the library should, so each is a stub until its first call.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _ARRAYS = (TensorBase, np.ndarray)
 
 
 class TensorOperators:
-    """The operators that are written by hand; `install_operators` adds the generated ones."""
+    """The handwritten operators; `install_operators` adds the generated ones."""
 
     __slots__ = ()
     _payload: Any
 
-    # defining `__eq__`, below or later, would take it away; tensors are equal by identity as keys
+    # defining `__eq__`, below or later, would remove it; as keys, tensors are equal by identity
     __hash__ = TensorBase.__hash__
 
     def __lshift__(self: Any, other: Any) -> Any:
@@ -50,7 +50,7 @@ class TensorOperators:
     def __irshift__(self: Any, other: Any) -> Any:
         return self.bitwise_right_shift_(other)
 
-    if TYPE_CHECKING:  # what `install_operators` adds, for tools that do not run the code
+    if TYPE_CHECKING:  # the operators that `install_operators` adds, for static tools
 
         def _binary(self, other: Any) -> Any: ...
         def _unary(self) -> Any: ...
@@ -84,13 +84,13 @@ class TensorOperators:
     def __rtruediv__(self, other: Any) -> Any:
         other = constant(other)
         if is_number(other):
-            # PyTorch's two operations, and so its rounding
+            # the same two operations as PyTorch, for the same rounding
             return T.reciprocal(self) * other
         return record(TABLE["div"], (other, self), {}) if _operand(other) else NotImplemented
 
 
 def _no_matrix(x: Any, other: Any) -> Any:
-    """What ``x @ other`` gives, for another object than an array."""
+    """Return the result of ``x @ other`` for an operand that is not an array."""
     values = column(other)
     if values is not other:
         return matmul(x, values)
@@ -113,7 +113,7 @@ def _general(prim: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 
 def install_operators(cls: type) -> None:
-    """Put the generated operators on the class of tensors."""
+    """Add the generated operators to the class of tensors."""
     for prim, symbol in OPERATOR.items():
         if not symbol or f"__{symbol}__" in vars(TensorOperators):
             continue
@@ -121,7 +121,7 @@ def install_operators(cls: type) -> None:
             _install_unary(cls, f"__{symbol}__", prim.name)
             continue
         _install_binary(cls, f"__{symbol}__", prim.name)
-        # comparisons have no such form; not `hasattr`, which finds the `__ror__` of classes, too
+        # comparisons have no reflected form; `hasattr` would also find `type.__ror__`
         written = any(f"__r{symbol}__" in vars(base) for base in cls.__mro__)
         if hasattr(int, f"__r{symbol}__") and not written:
             _install_binary(cls, f"__r{symbol}__", prim.name, reflected=True)

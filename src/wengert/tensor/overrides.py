@@ -1,24 +1,24 @@
 """Layer 6 · tensor: subclasses that see every operation on them, by ``__torch_function__``.
 
 NOTE [overriding]
-Nothing of this is in place until the first subclass of `Tensor` is defined that wants it (Parameter
-does not). Then a class is put between `Tensor` and that subclass whose operators, methods and
-properties call ``__torch_function__``; the public functions, and those methods of plain tensors
-that take a second tensor, are replaced by ones that look for such a subclass among their arguments.
-Operators of plain tensors stay as they are, since Python asks the operand of the subclass first.
-The recorder and the primitives below never know.
+This machinery is installed when the first subclass of `Tensor` that overrides operations is defined
+(Parameter does not). A class whose operators, methods and properties call ``__torch_function__`` is
+then inserted between `Tensor` and the subclass. The public functions, and the methods of plain
+tensors that take a second tensor, are replaced by ones that look for such a subclass among their
+arguments. Operators of plain tensors stay unchanged, since Python asks the operand of the subclass
+first. The recorder and the primitives below are not involved.
 
 NOTE [overriding without tensors]
-A class that is not a subclass of `Tensor` may have a ``__torch_function__``, too. Nobody is told of
-such a class when it is made, unless the package is installed as ``torch``, which watches classes in
-the making (see `wengert.compat`). `prepare` then puts the same in place, and operators of plain
-tensors that look at the other operand, before the body of the class runs: it may hold tables of the
-functions that it implements.
+A class that is not a subclass of `Tensor` may have a ``__torch_function__``, too. The creation of
+such a class is only noticed if the package is installed as ``torch``, which watches class
+definitions (see `wengert.compat`). `prepare` then installs the same machinery, together with
+operators of plain tensors that check the other operand. It does so before the class body runs,
+since the body may contain tables of the functions that it implements.
 
 NOTE [modes of overriding]
-A `TorchFunctionMode` sees every public function and every method, whatever the arguments. While one
-is entered, those of plain tensors are replaced by ones that ask the innermost mode; after the last
-one has been left they are back as they were. Other threads have no mode, and compute as ever.
+A `TorchFunctionMode` sees every call of a public function or a method, with any arguments. While
+one is active, the methods of plain tensors are replaced by ones that ask the innermost mode; when
+the last one exits, they are restored. Other threads have no mode, and compute as usual.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ _PLAIN_KINDS: list[Any] = []
 """Subclasses of `Tensor` that override nothing."""
 _NOT_WRAPPED: set[Any] = set()
 _REPLACED: dict[Any, Any] = {}
-"""Functions of modules, and those in their places that look for overriding subclasses."""
+"""Functions of modules, each with its replacement that looks for overriding subclasses."""
 
-# the protocols of copying keep classes by themselves, and the machinery must not call itself
+# the copy protocols keep classes on their own, and the machinery must not call itself
 _LEFT_ALONE = (
     "__new__ __init__ __init_subclass__ __torch_function__ __copy__ __deepcopy__ __reduce_ex__ "
     "__getstate__ __hash__ _make_subclass as_subclass _number"
 )
 _THEMSELVES = "as_tensor asarray compile cond is_storage is_tensor load save tensor typename vmap"
 _TAKES_NO_TENSOR = frozenset(_THEMSELVES.split())
-"""Functions that mean the argument itself, whatever its class."""
+"""Functions that are about the argument itself, of any class."""
 _OVERRIDES: dict[type, bool] = dict.fromkeys((int, float, bool, str, type(None), slice), False)
-"""Whether the instances of some common classes have a ``__torch_function__`` to be asked."""
+"""Whether instances of a class override ``__torch_function__``, for some common classes."""
 _TAKES_TENSORS = frozenset({"gradient", "repeats", "vec2"})
-"""Parameters of methods that take tensors, beside those that are arguments of records."""
+"""Parameters of methods that take tensors, besides the arguments of records."""
 _BACKWARD = frozenset({"backward", "grad"})
 _OPERATORS = {symbol: prim for prim, symbol in OPERATOR.items() if symbol}
 _BINARY = frozenset(["matmul", *[s for s, prim in _OPERATORS.items() if len(prim.args) == 2]])
@@ -74,11 +74,11 @@ _NAMES = {
     **{f"__{s}__": prim.name for s, prim in _OPERATORS.items() if s not in {*_OWN, "floordiv"}},
     "__matmul__": "matmul",
 }
-"""What operators are called when they reach ``__torch_function__``, where not by their own name."""
+"""The names under which operators reach ``__torch_function__``, if not their own."""
 
 
 class DisableTorchFunctionSubclass:
-    """A context in which subclasses are taken for plain tensors: no ``__torch_function__`` runs."""
+    """A context that treats subclasses as plain tensors: no ``__torch_function__`` runs."""
 
     def __enter__(self) -> None:
         self._token = _DISABLED.set(True)
@@ -88,14 +88,14 @@ class DisableTorchFunctionSubclass:
 
 
 def is_enabled() -> bool:
-    """Whether a ``__torch_function__`` is asked, here and now."""
+    """Return whether ``__torch_function__`` is enabled in this context."""
     return not _DISABLED.get()
 
 
 def disabled_torch_function(
     func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
-    """The ``__torch_function__`` of a subclass whose operations give plain tensors."""
+    """The ``__torch_function__`` of a subclass whose operations return plain tensors."""
     if _is_foreign(func):
         return NotImplemented
     with DisableTorchFunctionSubclass():
@@ -114,7 +114,7 @@ def default_torch_function(
 
 
 def _is_foreign(func: Any) -> bool:
-    """Whether it is PyTorch that asks, whose function would ask again without end."""
+    """Return whether `func` is PyTorch's own, which would dispatch back without end."""
     if isinstance(func, FUNCTIONS):
         return func.__module__.startswith("torch.")
     return isinstance(func, types.BuiltinFunctionType | types.MethodDescriptorType)
@@ -136,7 +136,7 @@ def _converted(result: Any, cls: Any) -> Any:
 
 
 def _overriding(args: Any, kwargs: Any) -> bool:
-    """Whether an instance of an overriding subclass is among the arguments."""
+    """Return whether an instance of an overriding subclass is among the arguments."""
     for values in (args, kwargs.values()) if kwargs else (args,):
         for value in values:
             if value.__class__ is list or value.__class__ is tuple:
@@ -148,17 +148,17 @@ def _overriding(args: Any, kwargs: Any) -> bool:
 
 
 def overrides(value: Any) -> bool:
-    """Whether the class of a value has a ``__torch_function__`` that is to be asked."""
+    """Return whether the class of a value overrides ``__torch_function__``."""
     cls = type(value)
     known = _OVERRIDES.get(cls)
     if known is None:
         found = getattr(cls, "__torch_function__", None)
         known = found is not None and found is not disabled_torch_function
         if cls is PORTS.tensor or any(base.__module__ == "torch._C" for base in cls.__mro__):
-            # a tensor of PyTorch's would hand a function of ours back to it
+            # PyTorch's own tensors cannot handle our functions
             known = False
         if cls.__module__.startswith("wengert.") or cls is PORTS.tensor:
-            # others come and go
+            # only classes that live as long as the process are cached
             _OVERRIDES[cls] = known
     return known
 
@@ -172,21 +172,21 @@ def _leaves(values: Any) -> Iterator[Any]:
 
 
 def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Let the classes of the arguments compute ``func(*args, **kwargs)``."""
+    """Dispatch ``func(*args, **kwargs)`` to the overriding classes of the arguments."""
     asked: dict[Any, Any] = {}
     order: list[Any] = []
     for value in _leaves((*args, *kwargs.values())):
         cls = type(value)
         if cls in asked or not overrides(value):
             continue
-        # a subclass is asked before its parents, else the first argument first
+        # ask a subclass before its parents, otherwise in the order of the arguments
         place = next((i for i, c in enumerate(order) if issubclass(cls, c)), len(order))
         order.insert(place, cls)
         asked[cls] = value
     if not order:
         return disabled_torch_function(func, (), args, kwargs)
     for cls in order:
-        # of the instance: a method that is not of the class gets it, as in PyTorch
+        # looked up on the instance, so that an ordinary method gets it as `self`, as in PyTorch
         result = asked[cls].__torch_function__(func, tuple(order), args, kwargs)
         if result is not NotImplemented:
             return result
@@ -198,7 +198,7 @@ def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def _place(func: Any) -> str:
-    """Where PyTorch has a function."""
+    """Return the qualified name that a function has in PyTorch."""
     name = getattr(func, "__name__", str(func))
     home = str(getattr(func, "__module__", "")).partition(".")[2]
     if getattr(PORTS.tensor, name, None) is func:
@@ -213,14 +213,14 @@ def _place(func: Any) -> str:
 _MODES: ContextVar[tuple[Any, ...]] = ContextVar("torch_function_modes", default=())
 _ENTERED: list[Any] = []
 _BEFORE: dict[str, Any] = {}
-"""What plain tensors have where there is no mode, while there is one."""
+"""The original attributes of plain tensors, while a mode is active."""
 
 
 class TorchFunctionMode:
-    """A context whose ``__torch_function__`` sees all functions and methods that are called in it.
+    """A context whose ``__torch_function__`` sees all calls of functions and methods within it.
 
-    A subclass says what becomes of them. The functions that it calls itself are seen by the modes
-    around it alone.
+    A subclass decides how to handle them. Functions that it calls itself are only seen by the
+    enclosing modes.
 
     Examples
     --------
@@ -236,7 +236,7 @@ class TorchFunctionMode:
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Compute ``func(*args, **kwargs)``, or something else."""
+        """Handle the call ``func(*args, **kwargs)``."""
         raise NotImplementedError
 
     def __enter__(self) -> TorchFunctionMode:
@@ -256,14 +256,14 @@ class TorchFunctionMode:
             if not _ENTERED:
                 for name, own in _BEFORE.items():
                     if own is None:
-                        delattr(PORTS.tensor, name)  # a class below has it
+                        delattr(PORTS.tensor, name)  # inherited from a base class
                     else:
                         setattr(PORTS.tensor, name, own)
                 _BEFORE.clear()
 
 
 def _by_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:
-    """Let the innermost mode compute ``func(*args, **kwargs)``."""
+    """Dispatch ``func(*args, **kwargs)`` to the innermost mode."""
     stack = _MODES.get()
     token = _MODES.set(stack[:-1])
     kinds = dict.fromkeys(type(one) for one in _leaves((*args, *kwargs.values())) if overrides(one))
@@ -274,7 +274,7 @@ def _by_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> An
 
 
 def _ask_modes() -> None:
-    """Have the methods, operators and properties of plain tensors ask modes."""
+    """Make the methods, operators and properties of plain tensors ask modes."""
     plain: Any = PORTS.tensor
     for name in vars(_OVERRIDING[0]):
         own = inspect.getattr_static(plain, name)
@@ -305,7 +305,7 @@ def _asking(own: Any, shown: Any) -> Any:
 
 
 def adopt(cls: Any) -> None:
-    """Let a new subclass of `Tensor` override operations, unless it says that it does not."""
+    """Enable overrides for a new subclass of `Tensor`, unless it opts out."""
     if not _OVERRIDING and cls.__name__ == _BETWEEN:
         return
     if cls.__torch_function__ is disabled_torch_function:
@@ -322,7 +322,7 @@ def adopt(cls: Any) -> None:
 
 
 def prepare() -> None:
-    """Let classes that do not derive from `Tensor` override operations, too."""
+    """Enable overrides also for classes that do not derive from `Tensor`."""
     with _LOCK:
         if _WATCHED:
             return
@@ -337,7 +337,7 @@ def prepare() -> None:
 
 
 def _meeting(name: str) -> Any:
-    """An operator of plain tensors that lets other operands decide."""
+    """Make an operator of plain tensors that defers to overriding operands."""
     own, between = getattr(PORTS.tensor, name), _OVERRIDING[0]
     body = vars(between).get(name)
 
@@ -383,7 +383,7 @@ def _install() -> None:
 
 
 def give_way(cls: Any) -> None:
-    """Let overriding subclasses, if there are any, come before the operators of `cls`."""
+    """Make the operators of `cls` defer to overriding subclasses, if there are any."""
     if not _OVERRIDING:
         return
     # Python asks the right operand first only if its class derives from the left one's
@@ -391,12 +391,12 @@ def give_way(cls: Any) -> None:
     for symbol in _BINARY:
         name = f"__{symbol}__"
         own = vars(cls).get(name)
-        if own is not None or not derived:  # else the operator of a base gives way already
+        if own is not None or not derived:  # else the operator of a base already defers
             setattr(cls, name, _yielding(name, own))
 
 
 def _yielding(name: str, own: Any) -> Any:
-    """A plain operator, or a class's `own`, that lets overriding subclasses go first."""
+    """Make a plain operator, or a class's `own`, that defers to overriding subclasses."""
     plain, between = PORTS.tensor, _OVERRIDING[0]
 
     @wraps(getattr(plain, name))
@@ -424,7 +424,7 @@ def _method(name: str) -> Any:
 
 
 def _operator(name: str) -> Any:
-    """A binary operator of the class in between; None if `name` is none."""
+    """Make a binary operator of the inserted class; None if `name` is not an operator."""
     if not name.startswith("__"):
         return None
     symbol = name.strip("_")
@@ -460,7 +460,7 @@ def _reflected(name: str, symbol: str) -> Any:
             return getattr(plain, name)(self, other)
         try:
             if isinstance(other, TensorBase):
-                # Python asks a subclass first: it is still `other` that stands to the left
+                # Python asks the subclass first, but `other` is the left operand
                 return dispatch(getattr(plain, shown), (other, self), {})
             return dispatch(
                 getattr(plain, shown if symbol in _COMMUTES else name), (self, other), {}
@@ -500,7 +500,7 @@ def _iterate(self: Any) -> Iterator[Any]:
 
 
 def publish(*modules: types.ModuleType) -> None:
-    """Let the functions of `modules` be overridden, once there is a subclass that does it."""
+    """Make the functions of `modules` overridable, once there is an overriding subclass."""
     for module in modules:
         _PUBLISHED.append(module)
         if _OVERRIDING:
@@ -508,22 +508,22 @@ def publish(*modules: types.ModuleType) -> None:
 
 
 def published(function: Any, module: str, name: str) -> Any:
-    """`function` as it is to be found in `module`, which has got it late."""
+    """Return the form of `function` for `module`, which imports it lazily."""
     if not _OVERRIDING or not isinstance(function, FUNCTIONS) or name in _TAKES_NO_TENSOR:
         return function
     return _looking(function, module, name)
 
 
 def as_found(function: Any) -> Any:
-    """What stands where `function` was defined: something else, if it looks for subclasses now.
+    """Return the current replacement of `function`, or `function` itself.
 
-    A function that somebody kept from before can be called, but not pickled.
+    An original that somebody kept can be called, but not pickled.
     """
     return _REPLACED.get(function, function)
 
 
 def _expose(module: types.ModuleType) -> None:
-    # what a module imports for itself is none of users' functions
+    # functions that a module imports for its own use are not public
     for name in dir(module):
         value = vars(module).get(name)
         if (
@@ -545,14 +545,14 @@ def _takes_second_tensor(name: str, known: Set[str]) -> bool:
     code = method.__code__
     operation = getattr(plain, name.removesuffix("_"), None)
     if code.co_flags & inspect.CO_VARARGS and isinstance(operation, FUNCTIONS):
-        # a write that hands its arguments on to the operation of its name
+        # an in-place method that passes its arguments on to the operation of its name
         code = operation.__code__
     names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
     return not known.isdisjoint(names)
 
 
 def _looking(function: Any, module: str, name: str) -> Any:
-    """`function`, looking for overriding subclasses among its arguments."""
+    """Wrap `function` to look for overriding subclasses among its arguments."""
     quiet = function.__name__ in _BACKWARD
     shown = _NAMES.get(name.removeprefix("Tensor."))
 
@@ -566,12 +566,12 @@ def _looking(function: Any, module: str, name: str) -> Any:
             func = looking if shown is None else getattr(PORTS.tensor, shown)
             return dispatch(func, args, kwargs)
         if quiet:
-            # the rules that a recorded pass runs are not operations of the user
+            # rules that run in a recorded pass are not operations of the user
             with DisableTorchFunctionSubclass():
                 return function(*args, **kwargs)
         return function(*args, **kwargs)
 
-    # where it is found from now on, for pickles
+    # the new location, for pickles
     looking.__module__, looking.__qualname__ = module, name
     looking.__name__ = name.rpartition(".")[2]
     return looking

@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: questions about tensors."""
+"""Layer 6 · tensor: functions that query tensors and dtypes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wengert.tensor.tensor import Tensor
 
 
 def is_tensor(obj: Any, /) -> bool:
-    """Whether `obj` is a tensor.
+    """Return whether `obj` is a tensor.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def is_tensor(obj: Any, /) -> bool:
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the dtype is a real floating type.
+    """Return whether the dtype is a real floating type.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def is_floating_point(input: Tensor) -> bool:
 
 
 def is_signed(input: Tensor) -> bool:
-    """Whether the dtype has negative numbers.
+    """Return whether the dtype has negative numbers.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def is_signed(input: Tensor) -> bool:
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same shape.
+    """Return whether two tensors have the same shape.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
 
 def get_device(input: Tensor) -> int:
-    """-1, the number that stands for the CPU.
+    """Return -1, the number of the CPU.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def get_device(input: Tensor) -> int:
 
 
 def typename(obj: Any, /) -> str:
-    """The name of an object's type; of a tensor, that which says its dtype.
+    """Return the name of an object's type; for a tensor, the one that includes its dtype.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def typename(obj: Any, /) -> str:
 
 
 def is_complex(input: Tensor) -> bool:
-    """Whether the dtype is complex.
+    """Return whether the dtype is complex.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def is_complex(input: Tensor) -> bool:
 
 
 def numel(input: Tensor) -> int:
-    """The number of elements.
+    """Return the number of elements.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def _operand(value: Any) -> tuple[list[Any], list[Any]]:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
-    """The dtype of an arithmetic operation on two tensors, or a tensor and a number.
+    """Return the dtype of an arithmetic operation on two tensors, or a tensor and a number.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 
 def promote_types(type1: Any, type2: Any) -> dtype:
-    """The smallest dtype that two dtypes both convert to.
+    """Return the smallest dtype that both dtypes convert to.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def promote_types(type1: Any, type2: Any) -> dtype:
 
 
 def can_cast(from_: Any, to: Any) -> bool:
-    """Whether promotion allows a conversion: not to a lower category.
+    """Return whether type promotion allows a conversion, which excludes a lower category.
 
     Examples
     --------

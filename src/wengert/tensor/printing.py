@@ -1,9 +1,9 @@
-"""Layer 6 · tensor: how tensors print: character for character as in PyTorch.
+"""Layer 6 · tensor: the text of tensors, identical to PyTorch's.
 
-The elements that are shown share one format, which follows from them: whole numbers print with a
+The printed elements share one format, which depends on their values: whole numbers print with a
 bare point, ranges of more than three decades (or very large or small numbers) in scientific
-notation, anything else with fixed decimals. Large tensors show the edges of each dimension only,
-and only those are formatted.
+notation, anything else with fixed decimals. A large tensor shows only the edges of each dimension,
+and only those determine the format.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _PROFILES: dict[str, dict[str, float]] = {
 
 
 def line_width() -> int:
-    """How many characters a line may have."""
+    """Return the maximum number of characters per line."""
     return _OPTIONS.linewidth
 
 
@@ -56,18 +56,20 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Choose how tensors print, for the whole process.
+    """Set how tensors print, for the whole process.
 
     Parameters
     ----------
-    precision : int, optional. Digits after the point (4).
-    threshold : float, optional. Number of elements above which only the edges are shown (1000).
-    edgeitems : int, optional. How many elements are shown at each end of a dimension then (3).
-    linewidth : int, optional. Characters in a line (80).
-    profile : str, optional. ``"default"``, ``"short"`` or ``"full"``: a value for each of the
-        above, which go first.
-    sci_mode : bool, optional. Whether to use scientific notation; None leaves it to the values. Not
-        remembered: a call without it goes back to None.
+    precision : int, optional. The number of digits after the point; default: 4.
+    threshold : float, optional. The number of elements above which a tensor is summarised; default:
+        1000.
+    edgeitems : int, optional. The number of elements that a summary shows at each end of a
+        dimension; default: 3.
+    linewidth : int, optional. The number of characters per line; default: 80.
+    profile : str, optional. ``"default"``, ``"short"`` or ``"full"``: presets for the options
+        above, which take precedence.
+    sci_mode : bool, optional. Whether to use scientific notation; None decides by the values. Each
+        call without it resets it to None.
 
     Raises
     ------
@@ -97,7 +99,7 @@ def set_printoptions(
 
 
 def get_printoptions() -> dict[str, Any]:
-    """The current options, as arguments for `set_printoptions`.
+    """Return the current options, as arguments for `set_printoptions`.
 
     Examples
     --------
@@ -126,7 +128,7 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 
 class _Format:
-    """The format that the shown numbers share: their width and the style of floats."""
+    """The shared format of the printed numbers: their width and the style of floats."""
 
     __slots__ = ("style", "width")
 
@@ -136,7 +138,7 @@ class _Format:
             self.style = ""
             self.width = max([1, *map(len, map(str, shown.reshape(-1).tolist()))])
             return
-        # the width follows from these alone: zeros, infinities and NaN may stand out of line
+        # only these determine the width: zeros, infinities and NaN may be misaligned
         numbers = shown[np.isfinite(shown) & (shown != 0)].astype(np.float64)
         self.style = "whole"
         if not numbers.size:
@@ -180,10 +182,10 @@ class _ComplexFormat:
 
 
 def _edges(array: Any) -> Any:
-    """The elements that a summary shows."""
+    """Return the elements that a summary shows."""
     edge = _OPTIONS.edgeitems
     if not edge:
-        # nothing is shown; a vector is measured in full all the same, as in PyTorch
+        # no element is shown, but the format of a vector depends on all of it, as in PyTorch
         return array if array.ndim == 1 else array[:0]
     for axis, length in enumerate(array.shape):
         if length > 2 * edge:
@@ -193,7 +195,7 @@ def _edges(array: Any) -> Any:
 
 
 def elements(array: Any, indent: int) -> str:
-    """The elements of an array between brackets."""
+    """Format the elements of an array between brackets."""
     if not array.size:
         return "[]"
     summarize = array.size > _OPTIONS.threshold
@@ -235,7 +237,7 @@ def _row(array: Any, indent: int, summarize: bool, layout: Any) -> str:
 
 
 def history_of(edge: Any) -> str | None:
-    """What a tensor says of its history, if it has one."""
+    """Return the text about a tensor's history, such as ``grad_fn=...``; None without one."""
     node, _ = target_of(edge) if edge is not LEAF else (None, 0)
     if node is None:
         return None if edge is None else "requires_grad=True"
@@ -243,7 +245,7 @@ def history_of(edge: Any) -> str | None:
 
 
 def _notes(array: Any, history: str | None) -> list[str]:
-    """What follows the elements: shape and dtype where they do not show, and the history."""
+    """Return the notes after the elements: shape and dtype if not evident, and the history."""
     notes = []
     kind = array.dtype
     if not array.size:
@@ -262,7 +264,7 @@ def _notes(array: Any, history: str | None) -> list[str]:
 
 
 def _of_transforms(payload: Any) -> tuple[Any, list[str]]:
-    """The array in a value of transforms: that of a whole batch; and what they know beside it."""
+    """Return the array in a lifted value, of the whole batch, and notes about its levels."""
     if not isinstance(payload, Lifted):
         return np.asarray(payload), []
     if payload.traced:
@@ -278,12 +280,12 @@ def _of_transforms(payload: Any) -> tuple[Any, list[str]]:
 
 @provides("shown")
 def tensor_repr(tensor: Any, name: str | None = None) -> str:
-    """A tensor as text: ``tensor([1., 2.], grad_fn=<MulBackward0>)``.
+    """Return a tensor as text: ``tensor([1., 2.], grad_fn=<MulBackward0>)``.
 
     Parameters
     ----------
-    tensor: Of any payload; one that is not an array prints by its own repr.
-    name: The word before the bracket: the class's name, or ``tensor`` for the plain class.
+    tensor: The tensor; a payload other than an array prints by its own repr.
+    name: The word before the bracket; default: the class's name, or ``tensor`` for the plain class.
     """
     if name is None:
         cls = type(tensor)
@@ -309,16 +311,16 @@ def array_text(
     levels: Sequence[str] = (),
     place: Sequence[str] = (),
 ) -> str:
-    """The text of a tensor over an array, with what `history_of`, levels and devices say of it."""
+    """Return the text of a tensor over an array, with notes on its history, levels and device."""
     indent = len(name) + 1
-    # a type that NumPy does not know: its elements as floats, its name kept below
+    # a dtype that NumPy does not know: print its elements as floats and name it below
     shown = array.astype(np.float32) if array.dtype.kind == "V" else array
     notes = [*place, *_notes(array, history), *levels]
     return _joined(f"{name}({elements(shown, indent)}", notes, indent)
 
 
 def _joined(text: str, notes: list[str], indent: int) -> str:
-    """A text with notes behind it, in lines."""
+    """Return a text followed by notes, broken into lines."""
     column = len(text) - text.rfind("\n") + 1
     for note in notes:
         if column + len(note) + 2 > _OPTIONS.linewidth:
@@ -332,7 +334,7 @@ def _joined(text: str, notes: list[str], indent: int) -> str:
 
 @provides("formatted")
 def tensor_format(tensor: TensorBase, spec: str) -> str:
-    """``format(tensor, spec)``: a tensor without dimensions formats as its number."""
+    """Compute ``format(tensor, spec)``: a 0-d tensor formats as its number."""
     if type(tensor) is PORTS.tensor and not tensor._payload.ndim:
         return format(tensor._payload.item(), spec)
     return object.__format__(tensor, spec)

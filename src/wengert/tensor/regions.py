@@ -1,8 +1,8 @@
 """Layer 6 · tensor: methods that give a tensor another shape in memory, or other memory.
 
-The version of what the tensor showed before counts such a change as a write, so that a graph that
-saved it raises. Views of the tensor know how they are made of its former shape: they are
-invalidated (see NOTE [invalidated views]).
+The version of the old memory counts such a change as a write, so that a graph that saved the tensor
+raises. Views of the tensor are defined by its old shape, so they are invalidated (see NOTE
+[invalidated views]).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from wengert.tensor.storage import Storage, UntypedStorage, flat_memory, storage
 
 
 def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
-    """Give the tensor another shape; elements keep their order in memory.
+    """Resize the tensor in place; elements keep their order in memory.
 
-    More elements than the memory holds are made of new memory, whose further elements are zeros.
+    If the memory is too small, new memory is allocated, and the added elements are zeros.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
         rows = owner if owner.flags.c_contiguous else owner.T
         payload: Any = np.ndarray(shape, memory.dtype, rows, start)
     else:
-        # names that hold it, too, would have it for shared
+        # another name that holds it would make it count as shared
         del memory, owner
         payload = _grown(self, shape)
     _move(self, payload, "resize_")
@@ -72,22 +72,22 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
 
 
 def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
-    """`resize_` to the shape of another tensor."""
+    """Resize the tensor in place to the shape of another tensor."""
     return resize_(self, tuple(the_template._payload.shape), memory_format=memory_format)
 
 
 def set_(
     self: Any, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Any:
-    """Let the tensor show other memory: that of a tensor, in its shape, or of a storage.
+    """Point the tensor at other memory: a tensor's, in its shape, or a storage's.
 
     Parameters
     ----------
-    source : Tensor or storage, optional. Whose memory is shown; default: an empty tensor's.
-    storage_offset : int. The place in the storage where the tensor begins.
-    size : sequence of int, optional. The shape; default: all elements of the storage, in a row.
-    stride : sequence of int, optional. The elements between neighbours along each dimension;
-        default: that of rows.
+    source : Tensor or storage, optional. The owner of the memory; default: an empty tensor.
+    storage_offset : int. The position in the storage where the tensor begins.
+    size : sequence of int, optional. The shape; default: one dimension with all elements of the
+        storage.
+    stride : sequence of int, optional. The strides in elements; default: contiguous.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def set_(
     bump(self, "set_")
     had = self._share_version()
     if InferenceCell not in (had.__class__, cell.__class__):
-        # neither what was saved of the one memory nor of the other is taken for what is there now
+        # a graph that saved the tensor's old or new memory must not use it in place of the other
         cell[0] = max(cell[0], had[0])
         count(cell, "set_")
     _move(self, payload, "set_")
@@ -151,7 +151,7 @@ def set_(
 
 
 def _shown(storage: Any, kind: Any, offset: int, size: Any, stride: Any) -> Any:
-    """An array of `kind` over a storage."""
+    """Return an array of dtype `kind` over a storage."""
     memory = storage._values.view(np.uint8)
     held = len(memory) // kind.itemsize
     if offset < 0:
@@ -197,7 +197,7 @@ def _check_payload(payload: Any, name: str) -> None:
 
 
 def _grown(tensor: Any, shape: tuple[int, ...]) -> Any:
-    """New memory of `shape` that begins with what `tensor` shows."""
+    """Return new memory of `shape` that begins with the elements of `tensor`."""
     alone = _references(tensor) <= _ALONE
     if not alone or not (tensor._payload.base is None or is_whole(tensor._payload)):
         raise RuntimeError(
@@ -235,7 +235,7 @@ class _One:
     _payload = np.empty(1)
 
 
-# counted as above, since interpreters differ in what they count
+# measured in the same way as above, since interpreters count differently
 _ALONE = _references(_One)
 
 fill_sections(globals())

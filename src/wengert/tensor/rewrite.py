@@ -1,7 +1,7 @@
 """Layer 6 · tensor: in-place forms of operations that cannot write while they compute.
 
-`computed` computes on a copy of the tensor and writes the result over it. `written` lets the
-primitive itself write. `reshaped` gives the tensor another shape over the same memory.
+`computed` computes on a copy of the tensor and writes the result to it. `written` has the primitive
+itself write. `reshaped` gives the tensor another shape over the same memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wengert.tape.write_checks import check_apart, check_mode, check_writable, m
 
 
 def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[..., Any]:
-    """The method that writes what `operation` gives over its tensor.
+    """Make the method that writes the result of `operation` to its tensor.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def computed(operation: Callable[..., Any], apart: bool = False) -> Callable[...
 
 
 def written(operation: Callable[..., Any], form: Callable[..., Any]) -> Callable[..., Any]:
-    """The method that writes what `operation` gives, of which `form` says how it is computed."""
+    """Make the method that writes the result of `operation`; `form` gives its primitive call."""
     name = f"{operation.__name__}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -63,20 +63,20 @@ def written(operation: Callable[..., Any], form: Callable[..., Any]) -> Callable
 
 
 def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
-    """The method that gives its tensor the shape of the view that `operation` returns."""
+    """Make the method that gives its tensor the shape of the view that `operation` returns."""
     name = f"{operation.__name__}_"
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         recorded = is_recording() and self._edge is not None
         if recorded and is_differentiable(self._payload.dtype):
-            # no element is written, so that memory may show one several times
+            # no element is written, so overlapping memory is allowed
             check_writable(self, recorded, may_overlap=True)
         check_mode(self)
         before = new_tensor(self._array(), self._edge, self._share_version())
         own = self._ext
         if own is not None:
             before._extra().base, before._ext.chain = own.base, own.chain
-        # where nothing is recorded, a tensor that has a history keeps it: of the new shape
+        # without recording, a tensor keeps its history, adapted to the new shape
         edge = None if recorded else self._edge
         kept = edge is not None and edge is not LEAF and edge.__class__ is not Unrecorded
         token = MODE.set(changed(current_mode(), grad=True, inference=None)) if kept else None
@@ -90,7 +90,7 @@ def reshaped(operation: Callable[..., Any]) -> Callable[..., Any]:
             if after._edge.__class__ is Unrecorded:
                 after._edge.was = recorded_as(self)
         if own is not None and own.retains and own.grad is not None:
-            # what more passes add to it will have the new shape, too
+            # later passes add gradients of the new shape
             own.grad = operation(own.grad, *args, **kwargs)
         self._payload = after._payload
         if self._edge is not LEAF:

@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: what happens to ``np.f(t)``, a function of NumPy's or SciPy's on a tensor.
+"""Layer 6 · tensor: the handling of ``np.f(t)``, a function of NumPy or SciPy on a tensor.
 
 NOTE [plan of this room]
 NumPy hands the call to the tensor (`protocol`). A ufunc that is one primitive is recorded there and

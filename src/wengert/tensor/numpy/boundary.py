@@ -36,7 +36,7 @@ _FOREIGN = tuple(
     os.path.join(path, "") for path in (os.path.join(_OURS, "tensor"), os.path.dirname(np.__file__))
 )
 _OPERATIONS = tuple(os.path.join(_OURS, part, "") for part in ("ops", "nn"))
-"""Where functions take numbers that they do not differentiate by."""
+"""The folders of functions that take numbers without differentiating with respect to them."""
 _SCIPY = f"{os.sep}site-packages{os.sep}scipy{os.sep}"
 _SPARSE = f"{_SCIPY}sparse{os.sep}"
 _STACK = "np.stack([...])"
@@ -56,9 +56,9 @@ _SCALAR = (
 _ROOTS = os.path.join("scipy", "optimize", "_zeros_py.py")
 """SciPy's search for roots."""
 _STORE = "subscript"
-"""What the caller does when it writes to an element."""
+"""Stands for the callee if the caller writes to an element."""
 _VERDICTS: dict[tuple[int, int], tuple[Any, str | None]] = {}
-"""By code and instruction (with the code, to keep it alive): why no number may be made there."""
+"""Cached verdicts by code and instruction offset, with the code to keep it alive."""
 _ASSIGN = (
     "Make the array that is written to a tensor: wg.zeros(...) or wengert.numpy.zeros(...), in "
     "which x[i] = t is recorded."
@@ -109,7 +109,7 @@ _MATH = {
 
 
 def loses(value: Any) -> bool:
-    """Whether a gradient would be lost with the values of `value`, a tensor or lists of them."""
+    """Return whether using only the values of `value`, a tensor or lists, loses a gradient."""
     if isinstance(value, TensorBase):
         return value._edge is not None and is_grad_enabled()
     if isinstance(value, list | tuple):
@@ -120,7 +120,7 @@ def loses(value: Any) -> bool:
 
 
 def array_lost() -> TypeError:
-    """The error of ``__array__``."""
+    """Return the error of ``__array__``."""
     frame, inner = _caller()
     cure = _cure_between(inner) or _cure(_callee(frame)) or _ANY_ARRAY
     return TypeError(
@@ -131,7 +131,7 @@ def array_lost() -> TypeError:
 
 
 def function_lost(label: str, cure: str = "") -> NotImplementedError:
-    """The error of a function that has no derivative here."""
+    """Return the error of a function that has no derivative here."""
     cure = cure or "Use operations of wengert, or write an autograd.Function."
     return NotImplementedError(
         f"there is no derivative rule for {label}: called on a tensor that requires a gradient, it "
@@ -140,7 +140,7 @@ def function_lost(label: str, cure: str = "") -> NotImplementedError:
 
 
 def target_lost(label: str) -> TypeError:
-    """The error of a function that would write a tensor's values into a plain array."""
+    """Return the error of a function that would write a tensor's values into a plain array."""
     return TypeError(
         f"{label} was about to write the values of a tensor that needs a gradient into a plain "
         f"NumPy array, losing the gradient{_place(_users_frame())}\n  {_ASSIGN} Or let the "
@@ -149,15 +149,15 @@ def target_lost(label: str) -> TypeError:
 
 
 def check_number(tensor: Any, frame: Any) -> None:
-    """Refuse to make a Python number of a tensor that needs a gradient, where that loses it.
+    """Refuse to convert a tensor that needs a gradient to a number where that loses the gradient.
 
     The functions of `math` warn, unless the tensor is one of another library's idiom, which refuses
     them.
 
     Parameters
     ----------
-    tensor: The one that needs a gradient, or has a tangent, which operations alone must not lose.
-    frame: The one that asks for the number.
+    tensor: A tensor that needs a gradient, or has a tangent, which only operations must not lose.
+    frame: The frame that asks for the number.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def check_number(tensor: Any, frame: Any) -> None:
 
 
 def _verdict(frame: Any) -> str | None:
-    """What to write instead of making a number where `frame` stands; None if it may be made."""
+    """Return what to write instead of the conversion in `frame`; None if it is allowed."""
     filename = frame.f_code.co_filename
     if filename.endswith(_ROOTS):
         # its loop in C runs on after an error, and raises a misleading one
@@ -203,14 +203,14 @@ def _verdict(frame: Any) -> str | None:
 
 
 def _operation(frame: Any) -> str:
-    """The name of the operation in which `frame` stands."""
+    """Return the name of the operation in which `frame` is."""
     while frame.f_back is not None and frame.f_back.f_code.co_filename.startswith(_OPERATIONS[0]):
         frame = frame.f_back
     return str(frame.f_code.co_name)
 
 
 def _cure(function: Any) -> str | None:
-    """What to write for a call of `function`, which sees no tensors; None if it is not known."""
+    """Return what to write for a call of `function`, which sees no tensors; None if unknown."""
     if function == _STORE:
         return _ASSIGN
     owner = getattr(function, "__self__", None)
@@ -270,7 +270,7 @@ def _cure_of_math(module: str, name: str) -> str:
 
 
 def _cure_between(frame: Any) -> str | None:
-    """What to write for a call of the library that `frame` belongs to; None for what is known."""
+    """Return what to write for a call of the library of `frame`; None for a known library."""
     if frame is None:
         return None
     if isinstance(frame.f_locals.get("self"), np.vectorize):
@@ -289,10 +289,10 @@ def _cure_between(frame: Any) -> str | None:
 
 
 def _cure_of_scipy(function: Any) -> str:
-    """SciPy's functions see only arrays, but for the ufuncs of ``scipy.special``.
+    """Return what to write for a SciPy function other than the ufuncs of ``scipy.special``.
 
-    What stands for one is looked for where its names are: among the package's own modules, NumPy's,
-    and in what SciPy says of its functions and the array API standard.
+    Such functions see only arrays. A counterpart is searched for by name in the package's own
+    modules, in NumPy's, and among the functions that SciPy declares portable by the array API.
     """
     name = _name(function)
     owner = getattr(function, "__self__", None)
@@ -331,7 +331,7 @@ def _cure_of_scipy(function: Any) -> str:
 
 
 def _there(module: str, part: str | None, name: str) -> Any:
-    """The function of this name in a module, or in a part of it; None if there is none."""
+    """Return the function of this name in a module, or in a part of it; None if there is none."""
     found: Any = importlib.import_module(module)
     if part is not None:
         found = getattr(found, part, None)
@@ -339,7 +339,7 @@ def _there(module: str, part: str | None, name: str) -> Any:
 
 
 def _is_portable(function: Any) -> bool:
-    """Whether SciPy computes it with any namespace of the array API standard, if it is asked to."""
+    """Return whether SciPy can compute `function` with any array API namespace."""
     table = getattr(sys.modules.get("scipy._lib._array_api"), "xp_capabilities_table", {})
     try:
         known = table.get(function)
@@ -359,12 +359,12 @@ def _name(function: Any) -> str:
 
 
 def _users_frame() -> Any:
-    """The innermost frame that is no library's; or else that is not ours, NumPy's or SciPy's."""
+    """Return the innermost frame outside of libraries, or else outside of ours, NumPy and SciPy."""
     return _caller()[0]
 
 
 def _caller() -> tuple[Any, Any]:
-    """The user's frame, and the one that it called."""
+    """Return the user's frame, and the frame that it called."""
     inner = None
     frame: Any = sys._getframe(1)
     while frame.f_back is not None and _is_foreign(frame.f_code.co_filename):
@@ -381,7 +381,7 @@ def _caller() -> tuple[Any, Any]:
 
 
 def _is_installed(filename: str) -> bool:
-    """Whether a file is that of an installed library, or Python's own."""
+    """Return whether a file belongs to an installed library, or to Python."""
     return (
         any(folder in filename for folder in _LIBRARIES)
         or filename.startswith((_STANDARD, "<frozen ", "<wengert ", "<__array_function"))
@@ -395,22 +395,22 @@ def _is_foreign(filename: str) -> bool:
 
 
 def _takes_numbers(filename: str) -> bool:
-    """Whether a file is NumPy's or SciPy's, whose compiled functions make numbers of results."""
+    """Return whether a file is NumPy's or SciPy's, whose compiled code converts to numbers."""
     return _SCIPY in filename or filename.startswith(_FOREIGN[1])
 
 
 def _place(frame: Any) -> str:
-    """A line that shows where `frame` stands."""
+    """Return a line that shows where `frame` is."""
     where = shown(([frame.f_code, frame.f_lasti], None))
     return f"\n  at {where}" if where else ""
 
 
 def _callee(frame: Any) -> Any:
-    """What the frame calls, `_STORE` if it writes to an element, None if that cannot be told.
+    """Return the function that the frame calls, `_STORE` for an element write, None if unknown.
 
-    A call's position in the source begins where the expression of its function begins. So the
-    instructions that load the function's name and attributes are found by their position, and the
-    name is looked up.
+    A call's source position begins where the expression of its function begins. So the instructions
+    that load the function's name and attributes are found by their position, and the name is
+    looked up.
     """
     loads: list[Any] = []
     at = None

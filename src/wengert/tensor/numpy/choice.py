@@ -71,12 +71,12 @@ def _real_if_close(a: Any, tol: float = 100) -> Any:
 
 
 def taken(a: Any, places: Any, dim: int) -> Any:
-    """The elements of `a` at an array of places along a dimension."""
+    """Return the elements of `a` at an array of positions along a dimension."""
     return a[(*(slice(None),) * dim, places)]
 
 
 def along(a: Any, places: Any, dim: int) -> Any:
-    """The elements of `a` at places of their own for each row along a dimension."""
+    """Return the elements of `a` at separate positions for each row along a dimension."""
     dim %= a.ndim
     index = [
         places if i == dim else np.arange(n).reshape([-1 if i == j else 1 for j in range(a.ndim)])

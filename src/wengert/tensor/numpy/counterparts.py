@@ -1,10 +1,10 @@
-"""Layer 6 · tensor: what the counterparts of NumPy's functions have in common.
+"""Layer 6 · tensor: shared code of the counterparts of NumPy's functions.
 
 NOTE [counterparts]
-A counterpart takes the arguments of a function of NumPy's and computes with operations of ours, so
-that it differentiates. The protocols find it by the name of NumPy's function (``"linalg.solve"``),
-and `wengert.numpy` shows it under that name. dtypes are promoted as NumPy does it: a number adapts
-to the arrays, arrays of any dimension meet in a common dtype, and numbers alone are float64.
+A counterpart takes the arguments of a NumPy function and computes with our operations, so it is
+differentiable. The protocols find it by the name of NumPy's function (``"linalg.solve"``), and
+`wengert.numpy` exports it under that name. Dtypes are promoted as in NumPy: a number adapts to the
+arrays, arrays of any dimension are promoted to a common dtype, and numbers alone are float64.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RULES: dict[str, Callable[..., Any]] = {}
 
 
 def counterpart(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as that which stands for NumPy's functions of these names."""
+    """Register a function as the counterpart of NumPy's functions of these names."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:
@@ -48,7 +48,7 @@ _ON_DEMAND = {"linalg": "linalg", "fft": "fourier"}
 
 
 def rule(name: str) -> Callable[..., Any] | None:
-    """The counterpart of the function of this name (``linalg.solve``), or None."""
+    """Return the counterpart of the function of this name (``linalg.solve``), or None."""
     module = _ON_DEMAND.get(name.partition(".")[0]) if "." in name else None
     if module is not None:
         importlib.import_module(f"wengert.tensor.numpy.{module}")
@@ -56,7 +56,7 @@ def rule(name: str) -> Callable[..., Any] | None:
 
 
 def late(name: str) -> Callable[..., Any]:
-    """A function of the package whose module is imported when it is needed."""
+    """Return a function of the package whose module is imported on first use."""
     function: Callable[..., Any] = getattr(
         importlib.import_module(f"wengert.ops.{EXPORTS['wengert'][name]}"), name
     )
@@ -64,7 +64,7 @@ def late(name: str) -> Callable[..., Any]:
 
 
 def tensor(value: Any) -> Any:
-    """An array, number, tensor or nested list of these as a tensor."""
+    """Return an array, number, tensor or nested list of these as a tensor."""
     if isinstance(value, TensorBase):
         return value
     if holds_tensor(value):
@@ -75,19 +75,19 @@ def tensor(value: Any) -> Any:
 
 
 def holds_tensor(value: Any) -> bool:
-    """Whether a tensor is among the elements of a nested list."""
+    """Return whether a nested list contains a tensor."""
     if isinstance(value, list | tuple):
         return any(holds_tensor(part) for part in value)
     return isinstance(value, TensorBase)
 
 
 def is_weak(value: Any) -> bool:
-    """Whether `value` is a Python number, whose dtype gives way to those of arrays."""
+    """Return whether `value` is a Python number, whose dtype adapts to those of arrays."""
     return isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic)
 
 
 def values(value: Any) -> Any:
-    """`value` with what NumPy knows in place of tensors, dtypes and devices, within lists too."""
+    """Return `value` with tensors, dtypes and devices converted to NumPy's, also within lists."""
     if isinstance(value, TensorBase):
         return value._array()
     if isinstance(value, list | tuple) and holds_tensor(value):
@@ -101,13 +101,13 @@ def values(value: Any) -> Any:
 
 
 def known(x: Any) -> Any:
-    """The values of a tensor for decisions, which no tangent has a part in."""
+    """Return the values of a tensor for decisions, without tangents."""
     payload = x._payload
     return payload.constant() if isinstance(payload, Lifted) else payload
 
 
 def wrapped(result: Any) -> Any:
-    """What a function of NumPy's gave, with tensors in place of arrays."""
+    """Return the result of a NumPy function with tensors in place of arrays."""
     if isinstance(result, np.ndarray | np.generic):
         return new_tensor(result) if result.dtype.kind in "biufc" else result
     if isinstance(result, list | tuple):
@@ -117,7 +117,7 @@ def wrapped(result: Any) -> Any:
 
 
 def common(*values: Any) -> list[Any]:
-    """Tensors of the dtype that NumPy would compute in with `values`."""
+    """Return `values` as tensors of the dtype that NumPy would compute in."""
     kind = None
     made = []
     for value in values:
@@ -137,7 +137,7 @@ def common(*values: Any) -> list[Any]:
 
 
 def floating(*values: Any) -> list[Any]:
-    """`common`, of a floating or complex dtype: float64 for integers."""
+    """Return `values` like `common`, in a floating or complex dtype: float64 for integers."""
     made = common(*values)
     if made[0]._payload.dtype.kind not in "biu":
         return made
@@ -145,12 +145,12 @@ def floating(*values: Any) -> list[Any]:
 
 
 def dtype_of(kind: Any) -> Any:
-    """The NumPy dtype that `kind` names: one of NumPy's or ours, a type or a string."""
+    """Return the NumPy dtype for `kind`: a NumPy dtype or ours, a type or a string."""
     return _our_dtype(kind).dtype if isinstance(kind, _OurDtype) else np.dtype(kind)
 
 
 def as_dtype(value: Any, kind: Any) -> Any:
-    """`value` as a tensor of the dtype `kind`; as it is, for None."""
+    """Return `value` as a tensor of the dtype `kind`; None keeps its dtype."""
     if kind is None:
         return tensor(value)
     kind = dtype_of(kind)
@@ -160,7 +160,7 @@ def as_dtype(value: Any, kind: Any) -> Any:
 
 
 def one_axis(a: Any, axis: int | None) -> tuple[Any, int]:
-    """`a` and an axis of it; flattened if `axis` is None."""
+    """Return `a` and an axis of it; flattened if `axis` is None."""
     a = tensor(a)
     if axis is None:
         return reshape(a, (-1,)), 0
@@ -168,7 +168,7 @@ def one_axis(a: Any, axis: int | None) -> tuple[Any, int]:
 
 
 def normal_axis(axis: int, ndim: int) -> int:
-    """An axis from the front.
+    """Return an axis as a nonnegative number.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def normal_axis(axis: int, ndim: int) -> int:
 
 
 def all_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
-    """Axes from the front; all for None."""
+    """Return axes as nonnegative numbers; all for None."""
     if axis is None:
         return tuple(range(ndim))
     several = (axis,) if not isinstance(axis, tuple | list) else axis

@@ -1,7 +1,7 @@
-"""Layer 6 · tensor: what stands for a function of NumPy's, found by its name.
+"""Layer 6 · tensor: dispatch of NumPy's functions to their counterparts, by name.
 
-This module is imported when the first of NumPy's functions is called on a tensor, and brings in all
-counterparts but those of ``numpy.linalg`` and ``numpy.fft``, which follow when they are needed.
+This module is imported when the first NumPy function is called on a tensor. It imports all
+counterparts except those of ``numpy.linalg`` and ``numpy.fft``, which are imported on first use.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ COUNTERPARTS = (
 
 
 def kind_of(name: str) -> str | None:
-    """The kind of a function by its name within NumPy, ``"special.erf"`` for one of SciPy's.
+    """Return the kind of a function by its name within NumPy, ``"special.erf"`` for SciPy's.
 
     Returns
     -------
@@ -76,16 +76,16 @@ def kind_of(name: str) -> str | None:
 
 
 def found(function: Any) -> Callable[..., Any]:
-    """What stands for a function of NumPy's that was called on a tensor."""
+    """Return the implementation of a NumPy function that was called on a tensor."""
     home = (function.__module__ or "").removeprefix("numpy").removeprefix(".")
     return named(f"{home}.{function.__name__}" if home else function.__name__, function)
 
 
 def named(name: str, function: Any) -> Callable[..., Any]:
-    """As `found`, for the function that is called `name` within NumPy.
+    """Return, like `found`, the implementation of the function named `name` within NumPy.
 
-    It is a counterpart; for a constant function one that computes on the values; and else one that
-    does so too, but refuses tensors whose gradient would be lost.
+    This is a counterpart; for a constant function, one that computes on the values; otherwise one
+    that also does so, but refuses tensors whose gradient would be lost.
     """
     label = f"numpy.{name}"
     ours = rule(name)
@@ -114,9 +114,9 @@ def named(name: str, function: Any) -> Callable[..., Any]:
 
 
 def signature_of(function: Any, ours: Any) -> inspect.Signature:
-    """The signature of a function of NumPy's; that of its counterpart, where it tells none.
+    """Return the signature of a NumPy function, or else that of its counterpart.
 
-    Before version 2.4, functions that are written in C did not.
+    Before version 2.4, functions written in C had no signature.
     """
     for known in (function, inspect.unwrap(ours)):
         try:
@@ -127,11 +127,11 @@ def signature_of(function: Any, ours: Any) -> inspect.Signature:
 
 
 def _unknown(*args: Any, **kwargs: Any) -> None:
-    """What has the signature of functions of which nothing is known."""
+    """A function with the signature used where none is known."""
 
 
 def _with_out(ours: Callable[..., Any], function: Any, label: str) -> Callable[..., Any]:
-    """`ours` with ``out=`` written in place; itself, if the function has no such argument."""
+    """Return `ours` with support for ``out=``; itself, if `function` has no such argument."""
     parameters = signature_of(function, ours).parameters
     if "out" not in parameters:
         return ours

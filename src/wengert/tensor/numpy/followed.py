@@ -1,7 +1,7 @@
-"""Layer 6 · tensor: functions of NumPy's without a gradient, on tensors that a transform follows.
+"""Layer 6 · tensor: NumPy's functions without a gradient, on tensors inside transforms.
 
-As a rule they are computed on the values (see NOTE [kinds of functions]). A batch and a value with
-its tangent do not give theirs away; for them these are computed with operations of ours.
+They are usually computed on the values (see NOTE [kinds of functions]). A batch or a dual has no
+plain values, so for these the functions are computed with our operations.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wengert.tensor.numpy.counterparts import late, rule, tensor
 
 
 def is_followed(value: Any) -> bool:
-    """Whether a tensor among `value`, an argument or a list of them, does not give its values."""
+    """Return whether `value`, an argument or a list, contains a tensor without plain values."""
     if isinstance(value, TensorBase):
         mode = current_mode()
         if not isinstance(value._payload, np.ndarray | np.generic):
@@ -73,4 +73,4 @@ COUNTERPARTS: dict[Any, Callable[..., Any]] = {
     np.size: _size,
     np.zeros_like: _like(0.0),
 }
-"""What stands for these functions then."""
+"""The implementations of these functions on such tensors."""

@@ -2,7 +2,7 @@
 
 NOTE [kinds of functions]
 Every public function of ``numpy``, ``numpy.linalg`` and ``numpy.fft``, and every ufunc of
-``scipy.special``, is of one kind, which `wengert.tensor.numpy.dispatch.kind_of` tells:
+``scipy.special``, has one kind, which `wengert.tensor.numpy.dispatch.kind_of` returns:
 
 * *rule*: it has a counterpart of ours, which is recorded, or writes recorded;
 * *constant*: its result depends on no gradient (positions, predicates, texts), and is computed on

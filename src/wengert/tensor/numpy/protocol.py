@@ -1,11 +1,11 @@
-"""Layer 6 · tensor: the protocols by which NumPy hands its own functions to tensors.
+"""Layer 6 · tensor: the protocols by which NumPy dispatches its functions to tensors.
 
 NOTE [protocols]
 Ufuncs reach a tensor through ``__array_ufunc__``, most other functions through
-``__array_function__``, also where the tensor is only one of several arguments. Here is what is
-quick: ufuncs that are one primitive. Ufuncs that operators stand for (``A * t`` is NumPy's multiply
-where `A` is an array) promote dtypes as the tensors' operators do, and all other functions as NumPy
-does; everything else is in modules that are imported when the first such call comes (see
+``__array_function__``, also if the tensor is only one of several arguments. This module handles the
+quick case: ufuncs that are one primitive. Ufuncs behind operators (``A * t`` is NumPy's multiply if
+`A` is an array) promote dtypes as the tensors' operators do, and all other functions as NumPy does.
+Everything else is in modules that are imported at the first such call (see
 `wengert.tensor.numpy.dispatch`).
 """
 
@@ -42,7 +42,7 @@ for _prim, _names in NUMPY.items():
     elif _ufunc is not None and OPERATOR[_prim] and not is_step(_prim):
         _BINARY[_ufunc] = _prim.name
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-"""What stands for functions of NumPy's that have been called on tensors."""
+"""The implementations of NumPy's functions that have been called on tensors."""
 
 
 def _late(module: str) -> Any:
@@ -50,7 +50,7 @@ def _late(module: str) -> Any:
 
 
 class NumpyProtocol:
-    """The protocols by which NumPy hands its own functions to tensors."""
+    """The protocols by which NumPy dispatches its functions to tensors."""
 
     __slots__ = ()
     __array_priority__ = 1000
@@ -62,11 +62,11 @@ class NumpyProtocol:
     _number: Callable[[], Any]
 
     def numpy(self, *, force: bool = False) -> Any:
-        """The values as a NumPy array that shares the memory.
+        """Return the values as a NumPy array that shares the memory.
 
         Parameters
         ----------
-        force : bool. Detach first, where that is needed.
+        force : bool. Detach first, if necessary.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class NumpyProtocol:
         dl_device: tuple[Any, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """The memory for another library's ``from_dlpack(tensor)``, shared unless `copy` is true.
+        """Export the memory for another library's ``from_dlpack(tensor)``; shared unless `copy`.
 
         Raises
         ------
@@ -119,21 +119,21 @@ class NumpyProtocol:
         return _late("dlpack").exported(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        """Where the memory is, in the protocol's numbers: on the CPU, which is ``(1, 0)``."""
+        """Return the device in the protocol's numbers: ``(1, 0)``, the CPU."""
         if is_elsewhere(self._payload):
             raise BufferError("a tensor on another device is not handed over: use x.cpu()")
         return _late("dlpack").DLDeviceType.kDLCPU, 0
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """The module whose functions take tensors by the array API standard: `wengert.numpy`.
+        """Return the array API namespace for tensors: `wengert.numpy`.
 
         Parameters
         ----------
-        api_version : str, optional. The version of the standard, ``"2024.12"``, that is asked for.
+        api_version : str, optional. The required version of the standard, such as ``"2024.12"``.
 
         Raises
         ------
-        ValueError: If there is not this version.
+        ValueError: If this version is not supported.
         """
         known: Any = np.empty(0)
         known.__array_namespace__(api_version=api_version)  # which refuses what is not there
@@ -142,7 +142,7 @@ class NumpyProtocol:
         )  # it lies above: only its name is known here
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """The tensor itself: its memory is on the CPU, the only device.
+        """Return the tensor itself: its memory is on the CPU, the only device.
 
         Parameters
         ----------

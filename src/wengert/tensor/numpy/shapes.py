@@ -1,7 +1,7 @@
 """Layer 6 · tensor: counterparts of NumPy's functions that arrange elements.
 
-They are called by name (see NOTE [counterparts]); each does what NumPy's function of its name does,
-and is differentiable with respect to the arrays.
+They are found by name (see NOTE [counterparts]); each does the same as NumPy's function of that
+name, and is differentiable with respect to the arrays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wengert.tensor.numpy.counterparts import (
 
 
 def in_order(a: Any, order: str, name: str) -> None:
-    """Refuse orders of memory that the elements of a tensor are never read in."""
+    """Refuse memory orders in which the elements of a tensor are never read."""
     if order not in ("C", "K", "A"):
         raise NotImplementedError(
             f"{name} of a tensor with order={order!r}: only order='C' is there; transpose first"

@@ -1,7 +1,7 @@
 """Layer 6 · tensor: the ufuncs of ``scipy.special`` on tensors.
 
-Those that `wengert.special` has are its functions; others are records, rows of a record, or made of
-these. By some arguments no derivative is known: tensors there that ask for one are refused before
+Some are functions of `wengert.special`; others are records, rows of a record, or composed of these.
+For some arguments no derivative is known: tensors there that require a gradient are refused before
 anything is computed.
 """
 
@@ -26,7 +26,7 @@ __all__ = ["CONSTANT", "REQUIRES", "RULES", "rule_of"]
 REQUIRES = (scipy_rows, scipy_special)
 
 CONSTANT = frozenset({"gammasgn"})
-"""Those whose results do not depend on a gradient."""
+"""The ufuncs whose results have no derivative."""
 
 _HANKEL = ("hankel1", "hankel1e", "hankel2", "hankel2e")
 
@@ -82,7 +82,7 @@ _UNKNOWN: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("gdtr", "gdtrc", "gdtrix"), (1,)),
     "hyp2f1": (0, 1, 2),
 }
-"""The places of the arguments by which there is no derivative."""
+"""The positions of arguments without a known derivative."""
 
 
 def _of_order(name: str) -> Callable[..., Any]:
@@ -229,17 +229,17 @@ RULES: dict[str, Callable[..., Any]] = {
     "sici": lambda x: (T.scipy_si(x), T.scipy_ci(x)),
     "yn": _of_order("scipy_yv"),
 }
-"""What stands for a ufunc, by its name: our function of that name, if there is one."""
+"""The implementation of each ufunc, by name: our function of that name, if there is one."""
 
 _COMPLEX: dict[str, Callable[..., Any]] = {
     **{name: _ROWS[name] for name in _HANKEL},
     **{name: getattr(T, f"scipy_{name}") for name in ("erf", "erfc", "wofz", "_lambertw")},
 }
-"""What stands for those that are differentiated for complex numbers, too."""
+"""The implementations of ufuncs that are also differentiable for complex numbers."""
 
 
 def rule_of(name: str) -> Callable[..., Any] | None:
-    """What stands for the ufunc of this name; None if nothing does."""
+    """Return the implementation of the ufunc of this name; None if there is none."""
     ours = RULES.get(name)
     if ours is None:
         return None

@@ -28,7 +28,7 @@ _NONE = np._NoValue
 
 
 def given(value: Any) -> bool:
-    """Whether an argument has been passed."""
+    """Return whether an argument has been passed."""
     return value is not _NONE and value is not None
 
 
@@ -128,7 +128,7 @@ def some(
 
 
 def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
-    """How many elements are averaged: a number, or a tensor where a mask chooses them."""
+    """Return the number of elements to average; a tensor if a mask selects them."""
     if _masks(where):
         there = expand.broadcast_to(tensor(where), tuple(a.shape))
         return over(reductions.sum, as_dtype(there, a._payload.dtype), axis, keepdims)
@@ -195,7 +195,7 @@ def _std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs:
 
 
 def _complex_extreme(ufunc: np.ufunc, a: Any, axis: Any, keepdims: Any) -> Any:
-    """The extreme of complex numbers in NumPy's order, by real parts first: that of those alike."""
+    """Return the extreme of complex numbers in NumPy's order: by real part, then imaginary."""
     dims = _dims(axis, a.ndim)
     own = np.asarray(known(a))
     best = ufunc.reduce(own, axis=dims, keepdims=True)
@@ -375,7 +375,7 @@ _without_nan_extreme("nanmin", amin, np.inf)
 
 
 def _there(a: Any, where: Any) -> Any:
-    """A mask of the elements that are neither NaN nor masked themselves."""
+    """Return a mask of the elements that are neither NaN nor masked."""
     there = pointwise.logical_not(pointwise.isnan(a))
     return pointwise.logical_and(there, tensor(where)) if _masks(where) else there
 

@@ -1,7 +1,7 @@
 """Layer 6 · tensor: the methods of NumPy's ufuncs on tensors.
 
-``reduce`` and ``accumulate`` of the common ufuncs are reductions and scans; those of others go
-through the elements one after another, as does ``reduceat``.
+``reduce`` and ``accumulate`` of common ufuncs are our reductions and scans; other ufuncs, and
+``reduceat``, loop over the elements.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def reduce(
 
 
 def _elements(ufunc: Any, a: Any, dtype: Any) -> Any:
-    """What goes through `ufunc` one after another: of logical ones, truths."""
+    """Return the operand of a loop over elements: booleans for logical ufuncs."""
     return as_dtype(a, np.bool_ if ufunc.__name__.startswith("logical_") else dtype)
 
 
@@ -182,7 +182,7 @@ def reduceat(
 
 
 def at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
-    """``ufunc.at(a, indices, b)``: in place, where a place may be named several times."""
+    """Compute ``ufunc.at(a, indices, b)`` in place; an index may occur several times."""
     label = label_of(ufunc, "at")
     index = values(indices)
     parts = index if isinstance(index, tuple) else (index,)

@@ -1,4 +1,4 @@
-"""Layer 6 · tensor: NumPy's ufuncs on tensors: what stands for each, and their keywords.
+"""Layer 6 · tensor: NumPy's ufuncs on tensors: their implementations and keywords.
 
 A ufunc is found by its name. Its arguments become tensors of the dtypes that NumPy itself would
 compute in; ``out=`` is written in place and recorded, if it is a tensor. The methods (``reduce``,
@@ -35,7 +35,7 @@ from wengert.tensor.numpy.counterparts import (
 )
 
 _STEPS = frozenset({"floor_divide", "spacing"})
-"""Ufuncs that give floating numbers, but have no gradient."""
+"""Ufuncs with floating results but without a gradient."""
 
 
 def _sign(x: Any) -> Any:
@@ -43,7 +43,7 @@ def _sign(x: Any) -> Any:
 
 
 def _apart(x: Any) -> Any:
-    """`x` outside the graph."""
+    """Return `x` detached from the graph."""
     return new_tensor(x._payload)
 
 
@@ -54,7 +54,7 @@ def _modf(x: Any) -> tuple[Any, Any]:
 
 
 def _subtract(x: Any, y: Any) -> Any:
-    """A difference; beside an array of numbers NumPy takes ``True`` for 1."""
+    """Return a difference; next to an array of numbers, NumPy treats ``True`` as 1."""
     if any(isinstance(v, TensorBase) and v._payload.dtype.kind != "b" for v in (x, y)):
         x, y = (int(v) if v is True or v is False else v for v in (x, y))
     return T.sub(x, y)
@@ -74,7 +74,7 @@ RULES: dict[str, Callable[..., Any]] = {
     "vecdot": products.vecdot,
     "vecmat": products.vecmat,
 }
-"""What stands for a ufunc, by its name; those above are added when they are first called."""
+"""The implementation of each ufunc, by name; those above are added when first called."""
 
 
 _PRIMITIVES: dict[str, str] = {}
@@ -82,7 +82,7 @@ _PRIMITIVES: dict[str, str] = {}
 
 
 def _primitive_of(name: str) -> str | None:
-    """The primitive that stands for NumPy's ufunc `name`."""
+    """Return the primitive for NumPy's ufunc `name`."""
     for module in ("table", "whole"):
         if name not in _PRIMITIVES:
             importlib.import_module(f"wengert.prims.{module}")
@@ -92,7 +92,7 @@ def _primitive_of(name: str) -> str | None:
 
 
 def rule_of(ufunc: Any) -> Callable[..., Any] | None:
-    """What stands for `ufunc`; None if nothing does."""
+    """Return the implementation of `ufunc`; None if there is none."""
     name = ufunc.__name__
     found = RULES.get(name) if _is_numpys(ufunc) else None
     if found is not None:
@@ -110,7 +110,7 @@ def rule_of(ufunc: Any) -> Callable[..., Any] | None:
 
 
 def one_primitive(ufunc: Any) -> str | None:
-    """The primitive that a ufunc is on floating numbers of one dtype; None if it is more."""
+    """Return the single primitive of a ufunc on floating arrays of one dtype, or None."""
     name = ufunc.__name__
     if ufunc.nin > 1 and (is_constant(ufunc) or name == "float_power"):
         return None
@@ -129,14 +129,14 @@ def _is_scipys(ufunc: Any) -> bool:
 
 
 def label_of(ufunc: Any, method: str = "__call__") -> str:
-    """The name under which users know a ufunc."""
+    """Return the name of a ufunc for users."""
     home = "scipy.special" if _is_scipys(ufunc) and not _is_numpys(ufunc) else "numpy"
     prefix = f"{home}." if _is_numpys(ufunc) or _is_scipys(ufunc) else "the ufunc "
     return f"{prefix}{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
 
 
 def apply(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What ``__array_ufunc__`` gives, for all that is not one primitive."""
+    """Return the result of ``__array_ufunc__`` for everything that is not one primitive."""
     inputs = tuple(map(column, inputs))
     if not all(map(_known, inputs)):
         return NotImplemented
@@ -147,7 +147,7 @@ def apply(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, An
 
 
 def _known(value: Any) -> bool:
-    """Whether `value` is of no class that handles ufuncs by itself in another way."""
+    """Return whether the class of `value` leaves ufuncs to us."""
     if isinstance(value, TensorBase):
         return True
     own = getattr(type(value), "__array_ufunc__", np.ndarray.__array_ufunc__)
@@ -194,7 +194,7 @@ def call(
     else:
         made = resolved(ufunc, given, casting, dtype, signature or sig)
         if where is not True:
-            # what is not asked for is not computed
+            # unselected elements are not computed
             made = [v if is_weak(v) else select.where(where, v, 1) for v in made]
         if all(map(_is_whole, made)):
             result = wrapped(ufunc(*values(made), **of_gufuncs))
@@ -214,7 +214,7 @@ def call(
 
 @cache
 def _keeps_numbers(ufunc: Any) -> bool:
-    """Whether a Python number stays one in it, for which there are rules of their own."""
+    """Return whether a ufunc has separate rules for Python numbers, which then stay numbers."""
     if ufunc.nin != 2 or ufunc.nout != 1 or ufunc.signature or not _is_numpys(ufunc):
         return False
     prim = TABLE.get(_primitive_of(ufunc.__name__) or "")
@@ -225,7 +225,7 @@ def _keeps_numbers(ufunc: Any) -> bool:
 
 @cache
 def is_constant(ufunc: Any) -> bool:
-    """Whether the results of `ufunc` do not depend on a gradient."""
+    """Return whether the results of `ufunc` have no derivative."""
     if _is_numpys(ufunc):
         results = "".join(kinds.partition("->")[2] for kinds in ufunc.types)
         return ufunc.__name__ in _STEPS or set("efdgFDGmM").isdisjoint(results)
@@ -236,7 +236,7 @@ def is_constant(ufunc: Any) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether NumPy itself may compute on `value`, since nobody follows what happens to it."""
+    """Return whether NumPy itself may compute on `value`, since nothing traces it."""
     if not isinstance(value, TensorBase):
         return True
     mode = current_mode()
@@ -245,7 +245,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether `value` holds integers or booleans, which have no gradient, and is plain."""
+    """Return whether `value` is plain and holds integers or booleans, which have no gradient."""
     if is_weak(value):
         return not isinstance(value, float | complex)
     return value._payload.dtype.kind in "biu" and _is_plain(value)
@@ -260,7 +260,7 @@ def _by_values(
     signature: Any,
     of_gufuncs: dict[str, Any],
 ) -> Any:
-    """What NumPy computes with the values of tensors.
+    """Return the result of NumPy on the values of tensors.
 
     Raises
     ------
@@ -298,7 +298,7 @@ def resolved(
     dtype: Any = None,
     signature: Any = None,
 ) -> list[Any]:
-    """The arguments as tensors of the dtypes that NumPy computes in."""
+    """Return the arguments as tensors of the dtypes that NumPy computes in."""
     made = [value if is_weak(value) else tensor(value) for value in inputs]
     kinds = [value._payload.dtype for value in made if isinstance(value, TensorBase)]
     if dtype is None and signature is None and len(kinds) == len(made):
@@ -325,7 +325,7 @@ def resolved(
 
 @lru_cache(maxsize=1000)
 def _meeting(ufunc: Any, asked: tuple[Any, ...], casting: str, signature: Any) -> Any:
-    """The dtypes that a ufunc computes in: what they are takes NumPy longer than a small sum."""
+    """Return the dtypes that a ufunc computes in; cached, since NumPy takes long to find them."""
     fixed = {} if signature is None else {"signature": signature}
     return ufunc.resolve_dtypes(asked, casting=casting, **fixed)
 
@@ -353,7 +353,7 @@ def _targets(out: Any, count: int) -> tuple[Any, ...] | None:
 
 
 def into(target: Any, value: Any, label: str, casting: str = "same_kind", where: Any = True) -> Any:
-    """Write the result of a function of NumPy's into ``out=``, a tensor or an array, and return it.
+    """Write the result of a NumPy function to ``out=``, a tensor or an array, and return it.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Layer 6 · tensor: counterparts of NumPy's functions that write into their first argument.
 
-A tensor is written in place, which is recorded. Into a plain array only values can be written: for
-a value that needs a gradient that is an error.
+A write to a tensor is recorded. A plain array can only take values, so writing a value that needs a
+gradient to one is an error.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _writer(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 
 
 def _put(target: Any, places: Any, value: Any) -> None:
-    """Write `value` to places in the flattened `target`, over and over if there are more."""
+    """Write `value` to positions in the flattened `target`, repeating it as needed."""
     places = np.asarray(places).reshape(-1)
     value = shape.reshape(cast(tensor(value), target._payload.dtype), (-1,))
     count = value.shape[0]
