@@ -275,7 +275,7 @@ class Variants:
         return [None if value is None else next(found) for value in backward.gradients]
 
     def _searched(self, backward: Backward, values: list[Any]) -> list[Any]:
-        """Return the gradients; if they hold NaN, run again with a search for its source."""
+        """Return the gradients; if they hold NaN, run again with NaN hidden below masks."""
         below = is_below_mask()
         masks = below or backward.masks
         traced = masks and any(isinstance(part, Sym) for v in values for part in contents_of(v))
