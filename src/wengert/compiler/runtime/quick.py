@@ -90,7 +90,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
 
 
 class _Unwritten(Exception):
-    """Something that only the general way does."""
+    """Raised for something that only the general path handles."""
 
 
 class _Writer:

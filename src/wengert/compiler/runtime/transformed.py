@@ -57,7 +57,7 @@ def kinds_of(mode: Mode) -> tuple[str, ...] | None:
 
 
 class TransformedEnvironment(Environment):
-    """What a call under transforms reaches.
+    """The environment of a call under transforms.
 
     Its `tensors` stand for arrays: each tensor of a transform has one for every array inside.
     """

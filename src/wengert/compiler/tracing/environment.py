@@ -131,7 +131,7 @@ def _plain(name: str, more: str = "") -> str:
 
 
 class Environment(Reach):
-    """What a call of a function can reach.
+    """The environment of a call: everything that the function can reach.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ __all__ = ["Trace"]
 
 
 class Trace:
-    """What a function computes, as far as it has run.
+    """The record of what a function computes, as far as it has run.
 
     Attributes
     ----------
