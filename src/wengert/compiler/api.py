@@ -43,7 +43,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _DEFAULT = 8
 _KINDS = 64
-"""How many sizes of arguments there are traces for at most, where no limit is given."""
+"""The default limit on the number of argument sizes that are traced."""
 _MOST_MET = 1000
 """So many sizes that were not traced are remembered."""
 _PATIENCE = 60.0
@@ -210,7 +210,7 @@ class Compiled:
         ]
 
     def explain(self) -> Explanation:
-        """What became of the function: its traces, decisions, loops, and why it was not compiled.
+        """Report on the function: its traces, decisions, loops, and why it was not compiled.
 
         Returns
         -------
@@ -483,7 +483,7 @@ class _Beneath(Compiled):
         COMPILED.discard(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function returns, and does, at the levels under way."""
+        """Call the function at the active levels."""
         mode = current_mode()
         if self.reason is not None or mode is None or "force_eager" in STANCES:
             return self.function(*args, **kwargs)

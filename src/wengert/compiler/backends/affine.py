@@ -115,7 +115,7 @@ class Index:
         return Index(self.constant * factor, [(v, c * factor) for v, c in self.terms])
 
     def factor(self, variable: Variable) -> int:
-        """How far it moves when a variable grows by 1."""
+        """The coefficient of a variable."""
         for v, c in self.terms:
             if v is variable:
                 return c

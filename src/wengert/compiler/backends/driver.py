@@ -48,7 +48,7 @@ ENDED, MISSING, TROUBLE, PAUSED = range(4)
 
 
 class _Memory(NamedTuple):
-    """What a run computes in.
+    """The memory of a run.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Driver:
 
 
 def drive(stations: Sequence[Station], inputs: Sequence[Value], *, fastmath: bool) -> Driver | None:
-    """What runs blocks without Python in between, or None where that does not pay or do."""
+    """Build the driver that runs blocks natively, or return None where it does not pay or work."""
     copied = sum(_bytes(value) for station in stations for value in station.slots)
     made = sum(_bytes(value) for station in stations for value in station.makes)
     if copied > _COPIED * len(stations) or copied + made > _KEPT:
@@ -252,7 +252,7 @@ class _Writer:
         return live
 
     def _offset(self, i: int, value: Value) -> int:
-        """Where in memory block `i` has a value that is not an input."""
+        """The offset in memory of a value of block `i` that is not an input."""
         if value.constant is None:
             return self.memory[i, value]
         key = id(value.constant)

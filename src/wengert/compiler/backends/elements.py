@@ -108,7 +108,7 @@ class Elements:
         self.code.store(element, self._element(value, place), value.dtype)
 
     def _offset(self, value: Value, place: Place) -> Index:
-        """Where an element stands, counted from the first."""
+        """The offset of an element from the first, in elements."""
         return weighted(place, self.strides(value))
 
     def _element(self, value: Value, place: Place) -> str:
@@ -130,7 +130,7 @@ class Elements:
         )
 
     def _known(self, key: Any, compute: Callable[[], str]) -> str:
-        """What has been computed before, or is computed now."""
+        """Return an element, computed now unless it was computed before."""
         name = self.scope.find(key)
         if name is None:
             name = self.scope.known[key] = compute()

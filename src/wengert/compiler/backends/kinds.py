@@ -25,7 +25,7 @@ SEARCHES = {records.argmax: "max", records.argmin: "min"}
 
 
 class Reduction(NamedTuple):
-    """How a step combines elements.
+    """The reduction of a step.
 
     Attributes
     ----------

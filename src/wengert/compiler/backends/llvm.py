@@ -101,7 +101,7 @@ class LlvmExecutable:
         return isolated(apply(self._program, K, arrays), arrays)
 
     def describe(self) -> Description:
-        """What it consists of."""
+        """Describe the executable."""
         description = Description("llvm")
         description.segments = len(self._functions)
         description.kernels = self._steps.kernels()

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 DATA = object.__basicsize__
-"""Where in an array object the address of its elements stands."""
+"""The offset, in an array object, of the address of its elements."""
 
 _PYTHON = (
     "PyErr_NoMemory",
@@ -166,7 +166,7 @@ class Machine:
         self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Where a function's code begins."""
+        """The address of a function's code."""
         return int(self._engine.get_function_address(name))
 
     def optimised(self) -> str:

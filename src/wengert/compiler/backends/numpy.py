@@ -100,7 +100,7 @@ class Steps:
         return [*found, *(native for body in self._bodies for native in body.natives())]
 
     def kernels(self) -> Counter[str]:
-        """How often each primitive occurs that NumPy computes."""
+        """The number of occurrences of each primitive that NumPy computes."""
         names = Counter(item.prim.name for item in self.items if isinstance(item, Step))
         for body in self._bodies:
             names += body.kernels()
@@ -213,7 +213,7 @@ class NumpyExecutable:
         return isolated(results, [*arrays, *self._constants])
 
     def describe(self) -> Description:
-        """What it consists of."""
+        """Describe the executable."""
         description = Description("numpy")
         description.kernels = self._steps.kernels()
         return description

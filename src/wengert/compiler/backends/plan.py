@@ -35,7 +35,7 @@ __all__ = ["Call", "Check", "Plan", "Repeat", "start_of"]
 
 
 def start_of(kind: str, dtype: np.dtype[Any]) -> Any:
-    """What combining elements starts with."""
+    """The identity element of a reduction."""
     if kind == "max":
         return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
     if kind == "min":

@@ -75,7 +75,7 @@ class Pull(NamedTuple):
 
 
 PULLS: Facet[Pull | None] = Facet("pulled", lambda prim: None)
-"""How elements are found (NOTE [pulling]), where they are."""
+"""The pull that locates elements (NOTE [pulling]), where there is one."""
 
 
 def pulled(*prims: Primitive, **how: Any) -> Callable[[Rule], Rule]:

@@ -46,7 +46,7 @@ class Box(NamedTuple):
     step: int = 1
 
     def target(self, place: Place) -> Place:
-        """Where in the result an element of the value is."""
+        """The index in the result of an element of the value."""
         at = list(place)
         if self.lacks is not None:
             at.insert(self.lacks, ZERO)
@@ -55,7 +55,7 @@ class Box(NamedTuple):
         return tuple(at)
 
     def origin(self, place: Place) -> tuple[Place, list[Test]]:
-        """Where in the value an element of the result is, if tests hold."""
+        """The index in the value of an element of the result, if the tests hold."""
         at, tests = list(place), []
         shape = list(self.value.shape)
         if self.lacks is not None:
@@ -91,7 +91,7 @@ class _Diagonal(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What a result consists of.
+    """The parts of a result.
 
     Attributes
     ----------

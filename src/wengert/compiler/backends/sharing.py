@@ -72,7 +72,7 @@ def register_sharing() -> None:
 
 
 def interruption() -> BaseException | None:
-    """What has broken off the last shared loop of this thread, if anything has."""
+    """The exception that interrupted this thread's last parallel loop, or None."""
     return _interrupted.pop(get_ident(), None)
 
 

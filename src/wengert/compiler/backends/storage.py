@@ -31,7 +31,7 @@ _SMALL_WITHIN = 4096
 
 
 class Slot(NamedTuple):
-    """Where a value lies.
+    """The storage of a value.
 
     Attributes
     ----------

@@ -180,7 +180,7 @@ class Elementwise:
             self._costs[out] = 1
 
     def _viewed(self, value: Value) -> Value:
-        """What a value is a view of, at places that strides can say."""
+        """The value that a value is a strided view of."""
         while value in self.definitions and value not in self.stored and value not in self.aliases:
             step, _ = self.definitions[value]
             pull = PULLS[step.prim]
@@ -190,7 +190,7 @@ class Elementwise:
         return value
 
     def _cheap(self, value: Value) -> int:
-        """What computing an element again may cost."""
+        """The most that recomputing an element may cost."""
         return _APART if value in self._apart else _CHEAP
 
     def _decide_pull(self, step: Step, often: bool) -> int:

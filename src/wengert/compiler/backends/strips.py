@@ -112,7 +112,7 @@ class Strips(Elements):
     # -- whether a loop can be done so ------------------------------------------------------------
 
     def _strip_of(self, merged: Sequence[LoopTree], extent: int) -> _Strip | None:
-        """How to do a loop in vectors, if that can be done and gains anything."""
+        """Plan the vectorisation of a loop, or None if it is impossible or gains nothing."""
         if not all(isinstance(item, Store | Accumulate) for item in merged[-1].body):
             return None
         strip = _Strip(merged)
@@ -138,7 +138,7 @@ class Strips(Elements):
         return strip
 
     def _factor(self, strip: _Strip, value: Value, place: Place) -> int | None:
-        """How far apart the elements of repetitions lie; None if not evenly."""
+        """The stride between the elements of successive iterations; None if not constant."""
         total = self._offset(value, place)
         if any(isinstance(v, Looked) and strip.depends(v.node) for v, _ in total.terms):
             return None
@@ -263,7 +263,7 @@ class Strips(Elements):
         return end
 
     def _before(self, strip: _Strip) -> dict[int, str]:
-        """What all repetitions have in common."""
+        """Emit the loop invariants."""
         fixed: dict[int, str] = {}
         for node in strip.nodes():
             if strip.depends(node):
@@ -399,7 +399,7 @@ class _Writer:
 
     @contextmanager
     def _at_place(self, k: int) -> Iterator[None]:
-        """What is written within is for one of the repetitions."""
+        """Emit the code within for a single iteration."""
         owner, counter = self._owner, self._strip.counter
         owner.scope = Scope(owner.scope)
         if k:

@@ -31,7 +31,7 @@ def work(tree: LoopTree) -> int:
 
 
 def length(plan: Plan) -> int:
-    """How many elements the text of a plan computes, however often it runs."""
+    """The number of elements that the text of a plan computes, not counting iterations."""
     total = 0
     for item in plan.block:
         if isinstance(item, Repeat):
@@ -42,7 +42,7 @@ def length(plan: Plan) -> int:
 
 
 def turns(tree: LoopTree) -> int:
-    """How often the innermost loops of a tree run; products count as long ones."""
+    """The iterations of the innermost loops of a tree; products count as long loops."""
     inner = [
         turns(part) if isinstance(part, LoopTree) else _TURNS
         for part in tree.body
@@ -70,7 +70,7 @@ def steps_of(item: Any) -> list[Step]:
 
 
 def extents_of(tree: LoopTree) -> list[int]:
-    """How often the loops of a tree run, following the first loop of each body."""
+    """The trip counts of the loops of a tree, following the first loop of each body."""
     extents = []
     inner: LoopTree | None = tree
     while inner is not None:

@@ -122,7 +122,7 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
 
 
 class Module:
-    """What the functions of a module need beside themselves.
+    """An LLVM module: what its functions need besides themselves.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class Module:
 
 @dataclass(eq=False, slots=True)
 class Cell:
-    """What holds one value that may be set again: memory, which LLVM makes a register.
+    """A mutable variable: memory, which LLVM promotes to a register.
 
     Attributes
     ----------
@@ -193,11 +193,11 @@ class Cell:
         return self.code.let(f"load {self.kind}, ptr {self.pointer}")
 
     def set(self, value: str) -> None:
-        """Let it hold another value."""
+        """Set the value."""
         self.code.do(f"store {self.kind} {value}, ptr {self.pointer}")
 
     def also(self, condition: str) -> None:
-        """Let it hold whether this holds, or did before: of a cell of truth values."""
+        """Combine the boolean value with another by "or"."""
         self.set(self.code.let(f"or {self.kind} {self.get()}, {condition}"))
 
 
@@ -432,7 +432,7 @@ class Code:
         return self.let(f"getelementptr inbounds {memory_type(dtype)}, ptr {pointer}, i64 {offset}")
 
     def offset(self, strides: tuple[int, ...], indices: list[str]) -> str:
-        """Where an element stands, counted from the first: an ``i64``."""
+        """The offset of an element from the first: an ``i64``."""
         total = "0"
         for stride, index in zip(strides, indices, strict=True):
             if stride == 0 or index == "0":

@@ -127,7 +127,7 @@ def _routines(part: str) -> Any:
 
 @cache
 def _address(name: str) -> int:
-    """Where a routine begins, or 0."""
+    """The address of a routine, or 0."""
     api = ctypes.pythonapi
     for part in ("cython_blas", "cython_lapack"):
         try:

@@ -61,7 +61,7 @@ def _registers() -> tuple[tuple[str, int], ...]:
 
 @cache
 def register_bytes() -> int:
-    """How many bytes the processor's longest registers hold."""
+    """The size of the processor's longest registers in bytes."""
     return _registers()[-1][1]
 
 

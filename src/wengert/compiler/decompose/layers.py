@@ -26,7 +26,7 @@ def _measured(F: Any, self: Any, dim: Dims, eps: float) -> tuple[Any, Any, Any]:
 
 
 def _mean_and_scale(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> tuple[Any, Any]:
-    """What standardises, in shapes that broadcast with self (see NOTE [known moments])."""
+    """The mean and scale, in shapes that broadcast with self (see NOTE [known moments])."""
     if math.prod(known.shape):
         shape = kept(tuple(self.shape), dim)
         rows = [F.view(F.select(known, dim=0, index=i), shape=shape) for i in (0, 2)]

@@ -24,7 +24,7 @@ REAL, COMPLEX = "fd", "FD"
 
 
 DECOMPOSED: Facet[Rule | None] = Facet("decomposed", lambda prim: None)
-"""How it is computed by simpler primitives (NOTE [decompositions] in `decompose`)."""
+"""The decomposition into simpler primitives (NOTE [decompositions] in `decompose`)."""
 
 
 def rule(*prims: Primitive, kinds: str = "", whole: bool = False) -> Callable[[Rule], Rule]:

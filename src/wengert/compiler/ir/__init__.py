@@ -1,1 +1,1 @@
-"""Layer 8 · compiler: programs, what is known of their primitives, and whether a program is one."""
+"""Layer 8 · compiler: programs, the facets of their primitives, and the verifier."""

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what a trace notes beside steps: decisions, draws, and why it is none."""
+"""Layer 8 · compiler: entries of a trace besides steps: decisions, draws, and why it broke."""
 
 from __future__ import annotations
 

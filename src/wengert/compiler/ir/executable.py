@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what every backend makes of a program, and how it tells what it has made."""
+"""Layer 8 · compiler: the interface of executables that backends build, and their description."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 Site = tuple[str, int]
 
 RAISED = (ArithmeticError, IndexError, ValueError, RuntimeError)
-"""What kernels raise because of values: then the function itself is run, and raises it, too."""
+"""Errors that kernels raise because of values: then the function itself runs and raises, too."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class LoopNest:
 
     Attributes
     ----------
-    extents: How often each loop runs, the outermost first.
+    extents: The trip count of each loop, the outermost first.
     steps: Names of the primitives that it computes, in order.
     sites: The source lines that these came from.
     bytes_read, bytes_written
@@ -62,7 +62,7 @@ class LoopNest:
 
 @dataclass
 class Description:
-    """What a backend made of a program.
+    """The description of an executable.
 
     Attributes
     ----------
@@ -105,11 +105,11 @@ class Executable(Protocol):
     """
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """The outputs for these inputs."""
+        """Run the program on the inputs."""
         ...
 
     def describe(self) -> Description:
-        """What it consists of."""
+        """Describe the executable."""
         ...
 
 
@@ -154,16 +154,16 @@ class Station(NamedTuple):
 
 
 class Makers(Protocol):
-    """What is asked for by those who have blocks to run."""
+    """The functions that compile blocks."""
 
     def simplified(self, program: Program) -> Program:
-        """A program made simpler."""
+        """Simplify a program."""
         ...
 
     def build(self, program: Program) -> Executable:
-        """What runs a program that has been made simpler."""
+        """Build the executable of a simplified program."""
         ...
 
     def drive(self, stations: Sequence[Station], inputs: Sequence[Value]) -> Any:
-        """What runs blocks one after another, or None if that is left to Python."""
+        """Build the driver of blocks, or return None to leave that to Python."""
         ...

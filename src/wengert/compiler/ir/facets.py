@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what records say for the compiler alone (see NOTE [facets]).
+"""Layer 8 · compiler: facets of primitives for the compiler alone (see NOTE [facets]).
 
 What is not said does not hold: nothing is rewritten, combined or taken for a view by chance. What
 takes code is registered with the record by the modules that hold that code.

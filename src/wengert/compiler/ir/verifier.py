@@ -38,7 +38,7 @@ _SMALL = 4096
 
 
 class VerificationError(AssertionError):
-    """A pass has made of a program what is none."""
+    """Raised where a pass has made a malformed program."""
 
 
 def is_on() -> bool:
@@ -47,7 +47,7 @@ def is_on() -> bool:
 
 
 def checked(name: str, run: Callable[[Program], Program], program: Program) -> Program:
-    """What a pass makes of a program, looked at if that is asked for.
+    """Run a pass on a program, and verify the result if that is enabled.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Layer 8 · compiler: how Python's objects and code are read: default deny."""
+"""Layer 8 · compiler: read Python objects and code, denying by default."""

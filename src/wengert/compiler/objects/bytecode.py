@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what becomes of values on the interpreter's stack, read off the bytecode.
+"""Layer 8 · compiler: data flow through the interpreter's stack, by analysis of bytecode.
 
 NOTE [flow of values]
 Nothing in Python shows what lies on the interpreter's stack, but the bytecode does: `Flow` goes
@@ -35,7 +35,7 @@ QUIET = frozenset(
 )
 """Instructions that leave the stack alone."""
 SPEC = 4
-"""The part of the argument of ``FORMAT_VALUE`` that says that there is a format."""
+"""The bit in the argument of ``FORMAT_VALUE`` for a format."""
 _PUSHES = (
     *("LOAD_FAST", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLOSURE"),
     *("LOAD_GLOBAL", "PUSH_NULL"),
@@ -48,12 +48,12 @@ _GIVES_NONE = ("STORE_", "DELETE_", "POP_TOP", "POP_JUMP")
 """How the names of instructions begin that take nothing, give one value, or give none."""
 _LOOKS_UP = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _STILL = frozenset({"LOAD_GLOBAL", "LOAD_CONST", "LOAD_SMALL_INT", "PUSH_NULL"})
-"""Those that put something on the stack that nothing computes."""
+"""Instructions that push something that is not computed."""
 _ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 _ALWAYS = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
 """Those behind which no other one follows, and that always jump."""
 _READS = frozenset({"numpy", "item", "__float__", "__array__"})
-"""What gives the values of a tensor themselves; other functions compute with them."""
+"""Methods that return the values of a tensor themselves; other functions compute with them."""
 _CONTAINERS = frozenset({"BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP"})
 _OF_TWO = re.compile("((?:LOAD|STORE)_FAST(?:_BORROW)?)_((?:LOAD|STORE)_FAST(?:_BORROW)?)")
 
@@ -79,7 +79,7 @@ def instructions_of(code: CodeType) -> tuple[list[Any], list[int]]:
 
 
 def user_frame(frame: Any) -> Any:
-    """The innermost frame from this one outwards that is not of ours."""
+    """The innermost frame, from `frame` outwards, that is not ours."""
     while frame is not None and OURS[frame.f_code.co_filename]:
         frame = frame.f_back
     return frame
@@ -103,7 +103,7 @@ def place_of(frame: Any) -> int:
 
 @functools.lru_cache(512)
 def loops_of(code: CodeType) -> list[tuple[int, int]]:
-    """From which offset to which loops reach."""
+    """The first and last offset of each loop."""
     return [
         (step.argval, step.offset)
         for step in instructions_of(code)[0]
@@ -115,11 +115,11 @@ def loops_of(code: CodeType) -> list[tuple[int, int]]:
 
 _Stack = tuple[frozenset[int], ...]
 _OUTSIDE = frozenset({-1})
-"""What is put there by no instruction that is known: an exception, and what was there before."""
+"""Stack entries from no known instruction: an exception, or an earlier entry."""
 
 
 def _effect(step: Any) -> tuple[int, int] | None:
-    """How many values an instruction takes from the stack and puts there, if that is known."""
+    """The number of values that an instruction pops and pushes, if known."""
     what, arg = step.opname, step.arg or 0
     if what in QUIET:
         return 0, 0
@@ -141,7 +141,7 @@ def _effect(step: Any) -> tuple[int, int] | None:
 
 
 class Flow:
-    """What lies on the stack before each instruction, and who takes it from there.
+    """The contents of the stack before each instruction, and the instructions that pop them.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class Flow:
         return stack[: len(stack) - takes] + (frozenset({k}),) * gives
 
     def takes(self, k: int) -> int | None:
-        """How many values an instruction takes; None if it may look at all of them."""
+        """The number of values that an instruction pops; None if it may read all of them."""
         if self.steps[k].opname in ("COPY", "SWAP"):
             return 0
         found = _effect(self.steps[k])
@@ -225,7 +225,7 @@ class Flow:
         return self._taken.get(k, []) if k in self.before else None
 
     def is_still(self, k: int) -> bool:
-        """Whether nothing has computed what instruction `k` leaves."""
+        """Return whether the result of instruction `k` is not computed."""
         if k < 0:
             return False
         if self.steps[k].opname in _LOOKS_UP:

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what containers, values, arrays and functions consist of, kind by kind."""
+"""Layer 8 · compiler: readers for containers, values, arrays and functions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 MOST_BYTES = 1 << 16
-"""How many bytes of NumPy's arrays are compared in each call; with more it runs as it is."""
+"""The most bytes of NumPy arrays to compare in each call; with more it runs uncompiled."""
 
 
 # -- containers ------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def read_defaultdict(thing: Any) -> Reading:
 
 
 def steps(iterator: Any) -> Any:
-    """What an iterator of Python goes through, and how far it has come."""
+    """The iterable of a Python iterator, and its position."""
     return iterator.__reduce__()[1:]
 
 
@@ -187,7 +187,7 @@ def bits(number: Any) -> bytes:
 
 
 def content_of(thing: Any) -> Any:
-    """What is in an array, to be compared."""
+    """The content of an array, for comparison."""
     return _describe(thing), np.ndarray.tobytes(thing)
 
 
@@ -284,7 +284,7 @@ def read_builtin(thing: Any) -> Reading:
 
 
 def called_by(module: str | None, name: str) -> str:
-    """How a function of a module is called."""
+    """The name of a function of a module, for messages."""
     return f"{module}.{name}" if module and module != "builtins" else f"{name}()"
 
 
@@ -335,7 +335,7 @@ def _is_fixed(value: Any) -> bool:
 
 
 class Filled(tuple[int, ...]):
-    """How often a cache has been missed, and how much is in it."""
+    """The number of misses of a cache, and its size."""
 
     __slots__ = ()
 

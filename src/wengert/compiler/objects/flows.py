@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: whether text that a function makes of values is only printed.
+"""Layer 8 · compiler: whether text formatted from values is only printed.
 
 NOTE [text for print]
 ``f"{loss.item():.3f}"`` makes text of a number that is another one in each call. Nobody can look at
@@ -110,10 +110,10 @@ def is_handed_to_print(code: CodeType, offset: int) -> bool:
 def questions_of(
     code: CodeType, name: str, sinks: frozenset[str] = _PRINT
 ) -> tuple[str, ...] | None:
-    """What a function asks of a parameter that is a whole number, if it does no more than that.
+    """The tests that a function makes on an integer parameter, if it does nothing else with it.
 
-    Each is an expression of ``{0}``, such as ``({0} % 100) == 0``, whose answer is all that is used
-    of it, or nothing where the number is only printed. None if it is used otherwise.
+    Each is an expression of ``{0}``, such as ``({0} % 100) == 0``, and the function uses only its
+    truth value. Empty where the number is only printed; None if it is used in another way.
     """
     if name in code.co_cellvars or "vars" in code.co_names:
         return None
@@ -135,7 +135,7 @@ def questions_of(
 
 
 def _question(steps: list[Any], i: int) -> str | None:
-    """What is asked of the number on the stack, by arithmetic and comparison with constants."""
+    """The test of the number on the stack, by arithmetic and comparison with constants."""
     text = "{0}"
     while i + 1 < len(steps):
         step, other = steps[i], steps[i + 1]
@@ -168,7 +168,7 @@ def _is_variable(step: Any, name: str) -> bool:
 
 
 def _called(flow: Flow, k: int, sinks: frozenset[str]) -> str:
-    """What the call at instruction `k` is one of.
+    """The kind of the call at instruction `k`.
 
     ``"print"``: one of `sinks`; ``"text"``: a function that gives the text of its argument;
     ``"format"``: that method of a text.

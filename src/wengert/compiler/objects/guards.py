@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: conditions as one generated Python function, and their comparison."""
+"""Layer 8 · compiler: guards as one generated Python function, and their comparison."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def _memory(tensor: Any) -> Any:
 
 
 class Conditions:
-    """Statements that find tensors and arrays, and return None where anything is not as it was.
+    """Guard statements that find tensors and arrays, and return None where a condition fails.
 
     Attributes
     ----------
     met, arrays: The tensors and arrays that are found, each once.
-    compared: The places of the arrays that are known by their content, with that.
-    refusal: Why nothing can be promised, or None.
+    compared: The places of the arrays that are guarded by content, with that content.
+    refusal: Why no guard is possible, or None.
     kept: The objects whose identity is a condition.
     """
 
@@ -93,7 +93,7 @@ class Conditions:
         )
 
     def caches(self) -> list[Filled]:
-        """How full the caches of functions are, and how often these have computed."""
+        """The sizes and misses of the caches of functions."""
         return [value for value in self._plain if value.__class__ is Filled]
 
     def matcher(self) -> Matcher:
@@ -142,7 +142,7 @@ class Conditions:
         return lines
 
     def scope(self) -> dict[str, Any]:
-        """What the conditions refer to by name."""
+        """The namespace of the conditions."""
         return dict(self._scope)
 
     # -- conditions --------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: which functions and classes are those of libraries, and which only compute.
+"""Layer 8 · compiler: which functions and classes belong to libraries, and which are pure.
 
 NOTE [libraries]
 The code of a library is not looked through: what its functions may be used for is said here. That
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 LIBRARIES = frozenset({"wengert", "numpy", "scipy"})
-"""Whose functions do what they did, whatever is done meanwhile."""
+"""Libraries whose functions never change."""
 _PURE = frozenset(
     {
         *("abc", "_abc", "array", "ast", "bisect", "_bisect", "cmath", "collections", "copy"),
@@ -45,7 +45,7 @@ _PURE = frozenset(
         *("contextvars", "_contextvars", "__future__", "reprlib", "_thread._local"),
     }
 )
-"""Python's own modules that only compute."""
+"""Pure modules of the standard library."""
 _WORLDLY = {
     "builtins": frozenset(
         {
@@ -78,7 +78,7 @@ _WORLDLY = {
         }
     ),
 }
-"""What reads or sets what is nobody's argument, or does more than compute."""
+"""Functions that read or set hidden state, or have other effects."""
 _DRAWING = ("numpy.random", "numpy.ctypeslib", "scipy.io", "scipy.stats", "scipy.datasets")
 """Modules of libraries that draw random numbers of their own, or read files."""
 EXACT = frozenset(
@@ -139,7 +139,7 @@ _HEAP = 1 << 9
 
 
 def is_pure(module: str | None, name: str) -> bool:
-    """Whether a function or class of a library, of that name, does nothing but compute."""
+    """Return whether a function or class of a library, of that name, is pure."""
     if module is None:
         return False
     base = _base(module)

@@ -18,7 +18,7 @@ _ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 
 
 class Names:
-    """What a function and those within it look up.
+    """The names that a function and its nested functions look up.
 
     Attributes
     ----------

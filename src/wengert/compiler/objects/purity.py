@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: whether users' code that a backward pass runs does nothing but compute.
+"""Layer 8 · compiler: whether users' code that a backward pass runs is pure.
 
 NOTE [code of backward passes]
 A backward pass is traced together with the function, though nobody may ever ask for one. Users'
@@ -34,7 +34,7 @@ _CONSTANTS = (int, float, complex, str, bytes, type(None), dtype)
 
 
 def does_more(nodes: Iterable[Any]) -> str | None:
-    """What of the code that nodes run in a backward pass may do more than compute, if any may."""
+    """The first impure function that nodes run in a backward pass, for a message, or None."""
     for node in nodes:
         for code in _code_of(node):
             if not _computes(code, set()):

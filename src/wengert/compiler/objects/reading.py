@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what is to be known of a Python object: its value, identity, or parts."""
+"""Layer 8 · compiler: the reading of a Python object: its value, identity, or parts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Part(NamedTuple):
 
 
 class Reading:
-    """What is to be known of an object.
+    """How to recognise an object as unchanged.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def by_identity(thing: Any) -> Reading:
 
 
 def called(function: Callable[[Any], Any], thing: Any) -> Part:
-    """What a function gives for an object, rebuilt each time."""
+    """The part that a function returns for an object, rebuilt each time."""
     return Part("{1}({0})", function(thing), function, True)
 
 

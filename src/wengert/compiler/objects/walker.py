@@ -75,11 +75,11 @@ __all__ = [
 
 
 def read(thing: Any) -> Reading:
-    """How an object is known that is neither a tensor nor a float.
+    """Read an object that is neither a tensor nor a float.
 
     Raises
     ------
-    Unknown: If nothing can be promised of it.
+    Unknown: If it cannot be guarded.
     """
     kind = type(thing)
     found = _READERS.get(kind)
@@ -124,7 +124,7 @@ _ABOUT = frozenset(
         *("__getstate__", "__setstate__", "__init_subclass__", "__dir__", "__sizeof__"),
     }
 )
-"""What is said about a class, and not computed with; how its objects are shown and stored."""
+"""Attributes that describe a class, or show and store its objects, but take no part in results."""
 
 
 def _class(thing: Any) -> Reading:
@@ -171,7 +171,7 @@ _LAYOUT = frozenset({types.MemberDescriptorType, types.GetSetDescriptorType})
 
 
 def _rule(thing: Any, kind: type) -> Reader:
-    """How objects of a class are read that stands in no table."""
+    """Return the reader of objects of a class that is in no table."""
     found = _RULES.get(kind)
     if found is not None:
         return found
@@ -325,7 +325,7 @@ VALUES: frozenset[type] = frozenset(
         *(pathlib.PurePosixPath, pathlib.PureWindowsPath),
     }
 )
-"""What is known by being equal."""
+"""Classes whose objects are guarded by equality."""
 _FIELD = type(collections.namedtuple("_One", "field").__dict__["field"])
 _BITS = known_by(contents.bits)
 _READERS: dict[type, Reader] = {
@@ -389,7 +389,7 @@ _READERS: dict[type, Reader] = {
         made_into(contents.steps),
     ),
 }
-"""How objects of exactly these types are read."""
+"""The readers of objects of exactly these types."""
 _NUMPYS: frozenset[type] = frozenset({np.ufunc, type(np.sum)})
 _MADE = frozenset({*functools.WRAPPER_ASSIGNMENTS, "__annotations__", "__wrapped__"})
 """The attributes that are given to what stands for a function."""

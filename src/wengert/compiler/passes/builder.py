@@ -205,7 +205,7 @@ class Builder:
     # -- putting programs in -----------------------------------------------------------------------
 
     def current(self, value: Value) -> Value:
-        """What stands for a value of the old program."""
+        """The stand-in for a value of the old program."""
         found = self.now.get(value)
         if found is not None:
             return found

@@ -131,7 +131,7 @@ def _sum_in_another_shape(
 
 @_rule(records.gather, on=(records.argmax, records.argmin, records.view))
 def _found(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    """What is at the place of the extreme is the extreme."""
+    """Replace the element at the place of an extreme by the extreme."""
     x, index = args
     dim = params["dim"]
     inner = b.maker(index, "view")

@@ -252,7 +252,7 @@ class _Gatherer:
 
 
 def _counted(program: Program, wanted: Mapping[Value, Step]) -> dict[Value, int]:
-    """How often each of some values is read, or given out."""
+    """The number of times each of some values is read or is an output."""
     counts: dict[Value, int] = dict.fromkeys(wanted, 0)
     for step in program.steps:
         for value in read(step):

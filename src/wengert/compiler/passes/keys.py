@@ -21,7 +21,7 @@ _PLAIN = frozenset({int, str, type(None)})
 
 
 def param_key(param: Any) -> Any:
-    """What is equal for equal parameters, and hashable."""
+    """A hashable key that is equal for equal parameters."""
     kind = param.__class__
     if kind in _PLAIN:
         return param
@@ -76,7 +76,7 @@ def named_key(param: Any, name: Callable[[Value], Any]) -> Any:
 
 
 def program_key(program: Program) -> Any:
-    """What is equal for programs that compute the same in the same way."""
+    """A key that is equal for programs that compute the same in the same way."""
     names: dict[Value, Any] = {value: i for i, value in enumerate(program.inputs)}
 
     def name(value: Value) -> Any:

@@ -27,7 +27,7 @@ from wengert.compiler.passes.unrolled import Unrolled
 __all__ = ["FEWEST", "FIXED", "GIVEN", "LOCAL", "SLICED", "Shape"]
 
 _BACK = 3
-"""How many repetitions back a value may be read."""
+"""The largest number of iterations back that a value may be read."""
 FEWEST = 4
 """Repetitions that are left at least, when those that do not fit are left out."""
 _STACKED = 1 << 16
@@ -172,7 +172,7 @@ def _longest(fits: Any) -> tuple[int, int]:
 
 
 def _phase(flat: Unrolled, region: Region) -> int:
-    """Where repetitions are cut apart so that fewest values are carried over."""
+    """The cut between iterations that carries the fewest values over."""
     period = region.period
     begin = region.start + region.repetitions // 2 * period
     steps = np.repeat(np.arange(begin, begin + period), np.diff(flat.first)[begin : begin + period])

@@ -330,7 +330,7 @@ def _stack(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
 
 
 def _run(b: Builder, parts: Values, dim: int) -> tuple[Value, int, int] | None:
-    """What consecutive parts of one value cover of it."""
+    """The range of a value that its consecutive parts cover."""
     steps = [b.maker(part, "slice") for part in parts]
     source, first, end = None, 0, 0
     for step in steps:

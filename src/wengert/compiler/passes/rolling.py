@@ -70,7 +70,7 @@ class _Rolling:
     # -- values ------------------------------------------------------------------------------------
 
     def value(self, number: int) -> Value:
-        """What stands for a value of the old program."""
+        """The stand-in for a value of the old program."""
         found = self.now.get(number)
         if found is not None:
             return found
@@ -101,7 +101,7 @@ class _Rolling:
         return out
 
     def made_zeros(self, like: Value) -> Value:
-        """What stands for a value before the first repetition has computed it."""
+        """The stand-in for a value before the first iteration has computed it."""
         out = Value(like.dtype, like.shape)
         params = {"shape": like.shape, "dtype": like.dtype}
         self.steps.append(Step(TABLE["zeros"], (), params, (out,)))
@@ -219,7 +219,7 @@ class _Making:
         return found
 
     def read(self, column: int, made: dict[tuple[int, int], Value]) -> Value:
-        """What stands for a column in the body."""
+        """The stand-in for a column in the body."""
         shape = self.shape
         numbers = shape.columns[shape.low : shape.high, column]
         kind = shape.kinds[column]

@@ -1,1 +1,1 @@
-"""Layer 8 · compiler: calls of compiled functions, and where native code runs besides."""
+"""Layer 8 · compiler: calls of compiled functions, and other uses of native code."""

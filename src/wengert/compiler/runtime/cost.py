@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: whether a compiled function is worth its call, by what it computes.
+"""Layer 8 · compiler: estimate whether compiling a function pays.
 
 NOTE [what is gained]
 Compiled code saves what an operation of eager code costs besides its elements, and the memory
@@ -22,22 +22,22 @@ from wengert.compiler.ir.programs import Step
 __all__ = ["gain"]
 
 _OPERATION = 1.5
-"""What an operation takes as it is, besides its elements: 0.7 (``exp``) to 5 (``linear``)."""
+"""The overhead of an eager operation: 0.7 (``exp``) to 5 (``linear``)."""
 _BYTE = 4e-5
-"""What it takes to write a byte."""
+"""The time to write a byte."""
 _CALL = 0.6
 _CONDITION = 0.02
 _GENERAL = 6.0
-"""What the general way of a call takes more than the quick one."""
+"""The extra time of the general path of a call over the quick one."""
 _KERNELS = 1.5
-"""What a program takes more where NumPy computes something; backends know what each kernel does."""
+"""The extra time of a program with NumPy kernels; backends know the cost of each kernel."""
 _LOOKED = 200
 """So many steps say what a program gains; what comes after them gains, too."""
 _PLAIN = frozenset({"tensor", "constant", "given"})
 
 
 def gain(captured: Any, call: Callable[[Step], float], conditions: int) -> float:
-    """How many times as quick as it is a function runs compiled, roughly.
+    """Estimate the speedup of a function by compilation.
 
     `call` says what calling the kernel of a step takes, or 0 where there is native code for it.
     """

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: loops that draw random numbers one after the other, as native code.
+"""Layer 8 · compiler: native loops that draw random numbers sequentially.
 
 NOTE [native draws]
 A sampler that rejects proposals is a function of Python that draws uniform numbers and returns a
@@ -44,7 +44,7 @@ _INSTRUCTIONS = ("fabs", "floor", "ceil")
 
 
 class _Context(ctypes.Structure):
-    """What draws numbers: the twister, and a normal number ahead, if there is one."""
+    """The source of numbers: the twister, and a cached normal number, if there is one."""
 
     _fields_ = (
         ("next", ctypes.c_void_p),
@@ -74,7 +74,7 @@ define internal double @unit(ptr %c) alwaysinline {
 
 
 def _normal(draws: Any) -> float:
-    """As `_Draws.normal` of the samplers."""
+    """Like `_Draws.normal` of the samplers."""
     if draws.has:
         draws.has = 0.0
         return draws.ahead
@@ -241,7 +241,7 @@ class _Translation:
         return found
 
     def _is(self, node: ast.expr) -> bool:
-        """Whether it is what draws."""
+        """Return whether an expression is the source of random numbers."""
         return isinstance(node, ast.Name) and node.id == self._draws
 
     def _field(self, node: ast.Attribute) -> str:
@@ -352,7 +352,7 @@ class _Words:
         return do("xor", do("xor", far, do("lshr", both, 1)), do("and", odd, 0x9908B0DF))
 
     def tempered(self, word: str) -> str:
-        """What is drawn for a word of the state."""
+        """Return the output for a word of the state."""
         do = self._do
         word = do("xor", word, do("lshr", word, 11))
         word = do("xor", word, do("and", do("shl", word, 7), 0x9D2C5680))
@@ -463,7 +463,7 @@ def _machine(function: Callable[..., float], count: int) -> tuple[Any, Any]:
 
 @provides("drawn")
 def drawn(function: Callable[..., float], stream: Any, params: Sequence[Any]) -> Any:
-    """What a sampler returns for each of some parameters, or None: no compiler, or no source.
+    """Run a sampler for each element of some parameters; None without a compiler or a source.
 
     Parameters
     ----------

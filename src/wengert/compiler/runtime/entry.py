@@ -38,11 +38,11 @@ __all__ = ["Entry", "Options"]
 
 @dataclass(slots=True)
 class Options:
-    """How functions are compiled, as the arguments of `compile` say.
+    """The options of compilation, from the arguments of `compile`.
 
     Attributes
     ----------
-    families: What is shared by programs that differ in sizes, where the backend has such a thing.
+    families: State shared by programs that differ in sizes, if the backend has any.
     """
 
     backend: Any
@@ -59,19 +59,19 @@ class Options:
         self.families = getattr(self.backend, "Families", dict)()
 
     def finish(self, program: Program) -> tuple[Program, Any]:
-        """A program made simpler, and what runs it."""
+        """Simplify a program and build its executable."""
         simple = self.simplified(program)
         return simple, self.build(simple)
 
     def simplified(self, program: Program) -> Program:
-        """A program made simpler."""
+        """Simplify a program."""
         with seldom():
             if is_on():
                 verify(program, "tracing")
             return reduced(program)
 
     def build(self, program: Program) -> Any:
-        """What runs a program that has been made simpler."""
+        """Build the executable of a simplified program."""
         settings: dict[str, Any] = {
             "threads": self.threads or get_num_threads(),
             "fastmath": self.fastmath,
@@ -81,7 +81,7 @@ class Options:
             return self.backend.build(program, **settings)
 
     def drive(self, stations: Sequence[Any], inputs: Sequence[Any]) -> Any:
-        """What runs blocks one after another, or None if that is left to Python."""
+        """Build the native driver of blocks, or return None to leave that to Python."""
         make = getattr(self.backend, "drive", None)
         if make is None:
             return None
@@ -90,7 +90,7 @@ class Options:
 
 
 class Call:
-    """What the nodes of one trace have in common: how to differentiate it.
+    """The state shared by the nodes of one trace: how to differentiate it.
 
     Attributes
     ----------
@@ -110,9 +110,9 @@ class Call:
         self._pulled: Variants | None = None
 
     def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
-        """The gradients of the tensors that the call depends on, from those of its results.
+        """Return the gradients of the tensors that the call depends on, from cotangents.
 
-        Cotangents that are not `present` lead to no gradient.
+        Cotangents that are not `present` are ignored.
         """
         backward = self.exit.backward
         assert backward is not None
@@ -130,7 +130,7 @@ class Call:
     def pull_again(
         self, given: Any, met: list[Memory], inputs: list[Any], cotangents: Sequence[Any]
     ) -> Any:
-        """The gradients of `inputs` as functions: the function is run again, and recorded.
+        """Return differentiable gradients of `inputs`: the function runs again, recorded.
 
         Outputs without a cotangent, which is None, lead to no gradient.
         """
@@ -194,13 +194,13 @@ class Call:
         ]
 
     def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """What the function returns, flat."""
+        """Run the function and return the leaves of its result."""
         leaves, _ = flatten(self.entry.function(*args, **kwargs))
         return leaves
 
 
 class GraphCall(Call):
-    """The same for a trace that comes back to states (see `wengert.compiler.tracing.graph`)."""
+    """Like `Call`, for a trace that repeats states (see `wengert.compiler.tracing.graph`)."""
 
     @property
     def places(self) -> Sequence[int]:
@@ -222,13 +222,13 @@ class Entry:
     environment: What the function reached.
     tree: The traces.
     verified: Whether arrays of unknown origin, if there are any, were the same in a second run.
-    layout: How inputs lie in memory, if some trace writes to any (see
+    layout: The memory layout of the inputs, if some trace writes to any (see
         `wengert.compiler.tracing.memory`).
-    strides: The strides of those of which some trace sees how their elements lie, by place.
-    left: Why calls whose inputs lie so run the function as it is, or None.
+    strides: The strides of the inputs whose layout some trace depends on, by place.
+    left: Why calls with this layout run uncompiled, or None.
     streams: The names of the streams that some trace prints to.
-    ready: Whether calls may take the quick way, for which native code is made.
-    gain: How much quicker the best of its traces is than uncompiled, if that matters.
+    ready: Whether calls may take the quick path, for which native code is built.
+    gain: The speedup of the best of its traces over uncompiled, if that matters.
     """
 
     def __init__(
@@ -258,7 +258,7 @@ class Entry:
         return self._match
 
     def match_anew(self) -> None:
-        """Let there be other conditions than before."""
+        """Discard the matcher, since the conditions have changed."""
         self._match = None
 
     @property
@@ -267,7 +267,7 @@ class Entry:
         return self.tree.by_states
 
     def fits(self, tensors: list[Any], arrays: list[Any]) -> bool:
-        """Whether the inputs lie in memory as they did, if that matters."""
+        """Return whether the inputs have the memory layout of the traces, if that matters."""
         memory = self.memory(tensors, arrays)[0]
         if any(memory[place].strides != strides for place, strides in self.strides.items()):
             return False
@@ -283,7 +283,7 @@ class Entry:
         return [*held, *arrays], [tensor._vc for tensor in tensors]
 
     def lay_out(self, captured: Captured) -> None:
-        """Let the traces hold only for inputs that share memory as those of a trace do."""
+        """Restrict the traces to inputs with the memory layout of a trace."""
         if self.layout is None:
             self.layout = captured.layout
 
@@ -337,7 +337,7 @@ class Entry:
     def run(
         self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """What the function returns, with its effects."""
+        """Run the function with its effects, and return its result."""
         if self.left is not None or (self.streams and not are_known(self.streams)):
             return self.function(*args, **kwargs)
         memory = [*[tensor._array() for tensor in tensors], *arrays]
@@ -372,7 +372,7 @@ class Entry:
         given: Any,
         done: Captured | None = None,
     ) -> Any:
-        """As `run`, on a graph; if a trace has `done` all, as it did, and without effects."""
+        """Like `run`, but on a graph; with `done`, replay that trace without effects."""
         visits: list[Visit] | None = [] if self.records else None
         if done is None:
             exit, known = graph.run(inputs, visits)
@@ -405,7 +405,7 @@ class Entry:
 
     @property
     def places(self) -> list[int]:
-        """Those tensors of the environment that require a gradient."""
+        """The places of the environment's tensors that require a gradient."""
         return self.environment.places
 
     @property
@@ -441,7 +441,7 @@ class Entry:
         return result
 
     def call_of(self, exit: Exit) -> Call:
-        """What the nodes of a trace have in common."""
+        """Return the state shared by the nodes of a trace."""
         return Call(self, exit)
 
     def with_history(self, captured: Captured, given: Any, added: bool) -> Any:
@@ -461,7 +461,7 @@ class Entry:
                 self.tree, inputs, list(tensors), list(arrays), given, captured
             )
         if added and self.tree.traces == 1:
-            # what later calls run
+            # the code that later calls run
             found, known = self.tree.run(inputs, None, *_taken(captured))
             if found.call is None:
                 found.call = self.call_of(found)
@@ -508,7 +508,7 @@ def pulled_back(
 
 
 def contiguous(array: Any) -> Any:
-    """The array as backends take it."""
+    """Return the array in the form that backends take."""
     if array.__class__ is Sym:
         # another thread has begun to trace
         raise Missing

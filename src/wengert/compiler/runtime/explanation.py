@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what became of a compiled function, for people to read."""
+"""Layer 8 · compiler: a readable report on a compiled function."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ __all__ = ["Explanation"]
 
 
 class Explanation:
-    """What became of a compiled function.
+    """A report on a compiled function.
 
     Attributes
     ----------
     name: The function's name.
-    reason: Why it runs as it is, or None.
-    traces: How many traces there are in all.
+    reason: Why it runs uncompiled, or None.
+    traces: The total number of traces.
     decisions: For each decision on values: its source line, as (file, line), and the outcomes met.
     prints: The source lines that print, warn or log, as (file, line), each once.
-    seconds: How long tracing and compiling took.
-    descriptions: What the backend says of each program.
+    seconds: The time that tracing and compiling took.
+    descriptions: The backend's description of each program.
     """
 
     def __init__(self, compiled: Any) -> None:
@@ -113,7 +113,7 @@ class Explanation:
 
 
 def _reports(entries: Iterable[Any]) -> list[tuple[str, Any]]:
-    """What traces call to print, warn or log, and where, each place once."""
+    """The calls in traces that print, warn or log, with their lines, each once."""
     blocks = [block for entry in entries for block in entry.tree.blocks()]
     ends = [block.exit for block in blocks if block.exit is not None]
     return list(dict.fromkeys((said.name, said.site) for exit in ends for said in exit.said))

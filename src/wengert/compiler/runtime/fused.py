@@ -62,12 +62,12 @@ _OPTIONS = Options(_BACKEND, False, False, False, 2, 1, 1)
 
 @provides("fused")
 def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """What a primitive or a rule makes of large arrays; None where it is to be called itself.
+    """Apply a primitive or a rule to large arrays natively; None if there is no native code.
 
     Parameters
     ----------
     function: A `Primitive`, or the function of a `Rule`.
-    how: What its record says (`FUSED`).
+    how: The `FUSED` entry of its record.
     args: Its arguments by position, without the namespace of a rule.
     """
     mode = current_mode()
@@ -112,7 +112,7 @@ def _is_finite(array: Any) -> bool:
 
 
 def _by_pieces(key: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """The same of arrays of one shape, element by element."""
+    """Like `fused`, for elementwise functions of arrays of one shape."""
     shape, size = args[0].shape, args[0].size
     made = _MADE.get(key) or _made(
         key, [a.reshape(-1)[:_PIECE] if a.__class__ is np.ndarray else a for a in args], params
@@ -136,7 +136,7 @@ def _by_pieces(key: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 
 def _made(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    """What computes the function of a key on arrays of these shapes, or None."""
+    """The native code for the function of a key on arrays of these shapes, or None."""
     try:
         return _MADE[key]
     except KeyError:

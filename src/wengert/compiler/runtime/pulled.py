@@ -22,13 +22,13 @@ from wengert.tape.modes import MODE, changed, current_mode
 __all__ = ["Pulled", "traced"]
 
 _MOST = 8
-"""For how many ways in which values are nested there are programs."""
+"""The largest number of nestings of values that programs are built for."""
 
 
 def traced(
     function: Callable[[Iterator[Sym]], Any], arrays: Sequence[Any]
 ) -> tuple[Trace, list[Value], list[Step], Any] | None:
-    """The inputs and steps of a function of symbols, and its result; None if it is no program."""
+    """Trace a function of symbols: its inputs, steps and result; None if it is not a program."""
     trace = Trace()
     symbols = [trace.input(array) for array in arrays]
     before = current_mode()
@@ -50,7 +50,7 @@ class Pulled:
     Parameters
     ----------
     program: The program.
-    finish: Makes a program simpler, and gives what runs it as the second of two.
+    finish: Simplifies a program; returns it with its executable.
     """
 
     def __init__(self, program: Program, finish: Callable[[Program], tuple[Program, Any]]) -> None:
@@ -92,7 +92,7 @@ class Pulled:
     def _traced(
         self, forms: Sequence[Form | None], arrays: Sequence[Any], levels: Sequence[Level]
     ) -> tuple[Any, list[Form | None]] | None:
-        """What runs the program on values of these forms, and the forms of its outputs."""
+        """The executable for values of these forms, and the forms of its outputs."""
         made = traced(
             lambda symbols: self._applied([built(form, symbols, levels) for form in forms]), arrays
         )

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: the shortest way through a call, as one generated Python function.
+"""Layer 8 · compiler: the fast path of a call, as one generated Python function.
 
 Where the traces of an environment make a small tree, a call is: check the conditions, call the
 executables from decision to decision, wrap the results. Written out for the environment at hand,
@@ -26,7 +26,7 @@ from wengert.tape.base import LEAF, TensorBase
 __all__ = ["MISS", "quick_call"]
 
 MISS = object()
-"""What a quick call gives where it does not hold."""
+"""The result of a quick call whose conditions do not hold."""
 _MOST = 24
 """So many blocks are written out."""
 
@@ -90,7 +90,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
 
 
 class _Unwritten(Exception):
-    """Something that only the general way does."""
+    """Raised for something that only the general path handles."""
 
 
 class _Writer:
@@ -186,7 +186,7 @@ class _Writer:
 
 
 def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]:
-    """How results are made where traces decide: as `Entry.run` does, for known conditions."""
+    """The lines that make results where traces decide: like `Entry.run`, conditions known."""
     if entry.streams or (entry.by_blocks and entry.records):
         # what fails after it has printed must not run again
         return []
@@ -227,7 +227,7 @@ def _leaf(
     names: list[str],
     scope: dict[str, Any],
 ) -> list[str]:
-    """How a leaf of a result is made; `made` are the names of all."""
+    """The lines that make a leaf of a result; `made` collects the names of all."""
     own, constant = f"l{name}", f"c{name}"
     if leaf.kind == "constant":
         scope[constant] = leaf.what

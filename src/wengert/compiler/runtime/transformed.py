@@ -57,7 +57,7 @@ def kinds_of(mode: Mode) -> tuple[str, ...] | None:
 
 
 class TransformedEnvironment(Environment):
-    """What a call under transforms reaches.
+    """The environment of a call under transforms.
 
     Its `tensors` stand for arrays: each tensor of a transform has one for every array inside.
     """
@@ -125,12 +125,12 @@ class TransformedEnvironment(Environment):
             self._payload(content, inner)
 
     def close(self) -> None:
-        """Let go of the tensors and arrays (see `Environment.close`)."""
+        """Drop the tensors and arrays (see `Environment.close`)."""
         super().close()
         self._before = []
 
     def swap(self) -> None:
-        """Let tensors of transforms hold the symbols that their stand-ins do."""
+        """Make tensors of transforms hold the symbols of their stand-ins."""
         symbols: dict[int, list[tuple[int, Sym]]] = {}
         for k, ((i, _), stand_in) in enumerate(zip(self.owners, self.tensors, strict=True)):
             symbols.setdefault(i, []).append((k, stand_in._payload))
@@ -177,7 +177,7 @@ def _apart(content: Any) -> Any:
 
 
 class Results:
-    """How a function's results consist of tensors outside of all levels.
+    """The structure of a function's results over tensors outside of all levels.
 
     It serves as the `rebuild` of an exit, which leaves these tensors as they are.
     """
@@ -272,7 +272,7 @@ class Lowered:
         return flat
 
     until = __call__.__code__
-    """Where the state of the function ends (see NOTE [states])."""
+    """The code at which the state of the function ends (see NOTE [states])."""
 
 
 def _tangents(form: Form | None, within: bool = False) -> Iterator[bool]:
@@ -336,7 +336,7 @@ def _draws(captured: Captured) -> bool:
 
 
 class TransformedCall(Call):
-    """What the nodes of calls under transforms have in common."""
+    """The state shared by the nodes of a call under transforms."""
 
     entry: TransformedEntry
 
@@ -396,7 +396,7 @@ class TransformedEntry(Entry):
     def run(
         self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """What the function returns at the levels under way."""
+        """Run the function at the active levels, and return its result."""
         if self.left is not None:
             return self.function(*args, **kwargs)
         given = [

@@ -1,1 +1,1 @@
-"""Layer 8 · compiler: a function run once, and what became of it: programs, guards, effects."""
+"""Layer 8 · compiler: run a function once and record it: programs, guards, effects."""

@@ -1,9 +1,10 @@
-"""Layer 8 · compiler: blocks that are equal, or equal up to numbers, share what runs them.
+"""Layer 8 · compiler: equal blocks, or blocks equal up to numbers, share one executable.
 
-A loop whose counter or rate is a number of Python is traced as one block for each of its turns, and
-these differ in nothing but numbers. To make code takes far longer than to run it. So of blocks that
-are equal up to numbers the first one is made as it is, and all others find theirs in their inputs:
-those of the numbers that differ anywhere, since code that knows a number may be better.
+A loop whose counter or rate is a Python number is traced as one block for each iteration, and these
+blocks differ only in numbers. Compiling takes far longer than running. So among blocks that are
+equal up to numbers, the first is compiled as it is, and all others share one executable that takes
+the numbers as inputs: only the numbers that differ somewhere, since code with a known constant may
+be faster.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ __all__ = ["Made", "Programs"]
 
 _FORMS = frozenset(
     {form for prim in TABLE.values() for form in (prim.scalar, prim.rscalar) if form}
-    # a power to a number is whatever is quickest for that number
+    # how a power is computed depends on the exponent
     - {"pow_scalar", "rpow_scalar"}
 )
-"""The operations of an array and a number."""
+"""The operations on an array and a number."""
 
 _EXACT = 1 << 53
-"""Whole numbers up to this are what they are as floats, too."""
+"""Integers up to this are exact as floats."""
 
 Made = tuple[Program, Any, tuple[Value, ...]]
 
 
 class Programs:
-    """What programs are made into.
+    """The executables of programs, shared between programs that are equal up to numbers.
 
     Parameters
     ----------
-    finish: Makes a program simpler, and what runs it.
+    finish: Simplifies a program and builds its executable.
     """
 
     def __init__(self, finish: Callable[[Program], tuple[Program, Any]]) -> None:
@@ -46,11 +47,11 @@ class Programs:
         self._families: dict[Any, _Family] = {}
 
     def alone(self, program: Program) -> Made:
-        """The same as `made` for a program that nobody shares."""
+        """Like `made`, but for a program that is not shared."""
         return *self._finish(program), ()
 
     def made(self, program: Program) -> Made:
-        """A program made simpler, what runs it, and the numbers that it takes as further inputs."""
+        """The simplified program, its executable, and the numbers that it takes as extra inputs."""
         places = list(_numbers_in(program))
         if places:
             whole = _lifted(program, range(len(places)))[0]
@@ -73,8 +74,8 @@ class _Family:
         self._apart: set[int] = set()
 
     def places(self, numbers: list[Any]) -> Collection[int]:
-        """Which of the numbers of a program are to be inputs."""
-        # their text tells signs of zeros apart
+        """The places of the numbers of a program that become inputs."""
+        # repr() distinguishes 0.0 from -0.0
         texts = list(map(repr, numbers))
         if self._first is None:
             self._first = texts
@@ -86,7 +87,7 @@ class _Family:
 
 
 def _numbers_in(program: Program) -> Iterator[tuple[int, Any, Any]]:
-    """The numbers that steps read: the step, the place or name in it, and the number."""
+    """Yield the numbers that steps read: the step, the position or name in it, and the number."""
     for i, step in enumerate(program.steps):
         if not isinstance(step, Step) or step.outs[0].dtype.kind not in "fb":
             continue
@@ -100,7 +101,7 @@ def _numbers_in(program: Program) -> Iterator[tuple[int, Any, Any]]:
 
 
 def _lifted(program: Program, which: Collection[int]) -> tuple[Program, tuple[Value, ...]]:
-    """A program with some of its numbers as further inputs, and these numbers."""
+    """Turn some numbers of a program into extra inputs; return the program and these numbers."""
     if not which:
         return program, ()
     steps, inputs, numbers = list(program.steps), list(program.inputs), []

@@ -1,7 +1,7 @@
-"""Layer 8 · compiler: basic blocks: what a trace computes from one decision to the next.
+"""Layer 8 · compiler: basic blocks, which hold the steps of a trace between decisions.
 
-A trace is straight lines of steps between decisions. The traces of one environment share those that
-are the same (`wengert.compiler.tracing.graph`), and so do the turns of a loop while they are traced
+A trace is straight-line steps between decisions. The traces of one environment share equal blocks
+(`wengert.compiler.tracing.graph`), and so do the iterations of a loop during tracing
 (`wengert.compiler.tracing.turns`).
 """
 
@@ -19,14 +19,14 @@ __all__ = ["Block", "Elsewhere", "Missing", "blocks_of", "held", "key_of", "mach
 
 
 class Missing(Exception):
-    """A decision had an outcome that no trace has met, or ``print`` has raised.
+    """Raised where a decision has an outcome that no trace has met, or where ``print`` raised.
 
     Attributes
     ----------
-    drawn: The random numbers that were drawn before it, in their order.
+    drawn: The random numbers drawn before it, in order.
     said
-        What became of the calls of ``print`` before it: True for those that have printed, then the
-        error of the one that raised, if any.
+        One entry for each call of ``print`` before it: True if it printed, or the error that it
+        raised, which comes last.
     """
 
     def __init__(self, drawn: Sequence[Any] = (), said: Sequence[Any] = ()) -> None:
@@ -36,7 +36,7 @@ class Missing(Exception):
 
 
 class Elsewhere(Missing):
-    """An input lies in memory in another order than in the traces."""
+    """Raised where an input has another memory order than in the traces."""
 
 
 class Block:
@@ -44,20 +44,20 @@ class Block:
 
     Attributes
     ----------
-    draws: The random numbers that are drawn before it.
+    draws: The random numbers drawn before it.
     steps: The steps.
-    guard: The decision after them, or None at the end of a trace.
-    children: What follows, by outcome.
-    outcome: That of the decision before it.
-    exit: What a trace that ends here leaves behind.
-    program, executable: Made from the steps when first run.
+    guard: The decision after the steps, or None at the end of a trace.
+    children: The blocks that follow, by outcome.
+    outcome: The outcome of the decision before it.
+    exit: The results and effects of a trace that ends here.
+    program, executable: Built from the steps on the first run.
     inputs, outputs
-        The values, as the steps know them, that the program takes and gives; constants among those
-        that it takes are numbers of its own.
+        The inputs and outputs of the program, as values of the steps; constants among the inputs
+        are numbers of this block.
     slots, after
-        Where blocks are known by states (NOTE [states]): the values in the slots of the state
-        before it, and of the one after it. None where they are known by the way that led to them.
-    derivative, pull: How it is differentiated by itself, and what runs that.
+        Where blocks are identified by states (NOTE [states]): the values in the slots of the
+        state before it and of the state after it. None where they are identified by their path.
+    derivative, pull: The backward pass of this block alone, and its executable.
     """
 
     __slots__ = (
@@ -82,7 +82,7 @@ class Block:
         self.pull: Any = None
 
     def renamed(self, known: dict[Value, Value]) -> Block:
-        """The same in other values: a block of a trace in terms of those that are there."""
+        """Return this block with its values renamed to those of the graph."""
 
         def rename(value: Value) -> Value:
             return known.get(value, value)
@@ -97,7 +97,7 @@ class Block:
         return made
 
     def agrees(self, other: Block, known: dict[Value, Value]) -> bool:
-        """Whether a block of another trace does the same; then its values become known."""
+        """Return whether a block of another trace does the same; if so, map its values."""
         mine, yours = self.guard, other.guard
         if (
             len(self.steps) != len(other.steps)
@@ -125,7 +125,7 @@ class Block:
         if mine is None or yours is None:
             return True
         if self.slots is not None and mine.state.key != yours.state.key:
-            # the same steps, but not the same variables after them
+            # the same steps, but other variables after them
             return False
         found = [known.get(v, v) for v in other.after if v.constant is None]
         return bool(_named(mine.value) == rename(yours.value)) and found == [
@@ -133,7 +133,7 @@ class Block:
         ]
 
     def is_closed(self, inputs: Iterable[Value]) -> bool:
-        """Whether it reads nothing but its slots, the inputs and what it computes."""
+        """Return whether it reads only its slots, the inputs and what it computes."""
         own = {*(self.slots or ()), *inputs, *(draw.value for draw in self.draws)}
         own.update(out for step in self.steps for out in step.outs)
         read = [value for step in self.steps for value in uses(step)]
@@ -147,15 +147,15 @@ class Block:
         return () if self.derivative is None else self.derivative.backward.saved
 
     def compute(self, known: dict[Value, Any]) -> None:
-        """Add to what is known what it computes."""
+        """Run the block, adding its outputs to `known`."""
         if self.steps:
             results = self.executable([held(value, known) for value in self.inputs])
             known.update(zip(self.outputs, results, strict=True))
 
     def make(self, wanted: set[Value], finish: Callable[[Program], Made]) -> None:
-        """Make the program that gives what is read or handed out of what this block computes.
+        """Build the program that computes what later blocks read or the call returns.
 
-        `wanted` is what those after it read; to this is added what the block itself reads.
+        `wanted` holds what later blocks read; what this block reads is added to it.
         """
         wanted.update(() if self.exit is None else self.exit.needs())
         if self.guard is not None:
@@ -170,18 +170,18 @@ class Block:
         inputs = [v for v in read if v in outside and v.constant is None]
         writes = () if self.exit is None else self.exit.writes(set(outputs), set(inputs))
         program = Program(inputs, self.steps, outputs, writes)
-        # whose values may be others
+        # its values may be others
         self.program, self.executable, numbers = finish(program)
         self.inputs, self.outputs = (*program.inputs, *numbers), program.outputs
 
 
 def held(value: Value, known: dict[Value, Any]) -> Any:
-    """What a value is in a run."""
+    """The array or number that a value stands for in a run."""
     return known[value] if value.constant is None else value.constant
 
 
 def key_of(outcome: Any) -> Any:
-    """An outcome as dictionaries know it."""
+    """The key of an outcome in dictionaries."""
     if outcome is True or outcome is False:
         return outcome
     # NaN equals itself, and -0.0 is not 0.0
@@ -189,13 +189,13 @@ def key_of(outcome: Any) -> Any:
 
 
 def machines_of(blocks: Iterable[Block]) -> list[Any]:
-    """The machine code of blocks that have any."""
+    """The machine code of the blocks that have some."""
     found = [getattr(block.executable, "machine", None) for block in blocks]
     return [machine for machine in found if machine is not None]
 
 
 def blocks_of(items: Iterable[Any]) -> Iterable[Block]:
-    """The items of a trace, parted at its decisions."""
+    """Split the items of a trace into blocks at its decisions."""
     block = Block([], [])
     for item in items:
         if isinstance(item, Guard):
@@ -210,7 +210,7 @@ def blocks_of(items: Iterable[Any]) -> Iterable[Block]:
 
 
 def _named(value: Value) -> Any:
-    """A value as it can be compared: constants by what they are."""
+    """A key to compare values by: constants compare by content."""
     if value.constant is not None:
         return constant_key(value.constant)
     return value

@@ -50,20 +50,20 @@ REQUIRES = (levels, level_writes, whole)
 
 
 class Captured:
-    """What came of a traced run.
+    """The result of a traced run.
 
     Attributes
     ----------
-    result: What the function returned, on real arrays; without a history if `again` is True.
+    result: The function's result, on real arrays; without a history if `again` is True.
     trace: The trace.
-    inputs: The values of the environment's tensors and arrays, and of memory that several share.
-    layout: How these lay in memory (see `wengert.compiler.tracing.memory`).
-    strides: Those of the inputs of which the function saw how their elements lie, by place.
-    writes: Whether the function wrote to the memory of any.
-    exit: What the run left behind, or None if the trace is broken.
-    before: What the function reached besides its variables, as it was.
-    log: What it wrote to open places.
-    left: Whether it left a number of the trace in what it reaches.
+    inputs: The values of the environment's tensors and arrays, and of memory shared by several.
+    layout: Their memory layout (see `wengert.compiler.tracing.memory`).
+    strides: The strides of those inputs whose layout the function saw, by place.
+    writes: Whether the function wrote to the memory of an input.
+    exit: The results and effects of the run, or None if the trace is broken.
+    before: A snapshot of what the function reached besides its variables.
+    log: Its writes to open places.
+    left: Whether it left a number of the trace in an object that it reaches.
     """
 
     def __init__(self, environment: Environment, trace: Trace, inputs: list[Value]) -> None:
@@ -80,7 +80,7 @@ class Captured:
         self.log: Any = None
 
     def let_go(self) -> None:
-        """Hold nothing of a user's any more: cycles live until they are collected."""
+        """Drop all references to users' objects: cycles live until they are collected."""
         trace = self.trace
         for held in (trace.arrays, trace.before, trace.known):
             held.clear()
@@ -88,7 +88,7 @@ class Captured:
         self.before, self.result = Surroundings(), None
 
     def settled(self, whole: Any) -> Any:
-        """The result, if it came with what was written, which is put where it belongs."""
+        """Return the result; if written values came with it, put those in their places."""
         result, values = whole
         self.log.settle(values)
         return result
@@ -102,13 +102,13 @@ def capture(
     by_blocks: bool = False,
     missing: Missing | None = None,
 ) -> Captured:
-    """Run `function` and note what it does.
+    """Run `function` and trace it.
 
-    With `by_blocks` it is to join a graph: its blocks are differentiated one by one, whether it
-    comes back to a state itself or not. What a run has drawn and printed, which then was `missing`
-    a trace, is not drawn and printed again.
+    With `by_blocks` the trace joins a graph: its blocks are differentiated one by one, whether or
+    not it comes back to a state itself. If an earlier run raised `missing`, what that run drew and
+    printed is not drawn and printed again.
 
-    Whatever the function raises is raised, and every tensor is left as it would be without tracing.
+    Errors of the function propagate, and every tensor is left as it would be without tracing.
     """
     until = getattr(function, "until", capture.__code__)
     missing = Missing() if missing is None else missing
@@ -175,7 +175,7 @@ def capture(
                     spent = True
                 derivatives = None if spent else derived(trace, leaves, outputs, tensors)
             if trace.turns.skipped and derivatives is None:
-                # it is not a graph, so it needs all turns
+                # it is not a graph, so it needs all iterations
                 trace.discard()
             _settle(trace, environment, inputs)
             if any(t._edge is not edge for t, edge in zip(tensors, edges, strict=True)):
@@ -187,7 +187,7 @@ def capture(
         finally:
             MODE.set(before if left is None else left[0])
             trace.finish()
-            # which must not keep alive what is reached by weak references
+            # these must not keep alive what is reached by weak references
             trace.surroundings, trace.reached = Surroundings(), ()
         captured.strides = {
             i: symbol.array.strides
@@ -211,7 +211,7 @@ def capture(
             captured.result = result if same else rebuild(shown)
         if log.values:
             captured.result = captured.settled(captured.result)
-        # which `rebuild` holds
+        # `rebuild` holds this list
         own[:] = [None] * len(own)
         del leaves
         if trace.broken is None and not trace.passing:
@@ -242,14 +242,14 @@ def capture(
 
 
 def _prints_last(trace: Trace) -> bool:
-    """Whether it prints only where no decision follows, and draws nothing before."""
+    """Return whether a trace prints only after its last decision, and draws nothing before it."""
     kinds = [type(item) for item in trace.items]
     last = all(said.decisions == kinds.count(Guard) for said in trace.said)
     return last and not (trace.said and Draw in kinds)
 
 
 def _left_mode(inside: Any, before: Any, trace: Trace) -> tuple[Any] | None:
-    """The mode that a function has left behind, if it has set another one; ends the trace then."""
+    """The mode that the function set and left on, if any; this ends the trace."""
     left = current_mode()
     if left is inside or (left is not None and left.fields() == inside.fields()):
         return None
@@ -258,7 +258,7 @@ def _left_mode(inside: Any, before: Any, trace: Trace) -> tuple[Any] | None:
 
 
 def release(trace: Trace) -> None:
-    """Leave nothing of a trace that has ended in users' objects."""
+    """Remove from users' objects everything of a trace that has ended."""
     pairs = [(left, left.number) for known in trace.scalars if (left := known()) is not None]
     trace.scalars.clear()
     if pairs:
@@ -266,12 +266,12 @@ def release(trace: Trace) -> None:
 
 
 def _is_shown(place: int, count: int, made: Sequence[Leaf]) -> bool:
-    """Whether a leaf that is left behind shares memory with one that is returned."""
+    """Return whether a leaf is returned, or shares memory with a leaf that is."""
     return place < count or made[place].root is not None or made[place].kind == "part"
 
 
 def _shown(trace: Trace, leaf: Any, copies: dict[int, Any]) -> Any:
-    """A leaf of the result with its real array."""
+    """Return a leaf of the result with its real array."""
     if isinstance(leaf, TensorBase):
         symbol = leaf._payload
         leaf._payload = real_payload(symbol)
@@ -287,13 +287,13 @@ def _shown(trace: Trace, leaf: Any, copies: dict[int, Any]) -> Any:
 
 
 def _plain(trace: Trace, leaf: Any) -> Any:
-    """A leaf of a result of which there is no trace."""
+    """Return a leaf of a result that has no trace."""
     return _shown(trace, leaf, {})
 
 
 @contextlib.contextmanager
 def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
-    """Let the tensors of the environment hold symbols, and afterwards their memory again."""
+    """Make the environment's tensors hold symbols; on exit give them back their arrays."""
     tensors = environment.tensors
     arrays = [tensor._array() for tensor in tensors]
     inputs = trace.inputs([*arrays, *environment.arrays])
@@ -313,7 +313,7 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
                     continue
                 grad._payload = real_payload(grad._payload)
                 if isinstance(grad._payload, np.ndarray) and not grad._payload.flags.writeable:
-                    # a constant of the trace, which later gradients are not to be added to
+                    # a constant of the trace, which later gradients must not be added to
                     grad._payload = grad._payload.copy()
         trace.within = False
         if not trace.masked:
@@ -362,10 +362,10 @@ def _differentiated(
         if leaf._seq > 0 and id(leaf) not in known
     ]
     try:
-        # a whole pass goes to the leaves that the function has made, too
+        # a whole pass also reaches the leaves that the function has made
         if inside:
             pull(inside)
-    # whatever a user's backward raises: the function runs as it is, and raises it there
+    # whatever a user's backward raises: the function runs uncompiled, and raises it there
     except Exception:
         trace.give_up("the way back to a tensor that it makes has been walked or written to")
         return None, outputs
@@ -377,7 +377,7 @@ def _differentiated(
         del trace.items[start:]
         if not is_spent(error):
             trace.give_up("its backward pass raises where gradients are asked for by name")
-        # the graph can be walked no more: the function has done so itself, or has written to it
+        # the graph cannot be walked again: the function has walked it, or has written to it
         return Backward((), (), [None] * len(places), places, error), outputs
     steps = trace.items[start:]
     if any(isinstance(item, Guard | Draw) for item in steps):
@@ -398,7 +398,7 @@ def _differentiated(
 
 
 def _settle(trace: Trace, environment: Environment, inputs: list[Sym]) -> None:
-    """Make conditions of what NumPy may have read; end the trace where that cannot be."""
+    """Guard what NumPy may have read; end the trace where that is impossible."""
     count = len(environment.tensors)
     if any(symbol.storage.writes for symbol in inputs[count:]):
         trace.give_up("it writes to an array of NumPy")
@@ -406,7 +406,7 @@ def _settle(trace: Trace, environment: Environment, inputs: list[Sym]) -> None:
     if why is not None:
         trace.give_up(why)
     for place in environment.compared:
-        # what NumPy writes there, a program does not see
+        # a program does not see what NumPy writes there
         array = environment.arrays[place]
         others = [symbol.array for i, symbol in enumerate(inputs) if i != count + place]
         if id(array) in trace.seen or any(np.may_share_memory(array, o) for o in others):

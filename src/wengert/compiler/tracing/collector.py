@@ -1,7 +1,7 @@
-"""Layer 8 · compiler: the garbage collector, while a function is traced and compiled.
+"""Layer 8 · compiler: make the garbage collector run seldom during tracing and compilation.
 
-A trace is many small objects that all stay. Looking again and again for garbage among them costs a
-fifth of the time, so meanwhile only what is new is looked through, and that seldom.
+A trace is many small objects that all stay alive. Searching them for garbage again and again costs
+a fifth of the time, so meanwhile the collector looks only at new objects, and seldom.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _before: tuple[int, int, int] = (0, 0, 0)
 
 @contextlib.contextmanager
 def seldom() -> Iterator[None]:
-    """Let the collector run seldom, until all that asked for it, in all threads, have ended."""
+    """Make the collector run seldom until the last such context, in any thread, has ended."""
     global _depth, _before
     with _lock:
         if not _depth:

@@ -1,16 +1,16 @@
-"""Layer 8 · compiler: what a function changes besides tensors: numbers, lists, attributes.
+"""Layer 8 · compiler: side effects of a function on numbers, lists and attributes.
 
 NOTE [effects]
-``self.calls += 1`` and ``losses.append(loss.item())`` change objects that a function reaches. Which
-places change is seen when the first trace has ended: there the environment is not what it was
-(`Search`). From then on these places are *open*: while the function is traced, a number in one is a
-`Scalar`, an input of the program, and a list is a `Record` that notes what is added to it. What
-stands in open places in the end belongs to the results of the program, and is written there again
-in each run, once nothing can fail any more (`Log`).
+``self.calls += 1`` and ``losses.append(loss.item())`` change objects that a function reaches. The
+end of the first trace shows which places change: there the environment differs from what it was
+(`Search`). From then on these places are *open*: during tracing, a number in one is a `Scalar`, an
+input of the program, and a list is a `Record` that notes what is added to it. The final contents of
+open places are among the results of the program. Each run writes them to the same places, once
+nothing can fail any more (`Log`).
 
-An open place is a hint and no promise. A number there is an input like others, whatever becomes of
-it; and a list that is read in any way ends the trace, and is compared by what it holds again. So
-nothing has to be known of how the function uses them.
+An open place is a hint, not a promise. A number there is an input like any other, whatever the
+function does with it. A list that is read in any way ends the trace, and is guarded by its content
+again. So no analysis of how the function uses them is needed.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from wengert.compiler.tracing.state import Surroundings, is_one
 __all__ = ["ARGUMENTS", "DONE", "mended", "Log", "Openings", "Place", "Search", "place_of"]
 
 DONE = object()
-"""What is given for an object about which no more is to be said."""
+"""Returned for an object that needs no further conditions."""
 ARGUMENTS = "arguments"
-"""The holder of what a function is called with."""
+"""The holder of the arguments of the function."""
 _DICTS = frozenset({dict, collections.OrderedDict, collections.defaultdict})
 _NUMBERS = {int: np.dtype(np.int64), float: np.dtype(np.float64)}
 
 
 class Place(NamedTuple):
-    """Where an object lies: in a dictionary, a list, a slot, a variable, or an argument."""
+    """The place of an object: in a dictionary, a list, a slot, a variable, or an argument."""
 
     holder: Any
     key: Any
 
     def get(self) -> Any:
-        """What is there."""
+        """The object in this place."""
         if type(self.holder) is CellType:
             return self.holder.cell_contents
         if type(self.key) is MemberDescriptorType:
@@ -53,7 +53,7 @@ class Place(NamedTuple):
         return self.holder[self.key]
 
     def put(self, value: Any) -> None:
-        """Put something else there."""
+        """Put `value` in this place."""
         if type(self.holder) is CellType:
             self.holder.cell_contents = value
         elif type(self.key) is MemberDescriptorType:
@@ -63,7 +63,7 @@ class Place(NamedTuple):
 
 
 def place_of(holder: Any, part: Part, number: int) -> Place | None:
-    """The place of a part of an object, which is its `number`-th one; None if it is fixed."""
+    """The place of the `number`-th part of an object; None if it is fixed."""
     kind = type(holder)
     if kind in _DICTS and number < len(holder):
         return Place(holder, [*holder][number])
@@ -76,7 +76,7 @@ def place_of(holder: Any, part: Part, number: int) -> Place | None:
 
 
 class Opened(NamedTuple):
-    """An open place: what was there, and the input that it is, if it is a number."""
+    """An open place: its old content, and its input if that is a number."""
 
     place: Place
     value: Any
@@ -84,19 +84,19 @@ class Opened(NamedTuple):
 
 
 class Added(NamedTuple):
-    """A list that was added to, and how long it was."""
+    """A list that was added to, and its old length."""
 
     held: list[Any]
     length: int
 
 
 class Openings:
-    """The open places that the walk of an environment comes to.
+    """The open places that the walk of an environment meets.
 
     Parameters
     ----------
     paths: The expressions of conditions that lead to them.
-    before: What an earlier walk of the same call found, which stands for what is there now.
+    before: The findings of an earlier walk of the same call, used in place of the present content.
     """
 
     def __init__(self, paths: Iterable[str], before: Openings | None = None) -> None:
@@ -111,10 +111,10 @@ class Openings:
         return {path for path, one in self.found.items() if type(one.value) is list}
 
     def met(self, environment: Any, value: Any, path: str, place: Place | None) -> Any:
-        """Write the conditions on what is at a place; gives it, or `DONE`."""
+        """Write the conditions on the object at a place; return the object, or `DONE`."""
         if path not in self.paths or place is None:
             if id(value) in self._lists:
-                # read by another way, it would not be noticed
+                # a read by another path would go unnoticed
                 self.clashes = True
             return value
         known = self._before.get(path)
@@ -137,16 +137,16 @@ class Openings:
 
 
 class Search:
-    """Which places have changed since a trace began.
+    """The search for places that have changed since a trace began.
 
     Parameters
     ----------
-    before: What was there then.
+    before: The objects as they were then.
     opened: The paths to open places.
 
     Attributes
     ----------
-    paths: The expressions that lead to what has changed.
+    paths: The expressions that lead to the changed places.
     """
 
     def __init__(self, before: Surroundings, opened: Container[str]) -> None:
@@ -174,7 +174,7 @@ class Search:
         if type(value) is list:
             before = self._lists.get(id(value))
             if path in self._open or (before is not None and len(value) > len(before)):
-                # what it holds has no part in the paths to others
+                # no path to another place goes through its content
                 self.paths.add(path)
                 environment.hold(value, path)
                 return DONE
@@ -187,7 +187,7 @@ class Record:
     Attributes
     ----------
     held: The list.
-    added: What has been added.
+    added: The added elements.
     """
 
     __slots__ = ("added", "held", "length", "trace")
@@ -204,11 +204,11 @@ class Record:
         return list
 
     def append(self, value: Any) -> None:
-        """Add one."""
+        """Append one element."""
         self.extend((value,))
 
     def extend(self, values: Iterable[Any]) -> None:
-        """Add several."""
+        """Append several elements."""
         values = [*values]
         if self.trace.active:
             self.trace.forget_states()
@@ -224,7 +224,7 @@ class Record:
 
 
 def _looked_at(record: Record) -> list[Any]:
-    """The list, which the trace does not know."""
+    """The list itself, whose content the trace does not know."""
     if record.trace.active:
         record.trace.reads = True
         record.trace.give_up("it reads a list that it adds to")
@@ -258,7 +258,7 @@ collections.abc.MutableSequence.register(Record)
 
 
 def mended(thing: Any, of: Callable[[Any], Any]) -> Any:
-    """Lists, tuples and dictionaries with what `of` gives for parts, changed where they can be."""
+    """Apply `of` to the parts of lists, tuples and dictionaries, in place where possible."""
     if type(thing) not in (tuple, list, dict):
         return of(thing)
     parts = [*thing.values()] if type(thing) is dict else thing
@@ -275,11 +275,11 @@ def mended(thing: Any, of: Callable[[Any], Any]) -> Any:
 
 
 class Log:
-    """What a function writes to open places while it is traced.
+    """The writes of a traced function to open places.
 
     Attributes
     ----------
-    values: What was written, for each place that was written to, once it has ended.
+    values: The written value for each place that was written to, once the function has ended.
     """
 
     def __init__(self, trace: Any, opened: Iterable[Opened]) -> None:
@@ -300,7 +300,7 @@ class Log:
                 place.put(stand)
 
     def arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        """The arguments, with records in place of lists."""
+        """Return the arguments with records in place of lists."""
         self._counts = self._holders()
         args, kwargs = [*args], {**kwargs}
         for (place, _, _), stand in zip(self._opened, self._stands, strict=True):
@@ -312,7 +312,7 @@ class Log:
         return [sys.getrefcount(stand) for stand in self._stands]
 
     def end(self, trace: Any) -> None:
-        """Find out what was written, and put back what was not."""
+        """Find out what was written, and put the rest back."""
         records: dict[int, Record] = {}
         opened, stands = self._opened, self._stands
         kept = [now > then for now, then in zip(self._holders(), self._counts, strict=False)]
@@ -349,7 +349,7 @@ class Log:
             replace(pairs)
 
     def plain(self, trace: Any, result: Any) -> Any:
-        """A result, with lists in place of records."""
+        """Return a result with lists in place of records."""
 
         def of(thing: Any) -> Any:
             if type(thing) is not Record:
@@ -360,7 +360,7 @@ class Log:
         return mended(result, of) if self._opened else result
 
     def settle(self, values: list[Any]) -> None:
-        """Let what this run has written be `values`, which have got their history."""
+        """Replace what this run has written by `values`, which now have their history."""
         for n, (target, value) in enumerate(zip(self._targets, values, strict=True)):
             if type(target) is Place:
                 target.put(value)
@@ -371,7 +371,7 @@ class Log:
         self.values = values
 
     def replay(self) -> Callable[[list[Any]], None]:
-        """What writes values to the same places."""
+        """Return the function that writes values to the same places."""
         puts = [t.put if type(t) is Place else t.held.extend for t in self._targets]
 
         def put(values: list[Any]) -> None:

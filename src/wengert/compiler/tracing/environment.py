@@ -1,20 +1,20 @@
-"""Layer 8 · compiler: what a function can reach, and the check that it is as it was.
+"""Layer 8 · compiler: what a function can reach, and the guards that check it.
 
 NOTE [environment]
-What a traced function computes depends on its arguments and on what else it reaches: variables
-of enclosing functions, globals, attributes of objects, elements of containers, and what the
-functions that it calls reach in turn. All of that is walked once, when it is traced, as NOTE
-[objects] in `wengert.compiler.objects.walker` says. Tensors and arrays that are met become inputs
-of the program, which reads them again in each run; everything else becomes conditions. A `Matcher`
-is the conditions as one generated Python function: it returns the tensors and arrays, or None if
-the trace does not hold for what is there now.
+What a traced function computes depends on its arguments and on everything else it reaches:
+variables of enclosing functions, globals, attributes of objects, elements of containers, and what
+its callees reach in turn. Tracing walks all of that once, as NOTE [objects] in
+`wengert.compiler.objects.walker` says. The tensors and arrays that it meets become inputs of the
+program, which reads them again in each run; everything else becomes conditions, the guards of the
+trace. A `Matcher` is the conditions as one generated Python function: it returns the tensors and
+arrays, or None if the trace does not hold for the present objects.
 
-What an environment cannot promise is named in `Environment.refusal`.
+`Environment.refusal` names what the conditions cannot guarantee, if anything.
 
 NOTE [arrays of NumPy]
-NumPy reads arrays without our seeing it, so that what it read would be burnt into a trace. So an
-array is known by its content, which is compared in each call, unless the function gives it straight
-to an operation of ours (`wengert.compiler.objects.straight`): then it is an input like a tensor.
+NumPy reads arrays without our seeing it, and a trace would bake in what it read. So an array is
+guarded by its content, which each call compares, unless the function passes it directly to one of
+our operations (`wengert.compiler.objects.straight`): then it is an input like a tensor.
 """
 
 from __future__ import annotations
@@ -56,32 +56,32 @@ from wengert.tape.base import LEAF, SparseValue, TensorBase, node_of
 __all__ = ["Environment", "Matcher"]
 
 _MOST = 5000
-"""How many objects an environment may hold."""
+"""The largest number of objects in an environment."""
 _ASKING = DYNAMIC | {"hasattr", "AttributeError", "Exception", "BaseException"}
-"""Names by which code may find out which attributes there are."""
+"""Names with which code may find out which attributes exist."""
 _UNWRAPPING = DYNAMIC | {"__wrapped__", "unwrap"}
-"""Names by which the function is found that another one stands for."""
+"""Names that lead to the function behind a wrapper."""
 _ABOUT = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
-"""What is said about functions and classes."""
+"""Attributes that describe functions and classes."""
 _DENIED = frozenset(
     {
         *("__subclasses__", "__annotations__", "__kwdefaults__", "__match_args__"),
         *("__globals__", "__builtins__", "f_globals", "f_locals", "f_back", "gi_frame"),
     }
 )
-"""What is not looked at."""
+"""Attributes that are not walked."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
 _EVERYTHING = DYNAMIC | {
     *("copy", "deepcopy", "asdict", "astuple", "replace", "fields", "methodcaller", "hasattr"),
     *("setattr", "delattr", "__getstate__", "__reduce__", "__reduce_ex__", "pformat", "pprint"),
 }
-"""Names by which code may come to all that an object has."""
+"""Names with which code may reach all attributes of an object."""
 _MAKING = frozenset({"__init__", "__post_init__"})
-"""What is called when a class is."""
+"""Methods that run when a class is called."""
 _CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "mro"})
-"""Names by which code comes from an object to its class."""
+"""Names that lead from an object to its class."""
 _OF_OBJECT = Place(None, None)
-"""That of the class of an object, by which nobody comes to it."""
+"""The place of the class of an object, which no path leads through."""
 _METHODS = frozenset({types.FunctionType, staticmethod, classmethod, property})
 _ASKED: tuple[Any, ...] = (
     np.ndarray,
@@ -102,7 +102,7 @@ _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
 
 
 def _is_watched(tensor: Any) -> bool:
-    """Whether a backward pass to a tensor, as a trace makes one, could be noticed."""
+    """Return whether a backward pass to a tensor during tracing could be noticed."""
     ext = tensor._ext
     if ext is not None and (ext.hooks or ext.post_hooks or ext.retains):
         return True
@@ -112,18 +112,18 @@ def _is_watched(tensor: Any) -> bool:
 
 @functools.lru_cache(512)
 def _is_of_user(kind: Any) -> bool:
-    """Whether only a user's code says what happens to the objects of a class."""
+    """Return whether only a user's code handles the objects of a class."""
     return not any(is_of_library(base) for base in kind.__mro__[:-1])
 
 
 @functools.cache
 def _protocols() -> frozenset[str]:
-    """Names of what libraries and Python may ask any object for."""
+    """Names that libraries and Python may look up on any object."""
     return frozenset().union(*map(dir, (PORTS.tensor, *_ASKED))) - _MAKING
 
 
 def _plain(name: str, more: str = "") -> str:
-    """The condition that a tensor is not a view and has no hooks, nor what `more` says."""
+    """The condition that a tensor is not a view, has no hooks, and does not meet `more`."""
     ext = f"{name}._ext"
     having = f"{ext}.base is not None or {ext}.hooks or {ext}.post_hooks"
     also = f" or {ext}.{more}" if more else ""
@@ -131,31 +131,32 @@ def _plain(name: str, more: str = "") -> str:
 
 
 class Environment(Reach):
-    """What a call of a function can reach.
+    """The environment of a call: everything that the function can reach.
 
     Parameters
     ----------
     gradients: Whether the ``.grad`` of tensors counts.
-    openings: What is done about places that change (see NOTE [effects]).
+    openings: The handler of places that change (see NOTE [effects]).
 
     Attributes
     ----------
-    met: The tensors that were met, each once; None in their places once it is closed.
-    tensors: What holds the arrays of these: the same, where they belong to no transform.
-    arrays: The arrays that were met, each once; None in their places once it is closed.
-    compared: The places of the arrays that are known by their content, with that.
-    shapes: What they are, for people to read, once it is closed.
-    places: Which of the tensors require a gradient.
-    refusal, where: Why nothing can be promised, or None, and the line that leads to it, if known.
+    met: The tensors that the walk met, each once; all None once it is closed.
+    tensors: The tensors that hold their arrays: the same ones outside of transforms.
+    arrays: The arrays that the walk met, each once; all None once it is closed.
+    compared: The places of the arrays that are guarded by content, with that content.
+    shapes: Readable descriptions of the tensors and arrays, once it is closed.
+    places: The places of the tensors that require a gradient.
+    refusal, where: Why no guard is possible, or None, and the line of the cause, if known.
     walked: The objects that have parts.
     loose
-        The places, by number or name, of the arguments that are whole numbers of which the function
-        only asks something, or that it prints.
+        The places, by number or name, of the integer arguments that the function only tests or
+        prints.
     apart: The conditions without those on gradients.
     is_outermost
-        Whether no transform is under way, so that inputs and results lie in memory as users see.
-    skips: Whether a trace may leave out turns that are known.
-    numbers: What the traces of a function number the ways to its decisions by, if they have to.
+        Whether no transform is active, so that inputs and results have the memory layout that
+        users see.
+    skips: Whether a trace may skip known iterations of loops.
+    numbers: The numbering of the paths to decisions that the traces of a function share, if any.
     """
 
     is_outermost = True
@@ -222,7 +223,7 @@ class Environment(Reach):
         self.places = [i for i, t in enumerate(self.tensors) if t._edge is not None]
 
     def close(self) -> None:
-        """Let go of the tensors and arrays, which belong to the call that was traced, once."""
+        """Drop the tensors and arrays, which belong to the traced call; later calls do nothing."""
         met = [*self.met, *self.arrays]
         if any(thing is None for thing in met):
             return
@@ -235,7 +236,7 @@ class Environment(Reach):
         self._openings = None
 
     def swap(self) -> None:
-        """Let the tensors hold what `tensors` do; nothing to do where these are the same."""
+        """Make the tensors hold what `tensors` hold; does nothing where these are the same."""
 
     def restore(self) -> None:
         """Undo `swap`."""
@@ -243,18 +244,18 @@ class Environment(Reach):
     def pulled(
         self, places: Sequence[int], pull: Callable[[list[Any]], Sequence[Any]]
     ) -> list[tuple[int, Any]]:
-        """The payloads of gradients, with their places in `tensors`, out of `places`.
+        """The payloads of the gradients of the tensors at `places`, with places in `tensors`.
 
-        `pull` gives the gradients of tensors, or None for those that have none.
+        `pull` returns the gradients of tensors, None for a tensor without one.
         """
         found = pull([self.tensors[i] for i in places])
         return [(i, g._payload) for i, g in zip(places, found, strict=True) if g is not None]
 
     def settle(self, taken: Iterable[tuple[int, types.CodeType, int]]) -> str | None:
-        """Make conditions of the content of arrays, and say why that cannot be.
+        """Guard the content of arrays; return the reason if that is impossible.
 
-        `taken` says where operations of ours took arrays: their identity, the code and the
-        instruction. See NOTE [arrays of NumPy].
+        `taken` lists where our operations took arrays: the identity of the array, the code and
+        the instruction. See NOTE [arrays of NumPy].
         """
         straight = self._places.straight(taken)
         total = 0
@@ -272,29 +273,29 @@ class Environment(Reach):
 
     @property
     def opened(self) -> list[Opened]:
-        """The open places, those of numbers in the order of `arrays`."""
+        """The open places; those of numbers are in the order of `arrays`."""
         return [*self._openings.found.values()] if isinstance(self._openings, Openings) else []
 
     @property
     def openings(self) -> Any:
-        """What was found of places that change."""
+        """The places that change, as far as the walk found them."""
         return self._openings
 
     def narrow(self, other: Environment) -> bool:
-        """Add the arrays that are compared in a later trace; False if there are none."""
+        """Add the arrays that a later trace compares; return False if there are none."""
         more = {i: content for i, content in other.compared.items() if i not in self.compared}
         self.compared |= more
         return bool(more)
 
     def surroundings(self) -> Surroundings:
-        """What is reached, to see while the function runs whether it is as it was."""
+        """A snapshot of what is reached, to check against while the function runs."""
         arrays = [array for array in self.arrays if array.nbytes <= MOST_BYTES]
         return Surroundings(self.walked, self.looked_up, arrays)
 
     # -- values ------------------------------------------------------------------------------------
 
     def _questions(self, function: Any, key: int | str, value: Any) -> tuple[str, ...] | None:
-        """What is asked of an argument that is a whole number, if that is all it is used for."""
+        """The tests that the function makes on an integer argument, if it does nothing else."""
         first = 0
         if type(function) is types.MethodType:
             function, first = function.__func__, 1
@@ -313,7 +314,7 @@ class Environment(Reach):
         return questions_of(code, name, sinks_of(code, function.__globals__)) if name else None
 
     def _asks(self, value: int, path: str, questions: Iterable[str]) -> None:
-        """The conditions on the answers to questions about a whole number."""
+        """Write the conditions on the outcomes of tests of an integer."""
         name = self._local(path)
         self._require(f"{name}.__class__ is int")
         for question in questions:
@@ -321,7 +322,7 @@ class Environment(Reach):
             self._require(f"({question.format(name)}) is {answer}")
 
     def number(self, path: str, array: Any) -> None:
-        """Make a number an input, which `array` holds."""
+        """Make a number an input, held by `array`."""
         i = len(self.arrays)
         self.arrays.append(array)
         self._contents.append(None)
@@ -333,11 +334,11 @@ class Environment(Reach):
         self._line(f"n{i} = np.array({name}, {self._constant(array.dtype)})")
 
     def knows(self, thing: Any) -> bool:
-        """Whether an object has been met before."""
+        """Return whether the walk has met an object before."""
         return id(thing) in self._names
 
     def hold(self, thing: Any, path: str = "") -> None:
-        """Make it a condition that something is the same object."""
+        """Add the condition that something is the same object."""
         name = self._names.get(id(thing))
         if path and name is None:
             name = self._names[id(thing)] = self._local(path)
@@ -374,7 +375,7 @@ class Environment(Reach):
         if reading.by == "value":
             name = self._local(path)
             known, cls = self._constant(value), self._constant(kind)
-            # it is most often the same object
+            # usually it is the same object
             other = f"{name}.__class__ is not {cls} or {name} != {known}"
             self._line(f"if {name} is not {known} and ({other}): return None")
             if kind is str:
@@ -419,13 +420,13 @@ class Environment(Reach):
         self._read(value, reading, name, fresh)
 
     def _alive(self, value: Any) -> None:
-        """Keep what was made for the walk, so that nothing else gets its identity."""
+        """Keep an object made for the walk alive, so that no other object gets its identity."""
         self._scope.setdefault("alive", []).append(value)
 
     def _read(self, value: Any, reading: Any, name: str, fresh: bool = False) -> None:
-        """The conditions on the facts and parts of an object."""
+        """Write the conditions on the facts and parts of an object."""
         if value is self._called:
-            # what it is called with is known
+            # its arguments are known
             reading = Reading(
                 "identity",
                 [p for p in reading.parts if p.path != "{0}.__dict__" or p.value],
@@ -466,7 +467,7 @@ class Environment(Reach):
             except Unknown as unknown:
                 if len(self._names) > count:
                     raise
-                # nobody may ask for it
+                # no code may look it up
                 self._unread.setdefault(str([*value][n]), unknown)
         if isinstance(value, types.FunctionType):
             self._function(value)
@@ -477,7 +478,7 @@ class Environment(Reach):
             self._modules.setdefault(id(value), (value, name))
 
     def _is_put_off(self, kind: type, part: Part) -> bool:
-        """Whether a part of a class is a method that nothing may call which is known so far."""
+        """Return whether a part of a class is a method that no code known so far may call."""
         name = part.path[5:-2]
         return (
             type(part.value) in _METHODS
@@ -488,7 +489,7 @@ class Environment(Reach):
         )
 
     def _asked_for(self) -> bool:
-        """Walk the methods that something may call, and deny what something may read."""
+        """Walk the methods that some code may call, and refuse the parts that it may read."""
         if self._attributes & _CLASSES:
             self._attributes |= _MAKING
         every = not self._attributes.isdisjoint(_EVERYTHING)
@@ -555,7 +556,7 @@ class Environment(Reach):
                 "a tensor has hooks on its gradient, or keeps one though it is not a leaf"
             )
         if not is_of_library(type(tensor)):
-            # it may have something to say to operations
+            # it may take part in operations
             self._value(type(tensor), self._constant(type(tensor)))
         base = None if ext is None else ext.base
         if base is None:
@@ -564,19 +565,19 @@ class Environment(Reach):
         else:
             self._line(f"if {name}._ext is None or {name}._ext.base is None: return None")
             self._tensor(base, f"{name}._ext.base")
-        # forward mode notes there what unpack_dual() gives, which the payload says as well
+        # forward mode keeps the result of unpack_dual() there, which the payload holds as well
         if getattr(tensor, "__dict__", None) and tensor.__dict__.keys() != {"_given_tangent"}:
             self._value(tensor.__dict__, f"{name}.__dict__")
 
     def _gradients(self) -> None:
-        """The conditions on the gradients of tensors, which the function itself may change."""
+        """Write the conditions on the gradients of tensors, which the function may change."""
         count = len(self.met)
-        # gradients are among those that are met
+        # gradients are among the tensors that the walk met
         for i, tensor in enumerate(self.met):
             grad = None if tensor._ext is None else tensor._ext.grad
             if grad is None:
                 if i in self._plain_at:
-                    # in one line, of which most calls see the beginning alone
+                    # in one line, of which most calls evaluate only the beginning
                     self._lines[self._plain_at[i]] = _plain(f"t{i}", "grad is not None")
                 else:
                     self._line(
@@ -590,14 +591,14 @@ class Environment(Reach):
         self._plainly(count)
 
     def _plainly(self, first: int) -> None:
-        """That tensors without attributes have none, where code asks which there are."""
+        """Guard that tensors without attributes have none, where code asks which exist."""
         if self._attributes & _ASKING:
             for i, tensor in enumerate(self.met[first:], first):
                 if getattr(tensor, "__dict__", None) == {}:
                     self._line(f"if t{i}.__dict__: return None")
 
     def _payload(self, payload: Any, name: str) -> None:
-        """The conditions on what a tensor holds."""
+        """Write the conditions on the payload of a tensor."""
         if isinstance(payload, np.ndarray | np.generic):
             dtype = self._constant(payload.dtype)
             self._require(f"{name}.dtype is {dtype} and {name}.shape == {payload.shape!r}")
@@ -607,7 +608,7 @@ class Environment(Reach):
             self._refuse("an argument belongs to a transform that is under way")
 
     def _unwrapped(self) -> bool:
-        """Walk what is behind functions with a cache, where code asks for it; whether any is."""
+        """Walk the functions behind caches, where code asks for them; return whether any is."""
         if not self._attributes & _UNWRAPPING:
             return False
         found = [
@@ -618,7 +619,7 @@ class Environment(Reach):
         return bool(found)
 
     def _asked(self) -> None:
-        """The conditions on what code asks about objects, beyond what they are computed with."""
+        """Write the conditions on what code asks about objects, beyond computing with them."""
         asked = self._attributes & _DENIED
         if asked:
             raise Unknown(f"it reads {min(asked)}")
@@ -634,7 +635,7 @@ class Environment(Reach):
         self._plainly(0)
 
     def _called_by_name(self) -> None:
-        """The conditions that classes of our own have the methods that code may call."""
+        """Guard that our own classes have the methods that code may call."""
         kinds = {PORTS.tensor: self._attributes} if self.met else {}
         for thing in self.walked:
             kind: Any = type(thing)
@@ -643,7 +644,7 @@ class Environment(Reach):
         asks = not self._attributes.isdisjoint(_ASKING)
         for kind, names in kinds.items():
             for name in sorted(filter(str.isidentifier, names)):
-                # some are loaded when they are first asked for
+                # some are loaded on first access
                 found = getattr(kind, name, _MISSING)
                 if found is _MISSING:
                     if asks and kind is PORTS.tensor:
@@ -653,7 +654,7 @@ class Environment(Reach):
                     self._line(f"if {held}.{name} is not {known}: return None")
 
     def _hooked(self) -> None:
-        """The condition that there are no hooks of all modules, where modules are reached."""
+        """Guard that there are no global module hooks, where modules are reached."""
         for thing in self.walked:
             for kind in type(thing).__mro__:
                 watch = kind.__dict__.get("_is_hooked")
@@ -665,7 +666,7 @@ class Environment(Reach):
                 return
 
     def _array(self, array: Any, path: str) -> bool:
-        """Make an array an input; False if it is another kind of object."""
+        """Make an array an input; return False if it is another kind of object."""
         if array.__class__ is not np.ndarray or array.dtype.hasobject:
             return False
         self._places.met(array)

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what a run of a compiled function leaves behind: results and effects."""
+"""Layer 8 · compiler: the exit of a compiled run: results and effects."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = ["Effect", "Exit", "Leaf", "View"]
 
 
 class View(NamedTuple):
-    """A result that shares the memory of a tensor or array of the environment, or of another leaf.
+    """A result that shares memory with a tensor or array of the environment, or another leaf.
 
     Attributes
     ----------
-    place: Which one.
-    chain: The views, as (primitive, parameters), that lead to it.
-    recorded: Whether it was recorded, or would have been: its history is theirs.
-    no_write: Why it refuses to be written to, if it does.
-    cell: The place whose version cell it shares, if it shares one without being known as a view.
+    place: The place of that tensor, array or leaf.
+    chain: The views, as (primitive, parameters), that lead to the result.
+    recorded: Whether the views were recorded, or would have been: then they are its history.
+    no_write: Why it refuses in-place writes, if it does.
+    cell: The place whose version cell it shares, if it shares one without being a known view.
     leaf: Whether it is a leaf that requires a gradient.
     """
 
@@ -43,7 +43,7 @@ class View(NamedTuple):
     leaf: bool = False
 
     def made(self, source: Any) -> Any:
-        """The view of a tensor, which is known as its view."""
+        """Return the view of a tensor, recorded as its view."""
         before = current_mode()
         MODE.set(changed(before, grad=self.recorded))
         try:
@@ -61,7 +61,7 @@ class View(NamedTuple):
         return made
 
     def shown(self, source: Any) -> Any:
-        """The array that it shows of a tensor or array."""
+        """Return the window of a tensor or array as an array."""
         array = source._array() if isinstance(source, TensorBase) else source
         for prim, params in self.chain:
             array = prim.kernel(array, **params)
@@ -74,22 +74,23 @@ class Leaf(NamedTuple):
     Attributes
     ----------
     kind
-        ``"constant"``; ``"given"``: a tensor or array of the environment; ``"view"``: of one;
-        ``"shared"``: a tensor over its memory, known as no view; ``"window"``: an array over it;
-        ``"again"``: an earlier leaf; ``"part"``: a view of another leaf; ``"tensor"``,
-        ``"number"`` or ``"array"``: computed.
+        ``"constant"``; ``"given"``: a tensor or array of the environment; ``"view"``: a view of
+        one; ``"shared"``: a tensor over its memory that is not a known view; ``"window"``: an
+        array over it; ``"again"``: an earlier leaf; ``"part"``: a view of another leaf;
+        ``"tensor"``, ``"number"`` or ``"array"``: computed.
     what: The object, its place in the environment or among the leaves, or its value.
     cls: The class of a tensor.
     leaf: Whether a tensor is a leaf that requires a gradient.
     root, chain
-        The memory that it shares with other leaves, among `Exit.roots`, and the views that lead
-        from there to it; None where it has memory of its own, of which it may be such a view.
+        The memory that it shares with other leaves, among `Exit.roots`, and the views from there
+        to the leaf. `root` is None where it has memory of its own, which `chain` may also lead
+        from.
     strides
-        How its elements lie, in bytes, where that is neither row by row nor follows from `chain`.
+        Its strides in bytes, where they are neither row-major nor follow from `chain`.
     version
-        Of a tensor that was written to: how often, by which operation, and the first leaf that
-        shares its version cell; ``~place`` for that of a tensor of the environment. Without a count
-        it was made in inference mode.
+        For a tensor that was written to: the number of writes, the last operation, and the first
+        leaf that shares its version cell, or ``~place`` for the cell of a tensor of the
+        environment. Without a count it was made in inference mode.
     """
 
     kind: str
@@ -103,19 +104,19 @@ class Leaf(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """Something that a run does to a tensor or array of the environment.
+    """An effect of a run on a tensor or array of the environment.
 
     Attributes
     ----------
     kind
-        ``"write"`` to its memory; ``"version"``: writes to it are counted; ``"data"``: it gets
-        other memory; ``"grad"``: it gets another gradient; ``"no grad"``: it loses it.
-    place: Which tensor or array.
-    value: What is written.
-    name: The name of the operation that wrote last.
-    writes: How many writes there were.
+        ``"write"`` to its memory; ``"version"``: its version is bumped; ``"data"``: it gets other
+        memory; ``"grad"``: it gets another gradient; ``"no grad"``: it loses its gradient.
+    place: The place of the tensor or array.
+    value: The written value.
+    name: The name of the last operation that wrote.
+    writes: The number of writes.
     leaf: The leaf that is the new gradient, or whose memory the tensor gets.
-    made: That leaf in the run that was traced, until its place is known.
+    made: That leaf in the traced run, until its place is known.
     """
 
     kind: str
@@ -132,24 +133,24 @@ class Exit:
 
     Attributes
     ----------
-    leaves, rebuild: What the function returned.
-    effects: In the order in which they are to happen.
-    backward: How to differentiate the results, if any requires a gradient.
-    outputs: The places among the leaves of those that do.
+    leaves, rebuild: The leaves of the function's result, and the function that assembles it.
+    effects: The effects, in order.
+    backward: The backward pass of the results, if any requires a gradient.
+    outputs: The places, among the leaves, of those that require a gradient.
     derivatives: The backward passes of the blocks of a trace that comes back to states.
     draws: The random numbers that the trace draws.
-    repeats: Whether one value is handed out in several places.
-    origins: For each value that is written over memory of the environment, the input that is there.
-    count: How many of the leaves are returned; the others are left behind, or bases of views.
+    repeats: Whether one value is returned in several places.
+    origins: For each value written over memory of the environment, the input that is there.
+    count: The number of leaves that are returned; the rest are left behind, or bases of views.
     roots: The memory that leaves share.
-    given: The inputs, whose memory is the environment's.
-    said: What is printed before anything is written.
-    put: What writes to objects that the function changes, if there are any.
+    given: The inputs, whose memory belongs to the environment.
+    said: The calls of ``print``, which come before any write.
+    put: Writes to the objects that the function changes, if there are any.
     kept: The places of the results that the backward pass reads.
-    reads: The places of the tensors of the environment whose memory it reads.
+    reads: The places of the environment's tensors whose memory the backward pass reads.
     late, parts, again
-        The places of the leaves that are not values: of memory of the environment, of other leaves,
-        and of earlier ones.
+        The places of the leaves that are not values but views of the environment's memory, views
+        of other leaves, and earlier leaves.
     """
 
     def __init__(
@@ -184,7 +185,7 @@ class Exit:
         self.streams = frozenset([one.stream for one in said])
         own = [*self.roots, *[effect.value for effect in effects if effect.value is not None]]
         own += [leaf.what for leaf in leaves if isinstance(leaf.what, Value) and leaf.root is None]
-        # what is handed out twice must not be one array
+        # results in two places must not be one array
         self.repeats = len(set(own)) < len(own)
         read = () if backward is None else backward.saved
         self.kept = [
@@ -197,7 +198,7 @@ class Exit:
         self._makers = [self._maker(leaf) for leaf in self.leaves]
 
     def needs(self) -> Iterator[Value]:
-        """The values that must be known at the end."""
+        """Yield the values that must be known at the end."""
         yield from self.roots
         for leaf in self.leaves:
             if isinstance(leaf.what, Value) and leaf.root is None:
@@ -211,21 +212,21 @@ class Exit:
             yield from self.backward.saved
 
     def left(self) -> Iterator[tuple[int, Value]]:
-        """The values that a run leaves in tensors of the environment, with their places."""
+        """Yield the values that a run leaves in tensors of the environment, with their places."""
         for effect in self.effects:
             value = self.leaves[effect.leaf].what if effect.kind == "data" else effect.value
             if isinstance(value, Value):
                 yield effect.place, value
 
     def writes(self, outputs: set[Value], inputs: set[Value]) -> list[tuple[Value, Value]]:
-        """Which outputs of the last program may be computed over the memory of an input."""
+        """The outputs of the last program that may be computed over the memory of an input."""
         if self.repeats or self.backward is not None:
             return []
         needed = set(self.needs())
         return [(o, i) for o, i in self.origins if o in outputs and i in inputs and i not in needed]
 
     def renamed(self, known: dict[Value, Value]) -> Exit:
-        """The same in the values of a tree."""
+        """Return this exit with its values renamed to those of a tree."""
 
         def rename(value: Value) -> Value:
             return known.get(value, value)
@@ -254,13 +255,13 @@ class Exit:
         return made
 
     def by_blocks(self) -> Exit:
-        """The same for a graph, which is differentiated block by block."""
+        """Return this exit for a graph, which is differentiated block by block."""
         made = copy.copy(self)
         made.backward = None
         return made
 
     def without_effects(self, put: Any) -> Exit:
-        """The same results alone, which `put` gets."""
+        """Return an exit with the results alone, which `put` receives."""
         made = copy.copy(self)
         made.put = put if self.put is not None else None
         made.effects = made.said = ()
@@ -286,9 +287,9 @@ class Exit:
                 raise Missing(drawn(), [*[True] * n, error]) from error
 
     def finish(self, known: dict[Value, Any], tensors: list[Any], arrays: list[Any]) -> list[Any]:
-        """Write to the environment, and give the leaves as far as they have no history.
+        """Write to the environment, and return the leaves, still without history.
 
-        What makes views of these, and leaves them behind, is `complete`.
+        `complete` then makes the views of these and puts them where they are left behind.
         """
         given = [*tensors, *arrays]
         roots: list[Any] = []
@@ -302,7 +303,7 @@ class Exit:
             return leaves
         writes = [effect for effect in self.effects if effect.kind == "write"]
         if len(writes) > 1:
-            # what one of them reads, another one may write to
+            # one write may overwrite what another reads
             wanted = [(effect, _kept(effect.value, known, self.given)) for effect in writes]
         else:
             wanted = [(effect, _held(effect.value, known)) for effect in writes]
@@ -312,7 +313,7 @@ class Exit:
             if target is not array:
                 np.copyto(target, array)
         for i in self.late:
-            # of the memory that is there before others take its place
+            # of the present memory, before other memory replaces it
             leaf = self.leaves[i]
             if leaf.kind == "window":
                 leaves[i] = leaf.what.shown(given[leaf.what.place])
@@ -329,7 +330,10 @@ class Exit:
         return leaves
 
     def _maker(self, leaf: Leaf) -> Callable[..., Any]:
-        """What makes a leaf of known values and the environment, if it needs no other leaves."""
+        """Return the constructor of a leaf from values and the environment.
+
+        For leaves that need no other leaves.
+        """
         kind, value = leaf.kind, leaf.what
         if kind in ("tensor", "array"):
             return self._maker_of_array(leaf)
@@ -342,7 +346,7 @@ class Exit:
         return lambda known, given, roots, cells: None
 
     def _maker_of_array(self, leaf: Leaf) -> Callable[..., Any]:
-        """What makes a leaf that is computed."""
+        """Return the constructor of a computed leaf."""
         value, root, chain, strides = leaf.what, leaf.root, leaf.chain, leaf.strides
         edge = LEAF if leaf.leaf else None
         cls = None if leaf.cls is PORTS.tensor else leaf.cls
@@ -375,14 +379,14 @@ class Exit:
         return made
 
     def _copies(self, value: Value) -> bool:
-        """Whether a value is handed out in memory of its own.
+        """Return whether a value must be copied before it is returned.
 
-        It is a constant, memory of the environment, or handed out twice.
+        It must if it is a constant, memory of the environment, or returned twice.
         """
         return value.constant is not None or self.repeats or value in self.given
 
     def complete(self, leaves: list[Any], tensors: list[Any]) -> Any:
-        """What the function returns, from leaves that have got their history."""
+        """Return the function's result, from leaves that now have their history."""
         if self.effects or self.parts or self.again:
             self._put_back(leaves, tensors)
         made = self.rebuild(leaves[: self.count])
@@ -393,7 +397,7 @@ class Exit:
         return result
 
     def _put_back(self, leaves: list[Any], tensors: list[Any]) -> None:
-        """Make the leaves of other leaves, and give tensors new memory and gradients."""
+        """Make the leaves that derive from other leaves; set tensors' new memory and gradients."""
         for i in self.parts:
             leaves[i] = self._part(self.leaves[i], leaves)
         for i in self.again:
@@ -411,7 +415,7 @@ class Exit:
                 tensor._extra().grad = leaves[effect.leaf]
 
     def _part(self, leaf: Leaf, leaves: list[Any]) -> Any:
-        """A view of another leaf, which may be one itself."""
+        """Make the view of another leaf, which may itself be a view of a leaf."""
         place = leaf.what.place
         if leaves[place] is None:
             leaves[place] = self._part(self.leaves[place], leaves)
@@ -419,7 +423,7 @@ class Exit:
 
 
 def _viewed(leaf: Leaf, source: Any) -> Any:
-    """A leaf that is a view of a tensor."""
+    """Make a leaf that is a view of a tensor."""
     made = leaf.what.made(source)
     if made.__class__ is not leaf.cls:
         made.__class__ = leaf.cls
@@ -432,13 +436,13 @@ def _held(value: Value | None, known: dict[Value, Any]) -> Any:
 
 
 def _kept(value: Value | None, known: dict[Value, Any], given: frozenset[Value]) -> Any:
-    """The same, where the memory of inputs may be overwritten before it is read."""
+    """Like `_held`, but copied where an input's memory may be overwritten before it is read."""
     array = _held(value, known)
     return array.copy() if value in given else array
 
 
 def _shared(leaf: Leaf, given: list[Any]) -> Any:
-    """A tensor over memory of the environment, which is known as no view of it."""
+    """Make a tensor over memory of the environment that is not a known view of it."""
     view = leaf.what
     cell = None if view.cell is None else given[view.cell]._share_version()
     made = new_tensor(view.shown(given[view.place]), LEAF if leaf.leaf else None, cell)

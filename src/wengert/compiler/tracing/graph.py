@@ -1,18 +1,17 @@
 """Layer 8 · compiler: all traces of a function for one environment, as a graph of basic blocks.
 
-Traces of one environment have their beginnings in common up to the first decision that went another
-way. A run goes from block to block; where a decision has an outcome that no trace has met, nothing
-has happened yet, and the function is traced again. Which block follows is known by the way that led
-there, so that the graph is a tree; or by the state of Python at the decision, where that is known.
+Traces of one environment share a prefix, up to the first decision with a different outcome. A run
+goes from block to block; where a decision has an outcome that no trace has met, no effect has
+happened yet, and the function is traced again. The next block is identified by the path to it, so
+that the graph is a tree; or by the state of Python at the decision, where that is known.
 
 NOTE [loops of Python]
-Where a function comes to one decision again and again in the same state (NOTE [states] in
-`wengert.compiler.tracing.state`), its traces are not a tree: a block belongs to the
-state before it and to the outcome of the decision, and runs as often as control comes to it, with
-other values in its slots. So a loop whose count varies needs one trace, whatever the count. The
-derivative goes back the same way: each block has a backward pass of its own, from the cotangents of
-the slots after it to those of the slots before it, and of the inputs; a run notes which blocks it
-went through.
+Where a function reaches one decision again and again in the same state (NOTE [states] in
+`wengert.compiler.tracing.state`), its traces are not a tree: a block belongs to the state before it
+and to the outcome of the decision, and runs each time that control reaches it, with other values in
+its slots. So a loop with a varying trip count needs one trace, whatever the count. The backward
+pass takes the same path in reverse: each block has its own, from the cotangents of the slots after
+it to those of the slots before it and of the inputs. A run records the blocks that it visits.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ from wengert.tape.node import edge_of
 __all__ = ["Graph", "Visit", "comes_back", "derived"]
 
 _SHARED = 2048
-"""Blocks of more steps than this are not likely to be equal."""
+"""Blocks of more steps than this are unlikely to be equal."""
 
 
 def comes_back(items: Iterable[Any], joins: bool = False) -> bool:
-    """Whether a trace knows the state at every decision, and comes to one twice or `joins` those.
+    """Return whether a trace knows the state at every decision and repeats one, or `joins` a graph.
 
-    A trace of a graph need not repeat anything: the loop may have run no time.
+    A trace that joins a graph need not repeat a state: its loop may have run zero times.
     """
     states = [item.state for item in items if isinstance(item, Guard)]
     known = [state for state in states if state is not None]
@@ -61,22 +60,22 @@ def comes_back(items: Iterable[Any], joins: bool = False) -> bool:
 
 
 class Visit(NamedTuple):
-    """One run of a block: what its backward pass needs."""
+    """One run of a block, with what its backward pass needs."""
 
     block: Block
     saved: list[Any]
 
 
 class Derivative(NamedTuple):
-    """How a block is differentiated by itself.
+    """The backward pass of a single block.
 
     Attributes
     ----------
     backward
-        From cotangents of the slots after it that have a history, or of the results, to those of
-        the slots before it and of the inputs that have one.
+        The pass from the cotangents of the slots after the block, or of the results, to those of
+        the slots before it and of the inputs; of each, those that have a history.
     taken, given: The places of these slots: after the block, and before it.
-    sources: The inputs, by their places in the environment, whose gradients follow those of slots.
+    sources: The places in the environment of the inputs whose gradients follow those of the slots.
     """
 
     backward: Backward
@@ -85,14 +84,14 @@ class Derivative(NamedTuple):
     sources: tuple[int, ...] = ()
 
     def renamed(self, known: dict[Value, Value]) -> Derivative:
-        """The same in other values."""
+        """Return this derivative with its values renamed."""
         return self._replace(backward=self.backward.renamed(lambda v: known.get(v, v)))
 
 
 def derived(
     trace: Trace, leaves: Sequence[Any], outputs: Sequence[int], tensors: Sequence[Any]
 ) -> list[Derivative]:
-    """Trace the backward pass of every block, while the graph is there."""
+    """Trace the backward pass of every block, while the tape still exists."""
     guards = [item for item in trace.items if isinstance(item, Guard)]
     places = [i for i, t in enumerate(tensors) if t._edge is not None]
     if not outputs:
@@ -141,7 +140,7 @@ def _block_derived(
     for k, tensor in ends.items():
         if k in inner:
             continue
-        # it was there before the block, and passes through
+        # it existed before the block, and passes through
         for i, source in enumerate(inputs):
             if edge_of(source) is edge_of(tensor):
                 have = symbols[i]
@@ -176,12 +175,12 @@ class Graph:
     Parameters
     ----------
     inputs: The values of the tensors and arrays of the environment, in its order.
-    makers: What makes programs run.
-    by_states: Whether blocks are known by states, and not by the way that led to them.
+    makers: The functions that compile programs.
+    by_states: Whether blocks are identified by states rather than by their paths.
 
     Attributes
     ----------
-    traces: How many traces there are.
+    traces: The number of traces.
     """
 
     def __init__(self, inputs: Sequence[Value], makers: Makers, by_states: bool = False) -> None:
@@ -202,17 +201,17 @@ class Graph:
 
     @property
     def root(self) -> Block | None:
-        """Where runs begin."""
+        """The block where runs begin, or None."""
         return self._blocks[0] if self._blocks else None
 
     def add(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
-        """Add a trace; False if it contradicts those that are there, or has hidden state.
+        """Add a trace; return False if it contradicts earlier ones, or has hidden state.
 
         Parameters
         ----------
-        inputs: The trace's own values of the inputs.
+        inputs: The values of the inputs in this trace.
         items: Its steps, guards and draws.
-        exit: What it leaves behind.
+        exit: Its results and effects.
         """
         with self._making:
             self._version += 1
@@ -257,9 +256,9 @@ class Graph:
         return False
 
     def _differentiate(self, block: Block, found: Any, known: dict[Value, Value]) -> bool:
-        """Let a block have the derivative that a trace says; False if it has another one.
+        """Give a block the derivative that a trace has; return False if it has another one.
 
-        A trace whose results have no history says nothing of it.
+        A trace whose results have no history has no derivative to give.
         """
         if found is None or block.derivative[1:] == found[1:] or not any(found[1:]):
             return True
@@ -269,13 +268,13 @@ class Graph:
         return True
 
     def prepare(self) -> None:
-        """Make the programs of all blocks, as far as they are not what they must be."""
+        """Build the programs of all blocks that are missing or out of date."""
         self._prepare()
         for block in self._blocks:
             self._executable(block)
 
     def _prepare(self) -> None:
-        # until what the passes make is gone again, which is most of it
+        # held until the garbage of the passes, most of what they make, is gone
         with self._making, seldom():
             if self._stale:
                 self._make()
@@ -287,7 +286,7 @@ class Graph:
             if self.by_states:
                 block.make({*block.after, *block.saved()}, self._made)
                 continue
-            # a set goes on from block to block, since there may be hundreds of them in a row
+            # one set is reused from block to block, since there may be hundreds in a row
             behind = [wanted.pop(child) for child in block.children.values()]
             own = max(behind, key=len, default=set())
             for other in behind:
@@ -298,7 +297,7 @@ class Graph:
         self._is_linked = False
 
     def _made(self, program: Program) -> Made:
-        """A program made simpler, and what runs it; blocks that do the same share these."""
+        """The simplified program and its executable, shared by blocks that do the same."""
         alone = len(self._blocks) == 1 or len(program.steps) > _SHARED
         if alone and not self.by_states:
             return self._programs.alone(program)
@@ -306,7 +305,7 @@ class Graph:
 
     def _finished(self, program: Program) -> tuple[Program, Any]:
         if self.by_states:
-            # what runs it is made when it is needed, since a driver does without
+            # the executable is built on demand, since a driver needs none
             return self._makers.simplified(program), None
         return speculated(program, lambda program: finished(program, self._built))
 
@@ -323,7 +322,7 @@ class Graph:
         return block.executable
 
     def _linked(self) -> Any:
-        """What runs the blocks without Python in between, if anything does."""
+        """The native driver that runs the blocks without Python in between, or None."""
         numbers = {block: k for k, block in enumerate(self._blocks)}
         stations = []
         for block in self._blocks:
@@ -351,15 +350,14 @@ class Graph:
         drawn: Iterable[Any] = (),
         outcomes: Iterable[Any] = (),
     ) -> Any:
-        """Compute; gives the exit and the values by `Value`.
+        """Run the graph; return the exit and the values by `Value`.
 
-        In `visits` is noted what was gone through. Random numbers are those of `drawn` while there
-        are any, and decisions are taken as `outcomes` says, whatever values that are rounded
-        otherwise might say.
+        `visits` collects the blocks that ran. Random numbers come from `drawn` while it has any.
+        Decisions follow `outcomes`, even where values with other rounding would decide otherwise.
 
         Raises
         ------
-        Missing: If a decision has an outcome that no trace has met, in this state or on this way.
+        Missing: If a decision has an outcome that no trace has met in this state or on this path.
         """
         if self._stale:
             self._prepare()
@@ -372,7 +370,7 @@ class Graph:
             if self._version == version:
                 raise
         if self._version != version:
-            # another thread has added a trace meanwhile, and changed what blocks give
+            # another thread has added a trace meanwhile, and changed the outputs of blocks
             raise Missing(made)
         return found
 
@@ -394,7 +392,7 @@ class Graph:
         outcomes: Iterator[Any],
         made: list[Any],
     ) -> tuple[Any, dict[Value, Any]]:
-        """The exit and the values; to `made` are added the random numbers that were drawn."""
+        """Return the exit and the values; append the random numbers drawn to `made`."""
         given = dict(zip(self.inputs, arrays, strict=True))
         block, known = self.root, dict(given)
         while block is not None:
@@ -422,9 +420,9 @@ class Graph:
         raise Missing(made)
 
     def pull(self, visits: Sequence[Visit], cotangents: Sequence[Any]) -> dict[int, Any]:
-        """The gradients of the inputs, by their places, from the cotangents of the results.
+        """Return the gradients of the inputs, by place, from the cotangents of the results.
 
-        What has no cotangent, or None, leads to no gradient.
+        A result whose cotangent is None contributes nothing.
         """
         total: dict[int, Any] = {}
         pairs = zip(visits[-1].block.derivative.taken, cotangents, strict=True)
@@ -462,13 +460,13 @@ class Graph:
         return gradients
 
     def _run_back(self, program: Program) -> Callable[[list[Any]], Any]:
-        """What runs a backward pass, which blocks that do the same share."""
+        """The executable of a backward pass, shared by blocks that do the same."""
         _, run, numbers = self._backwards.made(program)
         more = [value.constant for value in numbers]
         return (lambda arrays: run([*arrays, *more])) if more else run
 
     def draws(self, exit: Any) -> Sequence[Value]:
-        """The random numbers that a run which comes to `exit` may draw."""
+        """The random numbers that a run ending in `exit` may draw."""
         if self.by_states:
             return [draw.value for block in self._blocks for draw in block.draws]
         drawn: Sequence[Value] = exit.draws
@@ -476,7 +474,7 @@ class Graph:
 
     @property
     def is_driven(self) -> bool:
-        """Whether native code goes from block to block by itself."""
+        """Whether a native driver runs from block to block."""
         if self._stale:
             self._prepare()
         if self.by_states and not self._is_linked:
@@ -485,7 +483,7 @@ class Graph:
         return self._driver is not None
 
     def machines(self) -> Iterable[Any]:
-        """The machine code of what has been made so far, the driver's first."""
+        """The machine code built so far, the driver's first."""
         own = [] if self._driver is None else [self._driver.machine]
         return [*own, *machines_of(self._blocks)]
 

@@ -1,12 +1,12 @@
-"""Layer 8 · compiler: what a trace put into users' objects is replaced by what it stands for.
+"""Layer 8 · compiler: replace what a trace left in users' objects by what it stands for.
 
-While a function is traced, ``tensor.item()`` gives a `Scalar`, which the function may keep: in a
-list, a tuple, an attribute, a variable of a closure, a generator. When the trace has ended, each
-that is still there is replaced, wherever it is, by its number; and where there is no trace in the
-end, symbols by their arrays. Who holds them the collector of garbage says; what cannot be changed
-(a tuple, a frozenset, a slice) is rebuilt and replaced in turn. Arrays of objects are unknown to
-the collector, and are looked for where something is held by nobody else. What is nowhere to be
-found is a number like others from then on.
+During tracing, ``tensor.item()`` returns a `Scalar`, which the function may keep: in a list, a
+tuple, an attribute, a closure variable, a generator. When the trace has ended, each survivor is
+replaced by its number, wherever it is; and if the trace fails, symbols are replaced by their
+arrays. The garbage collector knows who refers to them; immutable holders (a tuple, a frozenset, a
+slice) are rebuilt and replaced in turn. The collector does not track object arrays, which are
+searched where something has no other known holder. A scalar that cannot be found acts as a plain
+number from then on.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ from wengert.compiler.tracing.scalar import Scalar, ended
 __all__ = ["full_collections", "instances", "replace"]
 
 _OURS = next(sys.getrefcount(left) for left, _ in {0: (object(), None)}.values())
-"""How many references to a thing are there while it is looked at in `replace`."""
+"""The number of our own references to a thing while `replace` looks at it."""
 _ROUNDS = 5
-"""How deep tuples in tuples are rebuilt."""
+"""The depth to which nested tuples are rebuilt."""
 
 
 def full_collections() -> int:
-    """How often the collector has made objects old that were young."""
+    """The number of collections that have promoted young objects to older generations."""
     return sum(int(generation["collections"]) for generation in gc.get_stats()[1:])
 
 
 def instances(*classes: type, since: int | None = None) -> list[Any]:
-    """The instances of classes that the collector knows, found in one quick pass.
+    """The instances of classes that the collector tracks, found in one quick pass.
 
-    Those alone that may be new, if there were as many `full_collections` when the first was made:
-    others lie in the oldest generation, which is as large as all that the program holds.
+    `since` is the count of `full_collections` when the first instance was made. While that count
+    still holds, only young objects are searched: the oldest generation is as large as all that the
+    program holds.
     """
     kinds = set(classes)
     todo = list(classes)
@@ -52,7 +53,7 @@ def instances(*classes: type, since: int | None = None) -> list[Any]:
         new = [kind for kind in below if kind not in kinds]
         kinds.update(new)
         todo += new
-    # by their types: proxies of other libraries may say that they are anything
+    # by type(): proxies of other libraries may claim any __class__
     if since is None or sys.version_info >= (3, 14) or since != full_collections():
         things = gc.get_objects()
     else:
@@ -61,7 +62,7 @@ def instances(*classes: type, since: int | None = None) -> list[Any]:
 
 
 def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
-    """Put real numbers and arrays in the places of what a trace has left: pairs of both."""
+    """Replace what a trace has left by real numbers and arrays, given as pairs (left, real)."""
     real: dict[int, tuple[Any, Any]] = {id(pair[0]): pair for pair in pairs}
     todo: list[Any] = [left for left, _ in real.values()]
     for left in todo:
@@ -78,8 +79,8 @@ def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
 
 
 def _replaced_once(todo: list[Any], real: dict[int, tuple[Any, Any]], own: set[int]) -> list[Any]:
-    """Change what holds something of `todo`; gives what has to be replaced for that itself."""
-    # the arguments are a tuple that would count as one more holder since Python 3.13
+    """Change the holders of objects in `todo`; return the holders that must be replaced, too."""
+    # since Python 3.13 the tuple of arguments would count as one more holder
     asked = tuple(todo)
     own |= {id(todo), id(asked), id(sys._getframe())}
     fresh: list[Any] = []
@@ -95,7 +96,7 @@ def _replaced_once(todo: list[Any], real: dict[int, tuple[Any, Any]], own: set[i
 
 
 def _replace_in_arrays(real: dict[int, tuple[Any, Any]]) -> None:
-    """Replace the elements of arrays of objects, which lie in what the collector knows."""
+    """Replace elements of object arrays that objects tracked by the collector hold."""
     for part in gc.get_referents(*gc.get_objects()):
         is_array = issubclass(type(part), np.ndarray) and part.dtype.kind == "O"
         if is_array and part.flags.writeable:
@@ -105,7 +106,7 @@ def _replace_in_arrays(real: dict[int, tuple[Any, Any]]) -> None:
 
 
 def _replaced(holder: Any, real: dict[int, tuple[Any, Any]]) -> Any:
-    """Change what `holder` holds; gives another object where it cannot be changed."""
+    """Replace the contents of `holder`; return a new object where it is immutable."""
 
     def of(thing: Any) -> Any:
         found = real.get(id(thing))
@@ -168,13 +169,13 @@ def _replace_attributes(holder: Any, of: Any) -> None:
     for name in slots_of(type(holder)):
         part = getattr(holder, name, None)
         if of(part) is not part:
-            # objects of C may have members that only read
+            # objects from C may have read-only members
             with contextlib.suppress(AttributeError, TypeError):
                 setattr(holder, name, of(part))
 
 
 def _replace_locals(frame: types.FrameType, of: Any) -> None:
-    """Change variables of a function that waits, or that has raised."""
+    """Replace local variables of a function that is suspended or has raised."""
     held = frame.f_locals
     for name, part in list(held.items()):
         if of(part) is not part:

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: tensors of transforms as the arrays that they consist of, and back.
+"""Layer 8 · compiler: lower tensors of transforms to the arrays that they consist of, and back.
 
 See NOTE [calls under transforms] in `wengert.compiler.runtime.transformed`.
 """
@@ -23,7 +23,7 @@ __all__ = ["filled", "lowered", "raised", "split", "whole"]
 
 
 def lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | None:
-    """Add to `parts` the tensors of the arrays of which `tensor` consists; gives its form."""
+    """Append to `parts` tensors of the arrays that `tensor` consists of; return its form."""
     payload = tensor._payload
     if not is_of_transform(payload):
         parts.append(tensor)
@@ -40,7 +40,7 @@ def lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | No
 
 
 def raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> Any:
-    """The tensor that consists of `parts`."""
+    """Return the tensor of the given form that consists of `parts`."""
     if form is None:
         return next(parts)
     level = levels[form.level]
@@ -59,7 +59,7 @@ def raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> 
 def _cotangents(
     cotangent: Any, form: Form | None, levels: Sequence[Level], have: list[Level], parts: list[Any]
 ) -> None:
-    """Add to `parts` the cotangents of what `lowered` makes of a tensor of the levels `have`."""
+    """Append to `parts` the cotangents of the `lowered` parts of a tensor of the levels `have`."""
     cotangent = brought(cotangent, have, True)
     if form is None:
         parts.append(cotangent)
@@ -76,7 +76,7 @@ def _cotangents(
 
 
 def split(cotangent: Any, tensor: Any, levels: Sequence[Level]) -> list[Any]:
-    """The cotangents of the arrays of a tensor, from that of the tensor."""
+    """Split the cotangent of a tensor into those of its arrays."""
     parts: list[Any] = []
     found = levels_of(tensor._payload)
     form = lowered(tensor, levels, [])
@@ -85,13 +85,13 @@ def split(cotangent: Any, tensor: Any, levels: Sequence[Level]) -> list[Any]:
 
 
 def whole(tensor: Any) -> Any:
-    """The payload of a tensor, with all tangents if it has a history."""
+    """Return the payload of a tensor, with all tangents if it has a history."""
     payload = tensor._payload
     return payload if tensor._edge is None else _with_tangents(payload)
 
 
 def filled(payload: Any, arrays: Iterable[Any]) -> Any:
-    """A payload of the same structure that consists of `arrays`."""
+    """Return a payload of the same structure that consists of `arrays`."""
     following = iter(arrays)
     return mapped(payload, lambda _: next(following))
 

@@ -1,14 +1,13 @@
 """Layer 8 · compiler: which inputs of a call share memory, and how.
 
 NOTE [layouts]
-Tensors and arrays are views of memory: an address, sizes and strides. What a program that writes
-computes depends on which of its inputs share memory, so that is a condition of its traces: the
-`layout_of` a call, found by sorting address ranges. Inputs whose ranges meet belong together.
-While a function is traced each reads from its own array, until one of them is written to: from then
-on all are windows of the one that shows all of the memory, and a write through one is seen by the
-others; where none shows all, the call runs as it is. A program that writes nothing has no such
-condition, whatever its inputs share; but one that counts writes, if some of its inputs count them
-together.
+Tensors and arrays are views of memory: an address, sizes and strides. The result of a program that
+writes depends on which of its inputs alias, so its traces are guarded by the `layout_of` a call,
+found by sorting address ranges. Inputs whose ranges overlap form a group. During tracing each reads
+from its own array, until one of them is written to: from then on all are windows of the one that
+covers the whole memory, and a write through one is seen by the others. Where none covers it, the
+call runs uncompiled. A program without writes has no such guard, whatever its inputs share; but it
+has one on which inputs share a version cell, if it counts writes.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ Chain = tuple[tuple[Any, dict[str, Any]], ...]
 
 _word = ctypes.c_size_t.from_address
 _DATA = object.__basicsize__
-"""Where in an array object the address of its elements stands."""
+"""The offset, in an array object, of the address of its elements."""
 
 
 def _address(array: Any) -> int:
-    """Where the first element is: to ask NumPy for it takes ten times as long as to read it."""
+    """The address of the first element: asking NumPy takes ten times as long as reading it."""
     if isinstance(array, np.ndarray):
         return _word(id(array) + _DATA).value
     found: int = array.__array_interface__["data"][0]
@@ -56,7 +55,7 @@ def _address(array: Any) -> int:
 
 
 def span(array: Any) -> tuple[int, int]:
-    """The addresses of the first byte of an array, and of the one behind its last."""
+    """The addresses of the first byte of an array and of the byte after its last."""
     start = _address(array)
     if array.flags.c_contiguous:
         return start, start + array.nbytes
@@ -75,7 +74,7 @@ def steps_of(array: Any) -> list[int]:
 
 
 def is_turned(array: Any) -> bool:
-    """Whether results may lie otherwise than those of an array whose dimensions are in order."""
+    """Return whether results may have another layout than those of a C-ordered array."""
     if array.ndim < 2 or array.flags.c_contiguous:
         return False
     steps = steps_of(array)
@@ -83,7 +82,7 @@ def is_turned(array: Any) -> bool:
 
 
 def lying(array: Any, strides: tuple[int, ...]) -> Any:
-    """The elements of `array`, lying in memory as `strides` says."""
+    """Return an array with the elements of `array` and the given strides."""
     if array.strides == strides:
         return array
     reach = [step * (size - 1) for step, size in zip(strides, array.shape, strict=True)]
@@ -95,9 +94,9 @@ def lying(array: Any, strides: tuple[int, ...]) -> Any:
 
 
 def groups_of(arrays: Sequence[Any]) -> list[tuple[int, list[int]]]:
-    """The places of arrays whose ranges of addresses meet, with where these begin.
+    """Group arrays whose address ranges overlap: the start of each group, and its places.
 
-    Arrays that meet no other are in no group; arrays without elements are nowhere.
+    Arrays that overlap no other are in no group, nor are arrays without elements.
     """
     if len(arrays) < 2:
         return []
@@ -118,7 +117,7 @@ def groups_of(arrays: Sequence[Any]) -> list[tuple[int, list[int]]]:
 
 
 def _repeats(array: Any) -> bool:
-    """Whether elements share one place in memory."""
+    """Return whether several elements share one address."""
     strides = array.strides
     return 0 in strides and any(
         step == 0 and size > 1 for step, size in zip(strides, array.shape, strict=True)
@@ -126,12 +125,12 @@ def _repeats(array: Any) -> bool:
 
 
 def layout_of(arrays: Sequence[Any], cells: Sequence[Any]) -> Any:
-    """What a program that writes has to know of how its inputs lie in memory, to be compared.
+    """The memory layout of the inputs, by which traces of a program that writes are guarded.
 
     Parameters
     ----------
     arrays: The inputs.
-    cells: The version cells of the tensors among these, which come first.
+    cells: The version cells of the tensors among the inputs, which come first.
     """
     flags = [array.flags.writeable and not _repeats(array) for array in arrays]
     groups = groups_of(arrays)
@@ -146,7 +145,7 @@ def layout_of(arrays: Sequence[Any], cells: Sequence[Any]) -> Any:
 
 
 def counted_together(cells: Sequence[Any]) -> list[int]:
-    """For each tensor the last one that counts its writes by the same cell; empty if all differ."""
+    """For each tensor the last one with the same version cell; empty if all cells differ."""
     if len(cells) < 2:
         return []
     numbers = {id(cell): i for i, cell in enumerate(cells) if cell is not None}
@@ -155,15 +154,16 @@ def counted_together(cells: Sequence[Any]) -> list[int]:
 
 
 class Shared:
-    """Inputs that are windows of one piece of memory.
+    """Inputs that are windows of one memory block.
 
     Attributes
     ----------
-    places: Which inputs.
-    base: The one that shows all of the memory, or None.
+    places: The places of these inputs.
+    base: The place of the input that covers the whole memory, or None.
     chains
-        For each of the places the steps from the whole to it, as (primitive, parameters); None if
-        these cannot be said: none shows all, or elements of different kinds, or in between others.
+        For each place the views from the whole to it, as (primitive, parameters). None if these
+        cannot be expressed: no input covers the whole, or dtypes differ, or elements are not
+        aligned.
     """
 
     def __init__(self, arrays: Sequence[Any], start: int, places: Sequence[int]) -> None:
@@ -179,12 +179,12 @@ class Shared:
 
 
 def shared_of(arrays: Sequence[Any]) -> list[Shared]:
-    """What there is in `arrays` of shared memory."""
+    """The groups of `arrays` that share memory."""
     return [Shared(arrays, start, members) for start, members in groups_of(arrays)]
 
 
 def _fits(array: Any, dtype: Any, start: int) -> bool:
-    """Whether an array has elements of a row of `dtype` that begins at an address."""
+    """Return whether an array consists of elements of a `dtype` sequence that begins at `start`."""
     size = dtype.itemsize
     offset = _address(array) - start
     steps = [offset, *steps_of(array)]
@@ -192,7 +192,7 @@ def _fits(array: Any, dtype: Any, start: int) -> bool:
 
 
 def _steps(array: Any, start: int, shape: tuple[int, ...], count: int) -> Chain:
-    """The steps from memory of `count` elements, in a shape, to the window that an array is."""
+    """The views that lead from memory of `count` elements, in a shape, to an array's window."""
     size = array.itemsize
     first = (_address(array) - start) // size
     whole = array.size == count and array.flags.c_contiguous
@@ -215,13 +215,13 @@ def _steps(array: Any, start: int, shape: tuple[int, ...], count: int) -> Chain:
 
 
 def writes_to(tensor: Any) -> int:
-    """How many writes to a tensor's memory have been counted."""
+    """The number of writes to a tensor's memory counted so far."""
     cell = tensor._vc
     return 0 if cell is None or cell.__class__ is InferenceCell else cell[0]
 
 
 class Memory(NamedTuple):
-    """What a tensor held after a call that has reached it, and how often that was written to."""
+    """The payload of a tensor after a call that reached it, and its version."""
 
     tensor: Any
     payload: Any
@@ -229,7 +229,7 @@ class Memory(NamedTuple):
 
     @property
     def is_another(self) -> bool:
-        """Whether the tensor has got other memory since, which no version counts."""
+        """Whether the tensor has been given other memory since, which no version counts."""
         return self.tensor._payload is not self.payload
 
     @property
@@ -239,16 +239,16 @@ class Memory(NamedTuple):
 
 
 def held_by(tensors: Iterable[Any]) -> list[Memory]:
-    """What tensors hold now; None among them stand for nothing."""
+    """Snapshot what tensors hold now, skipping None."""
     return [Memory(t, t._payload, writes_to(t)) for t in tensors if t is not None]
 
 
 def memory_read(
     steps: Iterable[Any], inputs: Sequence[Value], saved: Iterable[Value], left: Iterable[Any]
 ) -> tuple[int, ...]:
-    """The places of the tensors whose memory a backward pass reads, `saved` by a call.
+    """The places of the tensors whose memory a backward pass reads by way of `saved` values.
 
-    `left` are the values that the call leaves in tensors, with their places.
+    `left` holds the values that the call leaves in tensors, with their places.
     """
     shows = {value: {i} for i, value in enumerate(inputs)}
     for i, value in left:

@@ -33,12 +33,13 @@ __all__ = ["Backward", "Between", "CompiledBackward", "Variants", "attach", "hid
 
 
 class Between:
-    """The nodes that were recorded between two moments: the walks of a call go through no others.
+    """The nodes recorded between two moments: the backward passes of a call visit no others.
 
     Parameters
     ----------
     newer, older
-        Sequence numbers, which fall: of a node behind the last ones, and of one before the first.
+        Sequence numbers, which decrease: that of a node after the last, and of one before the
+        first.
     """
 
     def __init__(self, newer: float, older: float) -> None:
@@ -55,10 +56,10 @@ def partials(
     span: Between,
     create_graph: bool = False,
 ) -> list[Any]:
-    """The gradients of `outputs` by tensors, by way of the nodes of `span` alone.
+    """Return the gradients of `outputs` by tensors, through the nodes of `span` only.
 
-    Tensors that a call was given may have been computed from each other: their own histories
-    account for that. Two of them with one history get one gradient between them.
+    The arguments of a call may have been computed from each other: their own histories account
+    for that. Two of them with the same history share one gradient.
     """
     found = run_grad(outputs, sources, seeds, True, create_graph, span)
     known = set()
@@ -71,23 +72,23 @@ def partials(
 
 
 class Backward:
-    """What is known of the derivative of a compiled call when it has been traced.
+    """The traced backward pass of a compiled call.
 
     Attributes
     ----------
-    steps: Those of the backward pass.
+    steps: The steps of the backward pass.
     cotangents
-        The values that stand for the cotangents, one for each output that requires a gradient.
-    gradients: For each tensor that the outputs depend on the value of its gradient, or None.
+        The values of the cotangents, one for each output that requires a gradient.
+    gradients: The value of the gradient for each tensor that the outputs depend on, or None.
     sources: The places of these tensors in the environment.
-    saved: The values of the forward pass that the steps read.
+    saved: The values of the forward pass that its steps read.
     spent
-        Whether there is no derivative, since the function has walked its graph itself or has
-        written to what was saved.
-    why: The error that says so.
+        Whether there is no derivative, since the function has run backward itself or has
+        overwritten saved values.
+    why: The error that reports this.
     hidden
-        For each value in which 0 takes the place of NaN the one with NaN, and whether it is below a
-        mask of the pass (see NOTE [masked branches] in `wengert.tape.masked`).
+        For each value in which 0 replaces NaN: the value with NaN, and whether it is below a mask
+        of the pass (see NOTE [masked branches] in `wengert.tape.masked`).
     masks, hides: Whether the pass has met a mask, and one that may have hidden NaN.
     """
 
@@ -123,7 +124,7 @@ class Backward:
         self.saved = tuple(found)
 
     def renamed(self, rename: Callable[[Value], Value]) -> Backward:
-        """The same in other values."""
+        """Return this pass with its values renamed."""
         steps = [step.reading(rename) for step in self.steps]
         gradients = [None if v is None else rename(v) for v in self.gradients]
         hidden = {out: (rename(grad), below) for out, (grad, below) in self.hidden.items()}
@@ -134,10 +135,10 @@ class Backward:
         )
 
     def restricted(self, present: Sequence[bool]) -> Backward:
-        """The pass where only some of the outputs have got a cotangent: what a walk would do.
+        """Return the pass for when only some outputs have a cotangent, as on the tape.
 
-        It reads the same values. A walk makes no zeros of cotangents that nobody gave: times an
-        infinite slope these would be NaN.
+        It reads the same values. The tape does not fill in zeros for missing cotangents: zero
+        times an infinite slope would be NaN.
         """
         key = tuple(present)
         if all(key):
@@ -149,7 +150,7 @@ class Backward:
         return self._restricted[key]
 
     def _without(self, absent: set[Value]) -> Backward:
-        """The pass without some of the cotangents."""
+        """Return the pass without some of the cotangents."""
         flowing = set(self.cotangents)
         same: dict[Value, Value] = {}
         steps: list[Step] = []
@@ -193,9 +194,10 @@ class Backward:
         return made
 
     def program(self, below: bool | None = None) -> Program:
-        """The backward pass: from what was saved and the cotangents to the gradients.
+        """Return the program from the saved values and the cotangents to the gradients.
 
-        With `below` zero cotangents hide NaN below masks: everywhere if the call is below one.
+        If `below` is not None, zero cotangents hide NaN: below masks, or everywhere if it is True,
+        where the call itself is below a mask.
         """
         shown = {
             out: grad
@@ -213,7 +215,7 @@ class Backward:
         return Program((*self.saved, *self.cotangents), live(made.steps, outputs)[0], outputs)
 
     def replayed(self, values: Sequence[Any], below: bool) -> list[Any]:
-        """The gradients, step by step, searched for NaN once NumPy reports it, as in a walk."""
+        """Run step by step and search for NaN once NumPy reports it, as the tape does."""
         known = dict(zip((*self.saved, *self.cotangents), values, strict=True))
 
         def value_of(value: Value) -> Any:
@@ -241,11 +243,11 @@ def _is_alike(made: Sym, of: Sym) -> bool:
 
 
 def hidden_in(noted: Undecided) -> dict[Value, tuple[Value, bool]]:
-    """`Backward.hidden` of a pass that was traced with `undecided`."""
+    """Return `Backward.hidden` for a pass that was traced with `undecided`."""
     found: dict[Value, tuple[Value, bool]] = {}
     for result, grad, below in noted.pairs:
         arrays, given = list(contents_of(result)), list(contents_of(grad))
-        # what is not alike is searched always
+        # results of another structure are always searched
         if type(result) is type(grad) and len(arrays) == len(given):
             for made, of in zip(arrays, given, strict=True):
                 if isinstance(made, Sym) and isinstance(of, Sym) and _is_alike(made, of):
@@ -254,7 +256,7 @@ def hidden_in(noted: Undecided) -> dict[Value, tuple[Value, bool]]:
 
 
 class Variants:
-    """A backward pass in the forms in which calls need it, each made when it is first needed."""
+    """The variants of a backward pass that calls need, each built on first use."""
 
     def __init__(self, backward: Backward, make: Callable[[Program], Any]) -> None:
         self._backward = backward
@@ -262,9 +264,9 @@ class Variants:
         self._made: dict[tuple[Backward, bool | None], Any] = {}
 
     def gradients(self, values: list[Any], present: Sequence[bool]) -> list[Any]:
-        """For each tensor that the outputs depend on its gradient, or None.
+        """Return the gradient of each tensor that the outputs depend on, or None.
 
-        `values` are what was saved and the cotangents; those that are not `present` lead nowhere.
+        `values` holds the saved values and the cotangents; those not `present` are ignored.
         """
         backward = self._backward.restricted(present)
         if all(value is None for value in backward.gradients):
@@ -273,7 +275,7 @@ class Variants:
         return [None if value is None else next(found) for value in backward.gradients]
 
     def _searched(self, backward: Backward, values: list[Any]) -> list[Any]:
-        """The gradients. NaN is searched for once there is any, by another run."""
+        """Return the gradients; if they hold NaN, run again with NaN hidden below masks."""
         below = is_below_mask()
         masks = below or backward.masks
         traced = masks and any(isinstance(part, Sym) for v in values for part in contents_of(v))
@@ -291,7 +293,7 @@ class Variants:
         if backward.masks:
             mark()
         if backward.hides:
-            # what lies below does not see what the call has hidden
+            # the nodes below must not rely on what the call has hidden
             search()
         return found
 
@@ -347,7 +349,7 @@ class CompiledBackward(Node):
                 )
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients, by the compiled backward pass."""
+        """Return the gradients, by the compiled backward pass."""
         self._check()
         parts = [
             np.zeros(shape, dtype) if part is None else part
@@ -361,7 +363,7 @@ class CompiledBackward(Node):
         )
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients as functions of the inputs: the function is run again, recorded."""
+        """Return differentiable gradients: the function runs again, recorded on the tape."""
         self._check()
         if not any(isinstance(part, TensorBase) for part in g):
             return self.apply(g, keep, edges)
@@ -381,15 +383,15 @@ def attach(
     given: Any,
     kept: Sequence[Any] = (),
 ) -> CompiledBackward:
-    """Record a call; its node is told of the memory that it reads once the call has ended.
+    """Record a call on the tape; the memory that its node reads is noted when the call ends.
 
     Parameters
     ----------
-    call: What nodes of the trace have in common.
-    tensors: What the outputs depend on.
+    call: The state that all nodes of the trace share.
+    tensors: The tensors that the outputs depend on.
     outs: The outputs that require a gradient.
-    saved: What the backward pass reads.
-    given: The arguments of the call, positional and named.
+    saved: The values that the backward pass reads.
+    given: The arguments of the call, positional and keyword.
     kept: The results whose memory the backward pass reads.
     """
     node: Any = CompiledBackward.__new__(CompiledBackward)

@@ -1,8 +1,8 @@
-"""Layer 8 · compiler: S, the namespace that computes as usual and notes what it computes.
+"""Layer 8 · compiler: S, the namespace of traced primitives.
 
-Every primitive runs its kernel on the real arrays of its arguments, and leaves a step in the trace
-(see NOTE [values of a trace]). Thousands of steps are noted one by one, so the way of those whose
-arguments are symbols of one trace, which is nearly all, is kept short.
+Every primitive runs its kernel on the real arrays of its arguments, and adds a step to the trace
+(see NOTE [values of a trace]). A trace may have thousands of steps, so there is a fast path for
+nearly all of them: those whose arguments are symbols of one trace.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["S", "run"]
 
 
 def real(value: Any) -> Any:
-    """What a value of a trace is in this run, also within tuples."""
+    """Return the array or number that a value stands for in this run, also within tuples."""
     if isinstance(value, Sym):
         return value.array
     if isinstance(value, Scalar):
@@ -48,7 +48,7 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Compute a primitive on the real arrays, and add it to the trace."""
     trace = _trace_of((*args, *params.values()))
     if trace is None and not prim.args:
-        # zeros that a rule asks for: a step like any other, not an array from outside
+        # zeros that a rule creates: a step like any other, not an array from outside
         mode = current_mode()
         trace = None if mode is None else mode.tracing
         trace = trace if trace is not None and trace.active else None
@@ -62,16 +62,16 @@ def run(prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 def _run(
     prim: Primitive, rule: Any, trace: Any, symbols: Sequence[Any], params: dict[str, Any]
 ) -> Any:
-    """The same for symbols of one trace."""
+    """Like `run`, for symbols of one trace."""
     outside = trace.where
     if rule is not None:
         if outside is None:
-            # what a rule consists of has the line of the whole
+            # the steps of a rule have the line of the whole operation
             trace.where = trace.here()
         try:
             made = rule(S, *symbols, **params)
         except Exception:
-            # the parts do not know what the whole is called: its own error is what is to be seen
+            # the steps do not know the operation's name: show the error of its own kernel
             prim.kernel(*map(real, symbols), **{n: real(p) for n, p in params.items()})
             raise
         finally:
@@ -87,7 +87,7 @@ def _run(
         trace.give_up(f"the size of the result of {prim.name}() depends on values")
     noted = params
     for param in params.values():
-        # what passes for a float by its `__class__` is none
+        # an object may only pretend to be a float by its `__class__`
         if type(param) not in _PLAIN and not _is_plain(param):
             noted = {n: trace.param(p) for n, p in params.items()}
             params = {n: real(p) for n, p in params.items()}
@@ -96,12 +96,12 @@ def _run(
         # only some strides allow it
         symbols[0].look()
     if prim.view:
-        # a number of NumPy's shares no memory with what is made of it
+        # a NumPy scalar shares no memory with results made from it
         symbols[0].placed()
     try:
         results = getattr(K, prim.name)(*[symbol.array for symbol in symbols], **params)
     except ValueError as error:
-        # shapes that do not go together never will; other errors come of values
+        # shapes that do not match never will; other errors depend on values
         if isinstance(error, np.linalg.LinAlgError):
             trace.give_up(f"an error that {prim.name}() raised went no further")
         raise
@@ -131,7 +131,7 @@ def _run(
 
 
 def _lay_out(prim: Primitive, symbols: Sequence[Any], params: dict[str, Any], made: Any) -> None:
-    """Let what a rule has made lie in memory as what the kernel makes."""
+    """Give the results of a rule the memory layout of the kernel's results."""
     arrays = [symbol.array for symbol in symbols]
     found = getattr(K, prim.name)(*arrays, **{n: real(p) for n, p in params.items()})
     pairs = zip(made, found, strict=True) if isinstance(made, tuple) else [(made, found)]
@@ -143,7 +143,7 @@ def _lay_out(prim: Primitive, symbols: Sequence[Any], params: dict[str, Any], ma
 def _shown(
     prim: Primitive, source: Sym, array: Any, value: Value, params: dict[str, Any], i: int | None
 ) -> Sym:
-    """The symbol of a result that may be a view."""
+    """Return the symbol of a result that may be a view."""
     if not _shares(array, source.array):
         return Sym(array, source.trace, value)
     step = single_step(prim, params, i, source.shape)
@@ -157,11 +157,11 @@ _PLAIN = frozenset(
         *(type(np.dtype(letter)) for letter in np.typecodes["All"]),
     }
 )
-"""The classes of parameters that hold no values of a trace."""
+"""The classes of parameters that cannot contain values of a trace."""
 
 
 def _is_plain(param: Any) -> bool:
-    """Whether a parameter is a tuple of such: a shape, dimensions."""
+    """Return whether a parameter is a tuple of plain values: a shape, dimensions."""
     return param.__class__ is tuple and _PLAIN.issuperset(map(type, param))
 
 
@@ -169,7 +169,7 @@ _NUMBERS = frozenset({int, float, complex, bool, Scalar})
 
 
 def _weak(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments with numbers in the dtype that the arrays beside them give these."""
+    """Return the arguments with numbers in the dtype that promotion with the arrays gives."""
     dtypes = [arg.dtype for arg in args if hasattr(arg, "dtype")]
     made = []
     for arg in args:
@@ -200,7 +200,7 @@ def _trace_of(values: Iterable[Any]) -> Any:
 
 
 class _Operations(Interpreter):
-    """Every primitive as a function of values of a trace, most often of symbols only."""
+    """Every primitive as a function of values of a trace, usually of symbols only."""
 
     def __getattr__(self, name: str) -> Any:
         prim = TABLE.get(name)

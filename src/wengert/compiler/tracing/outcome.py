@@ -1,14 +1,14 @@
-"""Layer 8 · compiler: what a traced run has left behind, as later runs are to make it.
+"""Layer 8 · compiler: the outcome of a traced run, as later runs must reproduce it.
 
 NOTE [results that share memory]
-Results may show memory of inputs, or of each other, and somebody may write to them later. So a
-result that is a view of an input is rebuilt as that view; results of which one is a view of
-another are made as its views, with the history that follows from that; and of results that share
-memory otherwise the memory is made once (`Exit.roots`). A base that the function did not return is
-made, too, where several of its views were returned. And a result lies in memory as it does where
-nothing is compiled, since that decides whether ``flatten()`` of it is a view: it is such a view of
-what was computed, or a copy that lies so; hence the order of inputs of two dimensions and more is a
-condition (`Entry.run`).
+Results may alias inputs or each other, and somebody may write to them later. So a result that is a
+view of an input is rebuilt as that view. A result that is a view of another result is made as its
+view, with the history that follows from that. For results that share memory in other ways, the
+memory is made once (`Exit.roots`). A base that the function did not return is made, too, where
+several of its views were returned. And a result has the same memory layout as without compilation,
+since the layout decides whether ``flatten()`` of it is a view: the result is a view with that
+layout of the computed array, or a copy. Hence the dimension order of inputs with two or more
+dimensions is guarded (`Entry.run`).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ __all__ = ["check_containers", "effects_of", "leaves_of"]
 _IMMUTABLE = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
 
 _CONTAINERS = (dict, list, tuple, OrderedDict, Size)
-"""Those that have no state besides their parts."""
+"""Container classes that have no state besides their elements."""
 _MOVED = "a result is a view of a tensor that gets other memory"
 
 
 def check_containers(trace: Trace, result: Any) -> None:
-    """Give up a trace if later runs cannot make the containers of its result."""
+    """Give up the trace if later runs cannot rebuild the containers of its result."""
     seen: set[int] = set()
 
     def check(value: Any) -> None:
@@ -57,7 +57,7 @@ def check_containers(trace: Trace, result: Any) -> None:
         if kind not in _CONTAINERS and (not is_named or getattr(value, "__dict__", None)):
             trace.give_up(f"a result is a container of a class of its own ({kind.__name__})")
         elif not isinstance(value, tuple):
-            # whoever changes it changes it for the function, too
+            # a later change to it would also change it for the function
             if value in trace.surroundings:
                 trace.give_up(f"a result is a {kind.__name__} that the function was given")
             elif id(value) in seen:
@@ -72,18 +72,18 @@ def check_containers(trace: Trace, result: Any) -> None:
 def effects_of(
     trace: Trace, tensors: list[Any], symbols: Sequence[Any], grads: list[Any], versions: list[int]
 ) -> tuple[list[Effect], list[tuple[Value, Value]]]:
-    """What the function did to the tensors and arrays of its environment.
+    """Return the effects of the function on the tensors and arrays of its environment.
 
     Returns
     -------
     effects : list
-        New memory and gradients, which belong to the leaves, have no place yet among these.
+        The effects; new memory and gradients are leaves that have no place yet.
     origins : list
-        For each value that is written over the memory of an input which no other input shows, that
-        input.
+        Pairs of a value that is written over the memory of an input, and that input, for inputs
+        that share memory with no other input.
     """
     if any(isinstance(tensor._payload, np.ndarray) for tensor in tensors):
-        # not what the function has computed: it may come from another thread
+        # not computed by the function: it may come from another thread
         trace.discard()
     effects: list[Effect] = []
     origins: list[tuple[Value, Value]] = []
@@ -92,7 +92,7 @@ def effects_of(
         storage = symbol.storage
         if storage.touched:
             effects.append(Effect("write", i, symbol.value))
-            # others who show the memory are read from it until the end of the program
+            # other windows of the memory are read from it until the end of the program
             if storage.whole is None and storage.origin is not None:
                 origins.append((storage.value, storage.origin))
         if i >= len(tensors):
@@ -131,7 +131,7 @@ _PLAIN = (None, MADE_IN_FUNCTION)
 
 
 class _Holder:
-    """One leaf whose memory each run makes."""
+    """A leaf whose memory each run allocates."""
 
     __slots__ = ("_edge", "array", "leaf", "place", "symbol")
 
@@ -144,7 +144,7 @@ class _Holder:
 
 
 def _order_of(array: Any) -> tuple[int, ...] | None:
-    """The dimensions in the order in which they lie, if they follow each other without gaps."""
+    """The dimensions in memory order, if the array is dense."""
     order = tuple(sorted(range(array.ndim), key=lambda dim: -array.strides[dim]))
     made = np.empty([array.shape[dim] for dim in order], array.dtype)
     back = [order.index(dim) for dim in range(array.ndim)]
@@ -152,7 +152,7 @@ def _order_of(array: Any) -> tuple[int, ...] | None:
 
 
 class _Results:
-    """The leaves of a result under way (see NOTE [results that share memory])."""
+    """Builds the leaves of a result (see NOTE [results that share memory])."""
 
     def __init__(self, trace: Trace, leaves: list[Any], environment: Any) -> None:
         self.trace = trace
@@ -168,7 +168,7 @@ class _Results:
         self.cells: dict[int, int] = {}
 
     def place_of(self, leaf: Any) -> int:
-        """Where a leaf stands, which is added if it is not there."""
+        """Return the place of a leaf, adding it if it is new."""
         for i, known in enumerate(self.leaves):
             if known is leaf:
                 return i
@@ -176,7 +176,7 @@ class _Results:
         return len(self.leaves) - 1
 
     def run(self) -> None:
-        """Say of each leaf how it is made."""
+        """Decide for each leaf how later runs make it."""
         while len(self.made) < len(self.leaves):
             for i in range(len(self.made), len(self.leaves)):
                 self.made.append(self._leaf(i, self.leaves[i]))
@@ -195,7 +195,7 @@ class _Results:
             if version is None or version[2] < 0:
                 continue
             if version[0] == 0 and sharing[version[2]] == 1:
-                # never written to, and seen by no other: a later view makes a cell
+                # never written to, and shared with no other: a later view makes a cell
                 self.made[i] = leaf._replace(version=None)
 
     def _leaf(self, i: int, leaf: Any) -> Leaf:
@@ -222,7 +222,7 @@ class _Results:
         return Leaf("constant", leaf)
 
     def _stays(self, thing: Any) -> bool:
-        """Whether a constant is the same for ever, and in each call."""
+        """Return whether a constant is the same in every call."""
         if isinstance(thing, _IMMUTABLE) or any(thing is kept for kept in self.environment.kept):
             return True
         parts = thing.metadata() if isinstance(thing, Structure) else thing
@@ -246,7 +246,7 @@ class _Results:
         ext = leaf._ext
         if owner is None:
             if ext is not None and ext.base is not None and ext.no_write not in _PLAIN:
-                # which refuses writes that others allow; a Function's may have memory of its own
+                # its refusal of writes differs; that of a Function may have its own memory
                 return self._part(leaf)
             self.holders.append(_Holder(i, leaf, symbol))
             return self._fresh(i, leaf, symbol.value)
@@ -258,7 +258,7 @@ class _Results:
         return Leaf("shared", how, type(leaf), leaf._edge is LEAF)
 
     def is_view_of(self, i: int, replaced: set[int]) -> bool:
-        """Whether a leaf shows the memory of one of some tensors, or is known as a view of it."""
+        """Return whether a leaf shares memory with a tensor of `replaced`, or is a view of it."""
         made, leaf = self.made[i], self.leaves[i]
         if (
             made.kind in ("view", "shared", "window")
@@ -269,9 +269,9 @@ class _Results:
         return made.kind != "given" and ext is not None and id(ext.base) in replaced
 
     def _steps_from(self, source: Any, base: Any, chain: Sequence[Any]) -> Sequence[Any]:
-        """The rest of a chain of views of `base` that leads on from `source`, whose memory it is.
+        """The rest of a chain of views of `base`, starting from `source`, which holds the memory.
 
-        That is not always the memory of `base`: a view may have got other memory since.
+        That is not always the memory of `base`: a view may have been given other memory since.
         """
         if source is base:
             return chain
@@ -283,7 +283,7 @@ class _Results:
         return chain[len(above) :]
 
     def _view(self, place: int, chain: Sequence[Any], leaf: Any) -> View:
-        """A leaf as a view, with whether it was recorded and why it refuses writes."""
+        """Return a leaf as a view, with whether it was recorded and why it refuses writes."""
         ext, edge = leaf._ext, leaf._edge
         if ext.no_write == MADE_IN_FUNCTION:
             self.trace.give_up("a result is a view that a custom function made")
@@ -295,7 +295,7 @@ class _Results:
         return View(place, _steps(chain), recorded, ext.no_write, leaf=edge is LEAF)
 
     def _place_of_cell(self, cell: Any) -> int | None:
-        """The place of a tensor of the environment that counts writes by `cell`, if one does."""
+        """The place of the environment's tensor with this version cell, or None."""
         if cell is None or cell.__class__ is InferenceCell:
             return None
         tensors = self.environment.tensors
@@ -315,7 +315,7 @@ class _Results:
         return Leaf("tensor", value, type(leaf), leaf._edge is LEAF, version=version)
 
     def _part(self, leaf: Any) -> Leaf:
-        """A view of another leaf."""
+        """Return a leaf as a view of another leaf."""
         base = leaf._ext.base
         if self.trace.symbol(base._payload).storage is not self.trace.symbol(leaf._payload).storage:
             self.trace.give_up(_MOVED)
@@ -323,7 +323,7 @@ class _Results:
         return Leaf("part", self._view(place, leaf._ext.chain, leaf), type(leaf))
 
     def _sharing(self) -> list[tuple[Storage, list[_Holder]]]:
-        """The leaves that share memory, by what holds it."""
+        """The leaves that share memory, grouped by storage."""
         arrays = [symbol.array for symbol in self.trace.given]
         count = len(arrays)
         arrays += [holder.array for holder in self.holders]
@@ -343,7 +343,7 @@ class _Results:
         return found
 
     def _part_views(self) -> None:
-        """Make views of those leaves that are views and share memory with others."""
+        """Turn leaves that are views of other leaves into parts of them."""
         for _, group in self._sharing():
             for holder in group:
                 ext = holder.leaf._ext if isinstance(holder.leaf, TensorBase) else None
@@ -352,7 +352,7 @@ class _Results:
                     self.holders.remove(holder)
 
     def _check_apart(self, given: list[Any], groups: list[list[_Holder]]) -> None:
-        """Give up if memory is shared that is not known to be."""
+        """Give up if memory is shared in a way that the trace does not know."""
         fresh = [[holder.array for holder in group] for group in groups]
         for k, group in enumerate(fresh):
             others = [*given, *[array for other in fresh[:k] for array in other]]
@@ -360,14 +360,14 @@ class _Results:
                 self.trace.give_up("a result shares memory in a way that is not followed")
 
     def _lay_out(self, holder: _Holder) -> None:
-        """Let a leaf lie in memory as it did."""
+        """Give a leaf the memory layout that it had."""
         if holder.array.flags.c_contiguous:
             return
         made, storage = self.made[holder.place], holder.symbol.storage
         if holder.symbol.chain and _can_be_shown(storage.value, holder):
             made = made._replace(what=storage.value, chain=holder.symbol.chain)
         elif holder._edge is None and (order := _order_of(holder.array)) is not None:
-            # computed in the order in which it lies
+            # computed in memory order
             turned = self.trace.view(records.permute, holder.symbol.value, {"dims": order})
             back = tuple([order.index(dim) for dim in range(len(order))])
             made = made._replace(what=turned, chain=((records.permute, {"dims": back}),))
@@ -376,7 +376,7 @@ class _Results:
         self.made[holder.place] = made
 
     def _share(self, storage: Storage, group: list[_Holder]) -> None:
-        """Let leaves show one memory."""
+        """Make leaves share one memory."""
         number = len(self.roots)
         self.roots.append(storage.value)
         for holder in group:
@@ -389,13 +389,14 @@ class _Results:
 def leaves_of(
     trace: Trace, leaves: list[Any], effects: list[Effect], environment: Any
 ) -> tuple[list[Any], list[Leaf], list[Effect], list[Value]]:
-    """How each leaf of the result, and of what was left behind, is made in later runs.
+    """Return how later runs make each leaf of the result and of the effects.
 
     Returns
     -------
     leaves, made : list
-        The leaves of the result, then those of effects, then bases of others; and how.
-    effects : list. With the places among the leaves of what they leave behind.
+        The leaves of the result, then those of effects, then bases of other leaves; and how each
+        is made.
+    effects : list. The effects, with the places of their leaves.
     roots : list. The memory that leaves share.
     """
     results = _Results(trace, [*leaves], environment)
@@ -407,13 +408,13 @@ def leaves_of(
     results.run()
     replaced = {id(results.given[effect.place]) for effect in placed if effect.kind == "data"}
     if replaced and any(results.is_view_of(i, replaced) for i in range(len(results.made))):
-        # whose memory from before is gone when views are rebuilt, and the new is not there yet
+        # when views are rebuilt, the old memory is gone and the new is not there yet
         trace.give_up(_MOVED)
     return results.leaves, results.made, placed, results.roots
 
 
 def _is_history_of(view: Any, base: Any) -> bool:
-    """Whether the history of a view is that of its base, and of the steps from it."""
+    """Return whether the history of a view is that of its base plus the views from it."""
     goal, number = target_of(edge_of(base))
     node, index = target_of(view._edge)
     while node is not goal:
@@ -425,13 +426,13 @@ def _is_history_of(view: Any, base: Any) -> bool:
 
 
 def _steps(chain: Sequence[Any]) -> tuple[tuple[Any, dict[str, Any]], ...]:
-    """A chain of views as (primitive, parameters)."""
+    """Return a chain of views as (primitive, parameters) pairs."""
     alone = [single_step(prim, params, output, shape) for prim, params, shape, output in chain]
     return tuple([(step.prim, step.params) for step in alone])
 
 
 def _carried(tensor: Any) -> str | None:
-    """What a result carries with it that later runs would not give it, if anything."""
+    """The reason why later runs cannot reproduce the state of a result, or None."""
     ext, edge = tensor._ext, tensor._edge
     if ext is not None:
         for name, value in vars(ext).items():
@@ -450,16 +451,16 @@ def _carried(tensor: Any) -> str | None:
 _FOLLOWS = frozenset(
     {*("base", "chain", "linked", "views", "no_write", "stale", "level", "ended", "accumulator")}
 )
-"""What a tensor is given again, as a view or below a transform."""
+"""Attributes that a tensor gets again as a view or below a transform."""
 
 
 def _meet(arrays: list[Any]) -> bool:
-    """Whether any two arrays have an element in common."""
+    """Return whether any two arrays share an element."""
     return any(np.shares_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k])
 
 
 def _can_be_shown(value: Value, holder: _Holder) -> bool:
-    """Whether a chain of views shows part of memory in C order as the leaf does."""
+    """Return whether a chain of views of C-ordered memory gives the leaf's layout."""
     array = whole = np.zeros(value.shape, value.dtype)
     for prim, params in holder.symbol.chain:
         array = prim.kernel(array, **params)

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: the arrays inside of the payloads of transforms, and how these are nested."""
+"""Layer 8 · compiler: the arrays in the payloads of transforms, and the nesting of these."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = [
 
 
 class Form(NamedTuple):
-    """How a payload is nested.
+    """The nesting of a payload.
 
     Attributes
     ----------
-    level: The place of its level in a list of levels.
+    level: The index of its level in a list of levels.
     parts: The forms of a batch's content, or of a value and its tangent; None for an array.
     batch: Whether it is a batch.
     """
@@ -38,12 +38,12 @@ class Form(NamedTuple):
 
 
 def is_of_transform(payload: Any) -> bool:
-    """Whether a payload belongs to a level: it is neither an array nor a symbol of one."""
+    """Return whether a payload belongs to a level: it is neither an array nor its symbol."""
     return isinstance(payload, Lifted) and not payload.traced
 
 
 def contents_of(payload: Any) -> Iterator[Any]:
-    """The arrays, or their symbols, of which a payload consists: values before tangents."""
+    """Yield the arrays, or their symbols, that a payload consists of: values before tangents."""
     if is_of_transform(payload):
         for part in payload.contents():
             yield from contents_of(part)
@@ -52,7 +52,7 @@ def contents_of(payload: Any) -> Iterator[Any]:
 
 
 def mapped(payload: Any, function: Callable[[Any], Any]) -> Any:
-    """A payload of the same structure, with `function` applied to its arrays."""
+    """Return a payload of the same structure, with `function` applied to its arrays."""
     if isinstance(payload, Batched):
         return Batched(mapped(payload.value, function), payload.owner)
     if isinstance(payload, Dual):
@@ -63,19 +63,19 @@ def mapped(payload: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def traces_of(payload: Any) -> set[Any]:
-    """The traces that a payload has symbols of."""
+    """The traces that the symbols of a payload belong to."""
     return {part.trace for part in contents_of(payload) if isinstance(part, Sym)}
 
 
 def real_payload(payload: Any) -> Any:
-    """A payload with real arrays where it holds symbols."""
+    """Return a payload with real arrays in place of symbols."""
     if any(isinstance(part, Sym) for part in contents_of(payload)):
         return mapped(payload, lambda part: part.array if isinstance(part, Sym) else part)
     return payload
 
 
 def form_of(payload: Any, levels: Sequence[Level]) -> Form | None:
-    """How a payload is nested; None for an array."""
+    """The nesting of a payload; None for an array."""
     if not is_of_transform(payload):
         return None
     parts = tuple([form_of(part, levels) for part in payload.contents()])
@@ -83,7 +83,7 @@ def form_of(payload: Any, levels: Sequence[Level]) -> Form | None:
 
 
 def built(form: Form | None, arrays: Iterator[Any], levels: Sequence[Level]) -> Any:
-    """The payload that consists of `arrays`."""
+    """Build the payload of the given form that consists of `arrays`."""
     if form is None:
         return next(arrays)
     parts = [built(part, arrays, levels) for part in form.parts]

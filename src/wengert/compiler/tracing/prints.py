@@ -1,16 +1,16 @@
-"""Layer 8 · compiler: what a compiled function prints.
+"""Layer 8 · compiler: the printed output of a compiled function.
 
 NOTE [what is printed]
-While a function is traced, what it gives to ``print`` is noted: text, and in it the places of
-numbers and tensors, which are values of the program. A run computes them with everything else, so
-that a ``print`` in the middle parts no program in two, and calls ``print`` for each in their order
-when all decisions have been taken and no step has raised. Until then nothing has happened, and the
-function can be traced again. If ``print`` itself raises, the function is run again to raise it at
-its place: what has been printed is not printed again (`Missing.said`).
+Tracing records the arguments of ``print``: text, with placeholders for numbers and tensors, which
+are values of the program. A run computes them with everything else, so ``print`` is not a graph
+break. It calls ``print`` for each in order, once all decisions have been taken and no step has
+raised. Until then no effect has happened, and the function can be traced again. If ``print`` itself
+raises, the function runs again to raise the error at its place: what has been printed is not
+printed again (`Missing.said`).
 
-Nothing may see that the text comes later than it would. So streams are Python's own (`are_known`);
-what others do when they are written to is unknown, and meanwhile the function runs as it is.
-Warnings and records of logging are made the same way (NOTE [reports] in `reports`).
+No code may notice that the text comes later than it would. So streams must be Python's own
+(`are_known`); what other streams do when written to is unknown, and with these the function runs
+uncompiled. Warnings and log records work the same way (NOTE [reports] in `reports`).
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ __all__ = [
     "told_before",
 ]
 
-# -- who hears what is printed ---------------------------------------------------------------------
+# -- handlers of printed text ----------------------------------------------------------------------
 
 
 def silent() -> contextlib.AbstractContextManager[None]:
-    """Print nothing."""
+    """Suppress printing."""
     return intercepted(lambda report, args, kwargs: None)
 
 
 def told_before(said: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
-    """Print what comes after that which has been printed (see `Missing.said`)."""
+    """Print only what comes after `said`, which has been printed (see `Missing.said`)."""
     left = iter(said)
 
     def handler(report: Report, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -72,15 +72,15 @@ def told_before(said: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
 
 
 class Piece(NamedTuple):
-    """A part of a text, or an argument, that follows from a value of the program.
+    """A part of a text, or an argument, that depends on a value of the program.
 
     Attributes
     ----------
     value: The value.
-    text: Gives the text of an array; and of the tensor that `source` says, if it says one.
-    now: The text in the run that was traced.
-    source: The place of a tensor of the environment, whose own history shows.
-    key: The place of an argument, by number or name, that shows in place of a value.
+    text: Formats an array; takes the tensor at `source`, too, if that is set.
+    now: The text in the traced run.
+    source: The place of a tensor of the environment whose own history is shown.
+    key: The place of an argument, by number or name, that is shown instead of a value.
     """
 
     value: Value | None
@@ -98,13 +98,13 @@ class Said(NamedTuple):
 
     Attributes
     ----------
-    name: What is called.
-    texts: What is printed; of other functions the arguments, which may be other objects than texts.
-    options: The arguments by keyword, as texts or values; ``file`` as the name of a stream.
-    decisions: How many decisions came before it.
-    site: Where it is.
-    stream: Where it goes to (see `wengert.compiler.tracing.reports.are_known`).
-    call: Makes it, in place of a line of the function.
+    name: The name of the function.
+    texts: The printed texts; for other functions the arguments, which need not be texts.
+    options: The keyword arguments, as texts or values; ``file`` as the name of a stream.
+    decisions: The number of decisions before it.
+    site: The file and line of the call.
+    stream: Its target (see `wengert.compiler.tracing.reports.are_known`).
+    call: Makes the call as if from the line of the function.
     """
 
     name: str
@@ -116,20 +116,20 @@ class Said(NamedTuple):
     call: Callable[..., Any] = PRINT
 
     def values(self) -> Iterator[Value]:
-        """The values that it shows."""
+        """Yield the values that the text shows."""
         for text in (*self.texts, *self.options.values()):
             if isinstance(text, tuple):
                 parts = [part for part in text if isinstance(part, Piece)]
                 yield from [part.value for part in parts if part.value is not None]
 
     def constants(self) -> Iterator[str]:
-        """The texts that are the same in each run."""
+        """Yield the texts that are the same in every run."""
         for text in (*self.texts, *self.options.values()):
             parts = text if isinstance(text, tuple) else (text,)
             yield from [part for part in parts if isinstance(part, str)]
 
     def renamed(self, rename: Callable[[Value], Value]) -> Said:
-        """The same in other values."""
+        """Return this call with its values renamed."""
 
         def of(text: Any) -> Any:
             if not isinstance(text, tuple):
@@ -147,7 +147,7 @@ class Said(NamedTuple):
         return self._replace(texts=tuple(map(of, self.texts)), options=options)
 
     def say(self, run: Run | None = None) -> None:
-        """Print it, with the values of a run, or as it was in the one that was traced."""
+        """Make the call with the values of a run, or with those of the traced run."""
         texts = [_joined(text, run) if text.__class__ is tuple else text for text in self.texts]
         if not self.options:
             self.call(*texts)
@@ -162,7 +162,7 @@ class Said(NamedTuple):
 
 
 Run = tuple[dict[Value, Any], Sequence[Any], Any]
-"""What a run knows: values, the tensors of the environment, and the arguments of the call."""
+"""The data of a run: values, the tensors of the environment, and the arguments of the call."""
 
 
 def _joined(text: Any, run: Run | None) -> Any:
@@ -183,10 +183,9 @@ def _shown(piece: Piece, run: Run | None) -> Any:
 
 
 class Shown(int):
-    """An argument of a function that is traced, which is a whole number, and only printed.
+    """An integer argument of a traced function that is only printed.
 
-    Questions that are asked of it are conditions (see
-    `wengert.compiler.objects.flows.questions_of`).
+    Tests of it are guarded (see `wengert.compiler.objects.flows.questions_of`).
     """
 
     __slots__ = ()
@@ -206,7 +205,7 @@ class Shown(int):
 
 
 def text_of_int(spec: str | None, number: int) -> str:
-    """The text of an argument."""
+    """Format an integer argument."""
     return repr(number) if spec is None else format(number, spec)
 
 
@@ -219,9 +218,9 @@ def said_of(
     decisions: int,
     site: tuple[str, int] | None,
 ) -> Said | str:
-    """A call that reports, or why it cannot be made in later runs.
+    """Return a reporting call, or the reason why later runs cannot make it.
 
-    `text_of` gives the text of an argument, and `argument_of` one that is not made text yet.
+    `text_of` formats an argument, and `argument_of` converts one that is formatted later.
     """
     for arg in args:
         if not _is_plain(arg) and not isinstance(arg, type):
@@ -270,14 +269,14 @@ def _printed(
 
 
 _ADDRESS = re.compile("0x[0-9a-f]{6}")
-"""How objects show that have no text of their own: another one in each call, maybe."""
+"""An address in the default ``repr`` of an object, which may differ in each call."""
 _TEXTS = VALUES | {dtype, slice}
 _HELD = frozenset({list, tuple, dict, set, frozenset})
 _DEPTH = 20
 
 
 def _is_plain(thing: Any, depth: int = 0) -> bool:
-    """Whether the text of a thing follows from what it is, and nobody but us makes it."""
+    """Return whether the text of a thing depends on its value only, and no user code makes it."""
     kind = type(thing)
     if kind in _TEXTS or kind is Scalar or kind is Shown:
         return True
@@ -288,19 +287,19 @@ def _is_plain(thing: Any, depth: int = 0) -> bool:
 
 
 class Marks:
-    """The texts of one trace that stand for pieces."""
+    """The placeholder texts of one trace, which stand for pieces."""
 
     def __init__(self) -> None:
         self._name = f"\u27e6{id(self):x}."
         self._pieces: list[Piece] = []
 
     def mark(self, piece: Piece) -> str:
-        """What stands for a piece."""
+        """Return a new placeholder for a piece."""
         self._pieces.append(piece)
         return f"{self._name}{len(self._pieces) - 1}\u27e7"
 
     def text(self, written: str) -> Text:
-        """A text with its pieces."""
+        """Split a text at its placeholders, and return it with the pieces."""
         # every second part is a number
         if self._name not in written:
             return written
@@ -309,18 +308,18 @@ class Marks:
         return tuple([part for part in found if part != ""])
 
     def plain(self, written: str) -> str:
-        """A text with what its pieces are now."""
+        """Return a text with the present texts of its pieces."""
         text = self.text(written)
         return text if isinstance(text, str) else str(_joined(text, None))
 
 
 def tensor_text(name: str, history: str | None, array: Any, tensor: Any = None) -> str:
-    """A tensor as ``repr`` shows it, with the history of `tensor` if there is one."""
+    """Format a tensor like ``repr``, with the history of `tensor` if given."""
     told = history if tensor is None else history_of(tensor._edge)
     return array_text(np.asarray(array), name, told)
 
 
 def number_text(spec: str | None, array: Any) -> str:
-    """A number as ``format`` or, without a format, ``repr`` shows it."""
+    """Format a number with ``format``, or with ``repr`` if there is no format."""
     number = array.item()
     return repr(number) if spec is None else format(number, spec)

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: the names that functions look up, in their modules and in other modules."""
+"""Layer 8 · compiler: conditions on the names that functions look up in modules."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ __all__ = ["DYNAMIC", "Reach"]
 DYNAMIC = frozenset(
     {"getattr", "vars", "__dict__", "attrgetter", "dir", "getmembers", "__getattribute__"}
 )
-"""Names by which attributes are found whose names do not stand in the code."""
+"""Names with which code may look up attributes that it does not name."""
 _HOOKS = frozenset({"__getattr__", "__dir__"})
-"""The functions of a module that answer for attributes which are not there."""
+"""The hooks of a module for missing attributes."""
 _OUTSIDE = "which draws or reads from outside"
 
 
@@ -42,7 +42,7 @@ class Reach(Conditions):
 
     Attributes
     ----------
-    looked_up: Where names were looked up: namespaces with the names.
+    looked_up: The lookups, as pairs of a namespace and a name.
     """
 
     def __init__(self) -> None:
@@ -58,15 +58,15 @@ class Reach(Conditions):
 
     @property
     def is_exact(self) -> bool:
-        """Whether something may tell a number from what stands for it."""
+        """Whether code may distinguish a number from its stand-in."""
         return self._tells or not self._attributes.isdisjoint(EXACT)
 
     def _value(self, value: Any, path: str, fresh: bool = False) -> None:
-        """The conditions on an object (see `wengert.compiler.tracing.environment`)."""
+        """Write the conditions on an object (see `wengert.compiler.tracing.environment`)."""
         raise NotImplementedError
 
     def _function(self, function: types.FunctionType) -> None:
-        """The conditions on the names that a function looks up."""
+        """Write the conditions on the names that a function looks up."""
         if is_trusted(function):
             if not is_pure(function.__globals__["__name__"], function.__name__):
                 raise Unknown(f"it uses {function.__module__}.{function.__name__}")
@@ -94,14 +94,14 @@ class Reach(Conditions):
             raise
 
     def _looked_up(self, function: types.FunctionType, key: str, names: Names) -> bool:
-        """The conditions on one name; False if it is none of the function's module."""
+        """Write the conditions on one name; return False if the module does not define it."""
         space, built_in = function.__globals__, vars(builtins)
         if key in space:
             self.looked_up.append((space, key))
             path = f"{self._tool(space)}[{key!r}]"
             chains = names.read.get(key, {()})
             if space[key] is sys and "print" not in space:
-                # streams that are given to ``print`` are looked up in each call
+                # streams passed to ``print`` are looked up in each call
                 chains = {c for c in chains if not (len(c) == 1 and names.streams.get((key, *c)))}
             self._reached(space[key], path, chains, Place(space, key))
         elif key in names.read and key in built_in:
@@ -110,19 +110,19 @@ class Reach(Conditions):
             else:
                 self._built_in(key, built_in[key])
                 if isinstance(built_in[key], type) and names.read[key] - {()}:
-                    # a method as a function, which may take nothing else
+                    # an unbound method, which may accept no stand-in
                     self._tells = True
         return key in space
 
     def _prints(self, function: types.FunctionType) -> None:
-        """The condition that what a function calls by the name of ``print`` is Python's."""
+        """Guard that the name ``print`` in a function is Python's own."""
         found: Any = function
         if not is_unchanged() or found.__builtins__ is not vars(builtins):
             raise Unknown("it calls print(), which is not Python's")
         self._require(f"{self._tool(is_unchanged)}()")
 
     def _built_in(self, key: str, value: Any) -> None:
-        """Raise unless a built-in function is one that only computes."""
+        """Raise unless a built-in function is pure."""
         self._tells = self._tells or may_tell(value)
         if not is_pure("builtins", key):
             raise Unknown(f"it calls {key}()")
@@ -132,7 +132,7 @@ class Reach(Conditions):
             raise Unknown(f"it reads {key}, which is kept among Python's built-in names")
 
     def _imported(self, key: str, names: Names) -> None:
-        """The conditions on a module that a function imports while it runs."""
+        """Write the conditions on a module that a function imports while it runs."""
         module = sys.modules.get(key)
         if module is None:
             raise Unknown(f"it imports {key}, which has not been imported before")
@@ -145,7 +145,7 @@ class Reach(Conditions):
     def _reached(
         self, value: Any, path: str, chains: Iterable[tuple[str, ...]], place: Place
     ) -> None:
-        """A value of which the function uses what `chains` of attributes lead to."""
+        """Write the conditions on a value of which the function uses `chains` of attributes."""
         if isinstance(value, types.ModuleType):
             name = self._names.get(id(value))
             if name is None:
@@ -165,11 +165,11 @@ class Reach(Conditions):
         library = is_library_module(module)
         space = vars(module)
         if not library:
-            # which answer for attributes that are not there
+            # these answer for missing attributes
             chains |= {(hook,) for hook in _HOOKS & space.keys()}
         for first in sorted({chain[0] for chain in chains if chain}):
             if library and first not in space:
-                # some are loaded when they are first asked for
+                # some are loaded on first access
                 getattr(module, first, None)
             if first not in space:
                 if not library:
@@ -185,7 +185,7 @@ class Reach(Conditions):
             self._reached(value, f"{self._tool(space)}[{first!r}]", rest, place)
 
     def _load(self, module: types.ModuleType, names: frozenset[str] | set[str]) -> None:
-        """Have a library's module what it loads when it is first asked for it."""
+        """Load the attributes that a library's module loads lazily."""
         if not hasattr(module, "__getattr__"):
             return
         for name in names - vars(module).keys() - _HOOKS:
@@ -195,7 +195,7 @@ class Reach(Conditions):
     def _of_library(
         self, module: types.ModuleType, name: str, value: Any, chains: set[tuple[str, ...]]
     ) -> None:
-        """What a function uses of a library, which is there in each call."""
+        """Write the conditions on what a function uses of a library, which is always present."""
         if isinstance(value, types.ModuleType):
             if chains - {()} or is_pure(value.__name__, ""):
                 self._module(value, self._constant(value), chains)
@@ -204,7 +204,7 @@ class Reach(Conditions):
         if is_constant(name, value):
             return
         if is_report(f"{module.__name__}.{name}") and is_unchanged(f"{module.__name__}.{name}"):
-            # Python runs it when all is computed
+            # Python runs it after all computation
             self._require(f"{self._tool(is_unchanged)}({f'{module.__name__}.{name}'!r})")
             return
         if callable(value) and not is_pure(module.__name__, ""):
@@ -228,10 +228,10 @@ class Reach(Conditions):
         self._value(value, path)
 
     def _escaped(self) -> None:
-        """The conditions on modules that are used as objects.
+        """Write the conditions on modules that are used as objects.
 
-        All attributes that are named, and which of them there are: `getattr` and `hasattr` ask for
-        others, too.
+        They cover all attributes that the code names, and which of them exist: `getattr` and
+        `hasattr` look up others, too.
         """
         done: set[tuple[int, str]] = set()
         listed: set[int] = set()

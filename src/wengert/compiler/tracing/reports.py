@@ -1,13 +1,13 @@
-"""Layer 8 · compiler: calls whose effect nothing but people see: ``print``, warnings, logging.
+"""Layer 8 · compiler: calls whose effect only people see: ``print``, warnings, logging.
 
 NOTE [reports]
-Such a call in the middle of a function parts no program in two: Python makes it when all is
-computed (NOTE [what is printed] in `prints`). While a thread traces, what it calls stands in for
-Python's own; so does what looks up attributes of loggers, since others than these methods would
-tell the function what the trace does not know. A call is made as from the place where the function
-has it: a warning counts as one of that line, and a record of logging names it.
+Such a call is not a graph break: Python makes it after all computation (NOTE [what is printed] in
+`prints`). While a thread traces, stand-ins replace Python's functions, and attribute lookup on
+loggers, whose other methods would return what the trace does not know. Each call is made as if from
+its place in the function: a warning counts as one of that line, and a log record names it.
 
-Whoever gets the text may not see that it comes late: streams and handlers are Python's own.
+The receiver of the text must not notice that it comes late: streams and handlers must be Python's
+own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from wengert.tape.modes import current_mode
 __all__ = ["PRINT", "Report", "are_known", "intercepted", "is_report", "is_unchanged"]
 
 PRINT = builtins.print
-"""Python's own."""
+"""Python's own ``print``."""
 
 
 class Report:
@@ -40,9 +40,9 @@ class Report:
 
     Attributes
     ----------
-    name: What is called.
-    call: Makes it here and now.
-    logger, level: Of logging.
+    name: The name of the function.
+    call: Makes the call at once.
+    logger, level: The logger and the level, for logging.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Report:
         self.name, self.call, self.logger, self.level = name, call, logger, level
 
     def later(self, args: Any, kwargs: Any) -> tuple[str, Callable[..., Any]] | str:
-        """To whom it goes, and how it is made with its texts, or why it cannot be made later."""
+        """Return the target and the function to call with the texts later, or why it cannot be."""
         if kwargs:
             return f"it calls {self.name}() with {min(kwargs)}="
         frame = _caller()[0]
@@ -91,7 +91,7 @@ def _warn(kind: type, place: Any, message: str) -> None:
 
 
 def _is_plain_warning(kind: Any) -> bool:
-    """Whether making a warning of a class runs no code of a user."""
+    """Return whether creating a warning of a class runs no user code."""
     return (
         isinstance(kind, type)
         and issubclass(kind, Warning)
@@ -102,18 +102,18 @@ def _is_plain_warning(kind: Any) -> bool:
     )
 
 
-# -- who hears of it -------------------------------------------------------------------------------
+# -- interception ----------------------------------------------------------------------------------
 
 Handler = Callable[[Report, tuple[Any, ...], dict[str, Any]], None]
 _HANDLERS: dict[int, list[Handler]] = {}
 _BUSY: set[int] = set()
-"""The threads in which Python's own is running."""
+"""The threads in which Python's own function is running."""
 _CHANGING = threading.Lock()
 
 
 @contextlib.contextmanager
 def _plainly() -> Iterator[None]:
-    """Let loggers be what they are, in this thread."""
+    """Disable the stand-ins for loggers in this thread."""
     thread = get_ident()
     outermost = thread not in _BUSY
     _BUSY.add(thread)
@@ -138,7 +138,7 @@ def _standing_in(original: Any, report: Report) -> Any:
 
 
 def _caller() -> tuple[Any, int]:
-    """The frame that called what stands in, and how many are between it and the one that asks."""
+    """The frame that called the stand-in, and the number of frames between it and this one."""
     frame: Any = sys._getframe(1)
     depth = 1
     while frame.f_code is not _STAND_IN:
@@ -147,7 +147,7 @@ def _caller() -> tuple[Any, int]:
 
 
 def _from_outside(original: Any) -> Any:
-    """A function that names the line of its caller, as what stands in for it calls it."""
+    """Wrap a function that names its caller's line, for calls from its stand-in."""
 
     def call(*args: Any, **kwargs: Any) -> None:
         if original is _WARN and len(args) > 2:
@@ -172,12 +172,12 @@ _PATCHED = {
     name: (owner, name.split(".")[1], own, _standing_in(own, report))
     for name, (owner, own, report) in _OWN.items()
 }
-"""What is put in place of which functions."""
+"""The functions that are replaced, with their stand-ins."""
 _STAND_IN = _PATCHED["builtins.print"][3].__code__
 
 
 def _is_traced(name: str) -> bool:
-    """Whether it is a function that is traced that wants something of a logger."""
+    """Return whether a traced function is looking up this attribute of a logger."""
     thread = get_ident()
     if thread not in _HANDLERS or thread in _BUSY or name == "__class__":
         return False
@@ -192,7 +192,7 @@ def _give_up(what: str) -> None:
 
 
 def _attribute(logger: Any, name: str) -> Any:
-    """What a logger has by a name: for a function that is traced, what stands in for it."""
+    """Look up an attribute of a logger: its stand-in in a traced function."""
     if not _is_traced(name):
         return object.__getattribute__(logger, name)
     if name in LEVELS and type(logger) in LOGGERS:
@@ -220,7 +220,7 @@ _OF_LOGGERS = {"__getattribute__": _attribute, "__setattr__": _assign, "__delatt
 
 @contextlib.contextmanager
 def intercepted(handler: Handler) -> Iterator[None]:
-    """Let `handler` get what this thread reports."""
+    """Pass the reports of this thread to `handler`."""
     thread = get_ident()
     with _CHANGING:
         _HANDLERS.setdefault(thread, []).append(handler)
@@ -245,17 +245,17 @@ def intercepted(handler: Handler) -> Iterator[None]:
 
 
 def is_unchanged(name: str = "builtins.print") -> bool:
-    """Whether a function that reports is Python's, and not some other that was put in its place."""
+    """Return whether a reporting function is still Python's own, and not replaced."""
     owner, key, own, stand_in = _PATCHED[name]
     return getattr(owner, key) in (own, stand_in)
 
 
 def is_report(name: str) -> bool:
-    """Whether a function of a module is one that reports."""
+    """Return whether a function of a module is a reporting one."""
     return name in _PATCHED
 
 
-# -- where it goes to ------------------------------------------------------------------------------
+# -- targets ---------------------------------------------------------------------------------------
 
 _OWN_STREAMS = frozenset({"_io", "io"})
 _NOTEBOOKS = "ipykernel.iostream"
@@ -269,7 +269,7 @@ _HANDLERS_OF_LOGGING = frozenset(
 
 
 def are_known(targets: Iterable[str]) -> bool:
-    """Whether nothing but writing happens when something is reported there."""
+    """Return whether reports to these targets do nothing but write."""
     return all(map(_is_known, targets))
 
 
@@ -299,7 +299,7 @@ def _shows_plainly() -> bool:
 
 
 def _is_logger(logger: Any, level: int) -> bool:
-    """Whether records of a level go to handlers of Python's own, if they go anywhere."""
+    """Return whether log records of a level go only to Python's own handlers, if anywhere."""
     if type(logger) not in LOGGERS or _has(logger, "handle", "isEnabledFor", "makeRecord"):
         return False
     if not logger.isEnabledFor(level):
@@ -328,7 +328,7 @@ def _is_handler(handler: Any) -> bool:
 
 
 def _has(thing: Any, *names: str) -> bool:
-    """Whether an object has attributes in place of its class's."""
+    """Return whether an object overrides attributes of its class."""
     return not vars(thing).keys().isdisjoint(names)
 
 
@@ -341,7 +341,7 @@ def _is_stream(stream: Any) -> bool:
     kind: Any = type(stream)
     if kind.write is not base.write or kind.flush is not base.flush:
         return False
-    # what it writes to in turn
+    # the stream that it writes to in turn
     below = stream.buffer if base is io.TextIOWrapper else None
     while below is not None:
         if type(below).__module__ not in _OWN_STREAMS:

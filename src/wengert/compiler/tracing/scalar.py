@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: Python numbers that were read off tensors while a function is traced."""
+"""Layer 8 · compiler: stand-ins for Python numbers that a traced function reads off tensors."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from wengert.prims.facet import OPERATOR
 __all__ = ["SMALL", "Scalar", "ended"]
 
 SMALL = 1 << 31
-"""Whole numbers up to this one, in places that change, are inputs of programs."""
+"""Integers up to this, in places that change, are inputs of programs."""
 _MOST = 1 << 62
 _EXACT = 1 << 53
-"""Whole numbers up to this one are floats, too."""
+"""Integers up to this are exact as floats."""
 _HEAP = 1 << 9
-"""The flag of types that Python code has made."""
+"""The flag of types defined in Python."""
 _REMAINDERS = frozenset({"floor_divide", "remainder"})
 
 
 class Scalar:
-    """A number that ``tensor.item()`` gave, which goes on being computed with in the program.
+    """A number read with ``tensor.item()``, which stays a value of the program.
 
-    It passes for a float (or for an int, as the checks of indices need it): arithmetic of floats
-    gives further ones, a comparison is a decision, and whatever needs the number itself
-    (``math.sin``, ``f"{x}"``) makes its exact value one.
+    It passes for a float (or for an int, as checks of indices require): arithmetic on it returns
+    more scalars, a comparison is a decision, and so is any use of its exact value (``math.sin``,
+    ``f"{x}"``).
 
     Attributes
     ----------
     trace: The trace that it belongs to.
-    symbol: The value, without dimensions, as float64 or int64.
-    number: What it is in this run.
-    size: How large a whole number may be in any run, or None if that is not known.
+    symbol: The symbol of its value, zero-dimensional, float64 or int64.
+    number: The number in this run.
+    size: A bound on the magnitude of an integer in any run, or None if unknown.
     """
 
     __slots__ = ("__weakref__", "number", "size", "symbol", "trace")
@@ -52,11 +52,11 @@ class Scalar:
         return type(self.number)
 
     def exact(self) -> Any:
-        """The number, which the rest of the trace depends on."""
+        """Return the number itself and guard it: the rest of the trace depends on it."""
         return self.trace.decide("item", self.symbol)
 
     def __float__(self) -> float:
-        # an object of its own, to be known again
+        # a distinct object, recognised later by identity
         made = float(repr(float(self.number)))
         if type(self.number) is float and self.trace.handed_back(self.symbol, made):
             return made
@@ -92,14 +92,14 @@ class Scalar:
         return np.asarray(self.exact(), dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
-        # where the trace has ended, or never saw the array: a number like others
+        # where the trace has ended, or never saw the array: a plain number
         plain = [arg.exact() if type(arg) is Scalar else arg for arg in args]
         return getattr(ufunc, method)(*plain, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if not hasattr(self.number, name):
             raise AttributeError(f"{type(self.number).__name__!r} object has no attribute {name!r}")
-        # what else a float has: hex, is_integer, as_integer_ratio
+        # other methods of float: hex, is_integer, as_integer_ratio
         return getattr(self.exact(), name)
 
     @property
@@ -109,7 +109,7 @@ class Scalar:
 
     @property
     def imag(self) -> Any:
-        """Nothing."""
+        """The imaginary part, 0."""
         return type(self.number)(0)
 
     def _with(self, name: str, other: Any, swapped: bool) -> Any:
@@ -118,7 +118,7 @@ class Scalar:
         if type(other) is bool:
             other = int(other)
         if type(other) not in (Scalar, int, float):
-            # what is written in C may take nothing but numbers
+            # types defined in C may accept real numbers only
             known = isinstance(other, numbers.Number) or not type(other).__flags__ & _HEAP
             return self._exactly(name, other, swapped) if known else NotImplemented
         left, right = (other, self) if swapped else (self, other)
@@ -137,7 +137,7 @@ class Scalar:
         return self.trace.number_of(name, *operands, size=size)
 
     def is_small(self) -> bool:
-        """Whether a whole number that was read off a tensor is one of usual size."""
+        """Return whether an integer read off a tensor has a usual magnitude."""
         ends = (("le", SMALL), ("ge", -SMALL))
         compared = self.trace.compared
         return all(
@@ -145,12 +145,12 @@ class Scalar:
         )
 
     def _exactly(self, name: str, other: Any, swapped: bool) -> Any:
-        """The same of numbers that the rest of the trace depends on."""
+        """Compute with the exact numbers, which are guarded."""
         left, right = (_exact(other), self.exact()) if swapped else (self.exact(), _exact(other))
         return getattr(operator, f"__{_NAMES[name]}__")(left, right)
 
     def _divisible(self, divisor: Any) -> bool:
-        """Whether Python would divide by it."""
+        """Return whether Python would divide by `divisor`, which is a decision."""
         if isinstance(divisor, int | float):
             return divisor != 0
         return bool(self.trace.decide("bool", divisor))
@@ -213,7 +213,7 @@ def _comparison(name: str) -> Any:
 
 _OF_TWO = [(prim, name) for prim, name in OPERATOR.items() if name and len(prim.args) == 2]
 _NAMES = {prim.name: name for prim, name in _OF_TWO}
-"""Python's names of the operators that primitives are, and of others between whole numbers."""
+"""Python's names of the operators that are primitives, and of other operators on integers."""
 for _name in ("lshift", "rshift"):
     _NAMES[f"bitwise {_name}"] = _name
     setattr(Scalar, f"__{_name}__", _arithmetic(f"bitwise {_name}", False))
@@ -229,7 +229,7 @@ for _prim, _name in _OF_TWO:
 
 
 def _exact(value: Any) -> Any:
-    """A number itself, which the rest of the trace depends on."""
+    """Return a number itself and guard it."""
     return value.exact() if issubclass(type(value), Scalar) else value
 
 
@@ -238,7 +238,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _size_of(name: str, left: int | None, right: int | None) -> int | None:
-    """How large the result of whole numbers may be."""
+    """Bound the magnitude of an integer result."""
     if left is None or right is None:
         return None
     return left * right if name == "mul" else left + right
@@ -253,7 +253,7 @@ def _size(value: Any) -> int | None:
 
 
 def _as_float(value: Any) -> Any:
-    """A number as a float, or the symbol of one; None if that is not exact, or not known to be."""
+    """Convert a number to a float or the symbol of one; None unless known to be exact."""
     if type(value) is float:
         return value
     if not _is_whole(value):
@@ -265,7 +265,7 @@ def _as_float(value: Any) -> Any:
 
 
 class _Ended(Scalar):
-    """A number of a trace that has ended: one like others."""
+    """A scalar whose trace has ended: a plain number."""
 
     __slots__ = ()
 
@@ -295,7 +295,7 @@ class _Ended(Scalar):
 
 
 def ended(scalar: Scalar) -> None:
-    """Let a scalar be a number like others, and know nothing of its trace."""
+    """Detach a scalar from its trace, so that it acts as a plain number."""
     scalar.trace = scalar.symbol = None
     _CLASS.__set__(scalar, _Ended)
 

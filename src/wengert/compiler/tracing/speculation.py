@@ -1,12 +1,12 @@
-"""Layer 8 · compiler: programs that search for NaN only once there is any.
+"""Layer 8 · compiler: programs that search for NaN only once some appears.
 
 NOTE [speculation]
-A backward pass that is traced searches for NaN below masks always (see NOTE [masked branches] in
+A traced backward pass always searches for NaN below masks (see NOTE [masked branches] in
 `wengert.tape.masked`): ``where(isnan(x) & (g == 0), 0, x)`` after each product costs as much as the
-product. Nearly always there is none. So a program first runs with `x` in place of such a
-choice. NaN in any `x` shows in what is computed of it as long as the operations keep NaN
-(`KEEPS_NAN`); values that others take, and outputs, are looked at once the program has run. If one
-holds NaN the program runs again, as it was traced, and so do all later calls.
+product. Nearly always there is no NaN. So a program first runs with `x` in place of each such
+``where``. NaN in an `x` propagates to results as long as the operations keep NaN (`KEEPS_NAN`);
+outputs, and values that other operations read, are checked after the run. If one holds NaN, the
+program runs again as traced, and so do all later calls.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from wengert.tape.masked import nan_in
 __all__ = ["speculated"]
 
 _LEAST = 8192
-"""Looking costs some microseconds, in which so many elements are searched (`det` 5: 2 of 6.7)."""
+"""A check costs microseconds, in which so many elements are searched (`det` 5: 2 of 6.7)."""
 
 Finish = Callable[[Program], tuple[Program, Any]]
 
 
 def speculated(program: Program, finish: Finish) -> tuple[Program, Any]:
-    """What `finish` makes of a program, without searches for NaN as long as there is none."""
+    """Apply `finish` to a program that skips its searches for NaN until some appears."""
     found = _without_searches(program)
     if found is None:
         return finish(program)
@@ -41,14 +41,14 @@ def speculated(program: Program, finish: Finish) -> tuple[Program, Any]:
 
 
 class _Speculated:
-    """Runs a program without its searches for NaN until there is any.
+    """Runs a program without its searches for NaN until some appears.
 
     Parameters
     ----------
-    plain: What runs it without.
+    plain: The executable without searches.
     count: The number of its outputs; those of `plain` begin with them.
-    looked: Which outputs of `plain` must not hold NaN.
-    make: Makes what runs it with them.
+    looked: The places of the outputs of `plain` that must not hold NaN.
+    make: Builds the executable with searches.
     """
 
     def __init__(
@@ -79,9 +79,9 @@ class _Speculated:
 
 
 def _without_searches(program: Program) -> tuple[Program, list[int]] | None:
-    """The program without searches for NaN, and which of its outputs tell that there is any.
+    """The program without searches for NaN, and the outputs by which NaN is detected.
 
-    None if there are few searches, or looking at the outputs costs as much.
+    None if there are few searches, or checking the outputs costs as much.
     """
     given = [step for step in program.steps if isinstance(step, Step)]
     searched = _searched(given)
@@ -101,12 +101,12 @@ def _without_searches(program: Program) -> tuple[Program, list[int]] | None:
     if 2 * sum(sizes[0]) > sum(sizes[1]):
         return None
     outputs += [value for value in shown if value not in outputs]
-    # without its writes, for the inputs may be needed again
+    # without writes, since the inputs may be needed again
     return Program(program.inputs, needed, outputs), [outputs.index(value) for value in shown]
 
 
 def _searched(steps: Sequence[Step]) -> dict[Value, Value]:
-    """What the program searches for NaN: for each value with something else in its place, it."""
+    """The values that the program searches for NaN, by the value with NaN replaced."""
     made: dict[Value, Step] = {}
     found: dict[Value, Value] = {}
     for step in steps:
@@ -122,7 +122,7 @@ def _searched(steps: Sequence[Step]) -> dict[Value, Value]:
 
 
 def _shown(steps: Sequence[Any], outputs: Sequence[Value], values: set[Value]) -> list[Value]:
-    """Some values that hold NaN if one of `values` does and it matters."""
+    """Values that hold NaN if one of `values` does and that affects the outputs."""
     keeping = set(values)
     shown: dict[Value, None] = {}
     for step in steps:

@@ -1,22 +1,22 @@
-"""Layer 8 · compiler: the state of Python at a decision, and whether it is one that was met before.
+"""Layer 8 · compiler: the state of Python at a decision, to recognise repetitions.
 
 NOTE [states]
-``while b.norm() < 1000: b = b * 2`` comes to the same decision again and again, with another `b`.
-If nothing else has changed, what follows is the same function of `b`, and one block of code serves
-all repetitions. What else there is: where each function on the stack stands, and what its local
-variables hold; and what the function reaches besides. The local variables are looked at, down to
-the elements of containers and the attributes of objects, as NOTE [objects] says: tensors are the
-*slots* of a state, everything else is its key. What the function reaches besides has to be as it
-was when the trace began (`Surroundings`). Where anything is not known, there is no state, and a
-decision is no repetition of any other.
+``while b.norm() < 1000: b = b * 2`` reaches the same decision again and again, with another `b`.
+If nothing else has changed, the rest is the same function of `b`, and one block of code serves
+all iterations. The rest of the state is the instruction at which each function on the stack stands,
+its local variables, and what else the function reaches. The local variables are walked, down to the
+elements of containers and the attributes of objects, as NOTE [objects] says: tensors are the
+*slots* of a state, everything else is its key. What else the function reaches must be as it was
+when the trace began (`Surroundings`). Where anything is unknown, there is no state, and the
+decision is not a repetition of any other.
 
-Not to be seen are the iterators of ``for`` loops, and what functions in C are about that call back
-(``sorted(parts, key=f)``). Where these stand follows from the decision before and from its outcome;
-so a state is known by these, too, where they are underway, unless all that happened since took
-place in a function that is called from there (`Path`). So what a function comes back to while it is
-called in a ``for`` loop is known to be the same, and what it comes to in another round is not.
-Values that lie on the interpreter's stack are not to be seen either, but are missed: a block that
-reads what is in no slot is taken for no repetition (see `wengert.compiler.tracing.graph`).
+Two things are hidden: the iterators of ``for`` loops, and the progress of C functions that call
+back (``sorted(parts, key=f)``). Their progress follows from the previous decision and its outcome.
+So where one is under way, these are part of the key, unless everything since then happened in a
+function that is called from there (`Path`). Hence a loop in a function that a ``for`` loop calls is
+recognised within one iteration of the ``for`` loop, but not across its iterations. Values on the
+interpreter's stack are hidden, too, but their absence is noticed: a block that reads a value in no
+slot is not taken for a repetition (see `wengert.compiler.tracing.graph`).
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ __all__ = ["Path", "State", "Surroundings", "is_one", "state_of"]
 _DEPTH = 16
 _MOST = 2000
 MOST_STATES = 2000
-"""A trace with decisions in more states than this would take longer to compile than it saves."""
+"""A trace with decisions in more states than this takes longer to compile than it saves."""
 _WAYS = 2000
-"""So many decisions of ``for`` loops are told apart; a function with more of them is unrolled."""
+"""The most decisions of ``for`` loops to distinguish; with more, the function is unrolled."""
 _PLAIN = frozenset({type(None), int, str, bool, bytes, float, complex, range})
 _CALLERS = {
     *(function.__name__ for function in (map, filter, sorted, max, min, sum, any, all)),
@@ -59,19 +59,19 @@ _CALLERS = {
     *("vectorize", "frompyfunc", "apply_along_axis", "apply_over_axes", "fromfunction"),
     *("piecewise", "nsmallest", "nlargest", "merge", "bisect", "bisect_left", "insort"),
 }
-"""Functions in C that call others in the middle of what they are about."""
+"""C functions that call back into Python."""
 _CALLING = frozenset({"reduce", "accumulate", "sort", "starmap", "sub"})
-"""Methods, or functions of modules, that do."""
+"""Methods, or functions of modules, that call back."""
 
 
 class Surroundings:
-    """What a function reaches besides its local variables, as it was when its trace began.
+    """A snapshot of what a function reaches besides its local variables, at the trace's start.
 
     Parameters
     ----------
-    walked: Objects that have parts.
-    looked_up: Where names were looked up: namespaces with the names; then with what was there.
-    arrays: NumPy's arrays.
+    walked: The objects that have parts.
+    looked_up: The lookups, as pairs of a namespace and a name.
+    arrays: The NumPy arrays.
     """
 
     def __init__(
@@ -90,12 +90,12 @@ class Surroundings:
         return id(thing) in self._known
 
     def parts(self) -> Iterator[tuple[Any, list[Any]]]:
-        """The objects, each with what it consisted of."""
+        """Yield the objects, each with its parts at that time."""
         for thing, (_, parts) in self._walked:
             yield thing, parts[len(read(thing).same) :]
 
     def hold(self, kind: type) -> bool:
-        """Whether there is an object of a class now in what was looked at."""
+        """Return whether the places looked at now hold an object of a class."""
         try:
             found = [part for thing, _ in self._walked for part in _shallow(thing)[1]]
         except (AttributeError, LookupError, Unknown):
@@ -104,11 +104,11 @@ class Surroundings:
         return any(type(part) is kind for part in found)
 
     def is_written(self, array: Any) -> bool:
-        """Whether an array that is known holds something else than when the trace began."""
+        """Return whether a known array has changed since the trace began."""
         return any(a is array and content_of(a) != before for a, before in self._arrays)
 
     def are_still(self) -> bool:
-        """Whether everything is as it was."""
+        """Return whether everything is unchanged."""
         try:
             return (
                 all(space[name] is value for space, name, value in self.looked_up)
@@ -120,7 +120,7 @@ class Surroundings:
 
 
 def _shallow(thing: Any) -> tuple[list[Any], list[Any]]:
-    """The plain values that an object is known by, and the objects that it leads to."""
+    """The plain values that identify an object, and the objects that it refers to."""
     reading = read(thing)
     facts = [part.value for part in reading.facts]
     parts = [part.value for part in reading.same]
@@ -143,25 +143,25 @@ def _is_alike(mine: tuple[list[Any], list[Any]], yours: tuple[list[Any], list[An
 
 
 def is_one(mine: Any, yours: Any) -> bool:
-    """Whether two objects are one, or equal numbers or the like."""
+    """Return whether two objects are identical, or equal plain values."""
     return mine is yours or (
         type(mine) is type(yours) and type(mine) in _PLAIN and repr(mine) == repr(yours)
     )
 
 
 class State:
-    """What decides how a function goes on.
+    """The state that determines how a function continues.
 
     Attributes
     ----------
-    key: All but the values; equal keys mean equal states up to these.
+    key: Everything but the values; equal keys mean equal states up to the values.
     values: The values of the slots.
-    tensors: Those tensors among the slots that have a history, by the place of their slot.
-    edges: The histories that they had.
-    mark: A sequence number between the nodes that were recorded before, and after.
-    holders: While the decision is taken, what holds the values: symbols, scalars, or None.
-    frames: And the functions that are running, the outermost first.
-    hidden: Numbers that stand for what is hidden in these (see `Path`).
+    tensors: The tensors in the slots that have a history, by the place of their slot.
+    edges: Their histories at that time.
+    mark: A sequence number between the nodes recorded before and after.
+    holders: During the decision, the objects that hold the values: symbols, scalars, or None.
+    frames: During the decision, the frames of the running functions, the outermost first.
+    hidden: Numbers that stand for what is hidden in these frames (see `Path`).
     """
 
     __slots__ = ("edges", "frames", "hidden", "holders", "key", "mark", "tensors", "values")
@@ -184,11 +184,11 @@ class State:
         self.hidden = hidden
 
     def let_go(self) -> None:
-        """Keep nothing of what the function is about."""
+        """Drop all references to the objects and frames of the function."""
         self.holders = self.frames = ()
 
     def is_kept(self) -> bool:
-        """Whether its tensors still have the histories that they had, and no hooks."""
+        """Return whether its tensors still have the same histories, and no hooks."""
         return all(
             tensor._edge is self.edges[place] and not _has_hooks(tensor)
             for place, tensor in self.tensors.items()
@@ -204,11 +204,11 @@ def _has_hooks(tensor: Any) -> bool:
 
 
 class Path:
-    """How a function came to a decision, as far as that says what is not to be seen.
+    """The path to a decision, as far as it determines the hidden state.
 
     Parameters
     ----------
-    numbers: For each state and outcome that were followed by something hidden, a number.
+    numbers: A number for each pair of state and outcome that hidden state follows from.
     """
 
     def __init__(self, numbers: dict[Any, int] | None = None) -> None:
@@ -220,29 +220,29 @@ class Path:
         self._unknown = 0
 
     def is_endless(self, state: State | None) -> bool:
-        """Whether decisions have come in so many states that more traces would not end them."""
+        """Return whether decisions met so many states that more traces would not cover them."""
         self._unknown += state is None
         return len(self._met) + self._unknown > MOST_STATES
 
     def met(self, key: Any) -> Any:
-        """A key of a state, which is one object for all states that are equal: it is large."""
+        """Intern the key of a state: keys are large, and equal states share one object."""
         return self._met.setdefault(key, key)
 
     def still(self, frames: Sequence[FrameType]) -> int:
-        """How many of the functions that are running, the outermost first, have stood still.
+        """The number of running functions, from the outermost, that did not advance.
 
-        That is since the last decision.
+        They are compared to the last decision.
         """
         same = 0
         for mine, yours in zip(self._frames, frames, strict=False):
             if mine is not yours:
                 break
             same += 1
-        # the innermost of those that were running all the time may have got on
+        # the innermost frame that both have may have advanced
         return max(same - 1, 0)
 
     def hidden(self, frames: Sequence[FrameType], places: Sequence[int]) -> list[int | None]:
-        """Numbers that stand for what is hidden in those of some functions that `places` says."""
+        """Return the numbers for what is hidden in the frames that `places` lists."""
         if places and len(self._numbers) > _WAYS:
             raise Unknown("there are too many ways to its decisions")
         still = self.still(frames)
@@ -256,17 +256,17 @@ class Path:
         ]
 
     def decided(self, state: State, outcome: Any) -> None:
-        """Go on from a decision."""
+        """Continue the path from a decision."""
         self._frames, self._hidden = state.frames, state.hidden
         self._last = state.key, outcome
 
     def end(self) -> None:
-        """Let go of what was running."""
+        """Drop the frames."""
         self._frames = ()
 
 
 def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
-    """The state of the functions that are running, down to the one whose code is `until`."""
+    """The state of the running functions, down to the one whose code is `until`, or None."""
     if not trace.surroundings.are_still():
         return None
     reader = _Reader(trace)
@@ -301,7 +301,7 @@ def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
 
 
 class _Reader:
-    """Reads what variables hold."""
+    """Reads the contents of variables into keys and slots."""
 
     def __init__(self, trace: Any) -> None:
         self.trace = trace
@@ -311,7 +311,7 @@ class _Reader:
         self._seen: dict[int, int] = {}
 
     def key(self, thing: Any, depth: int, fresh: bool = False) -> Any:
-        """What is to be compared of a thing; the values in it become slots."""
+        """Return the key of a thing; the values in it become slots."""
         kind = type(thing)
         if kind in _PLAIN:
             return (kind, repr(thing))
@@ -332,7 +332,7 @@ class _Reader:
             known = any(thing is tensor for tensor in self.trace.reached)
             return self._tensor(thing), None if known else self._carried(thing, depth)
         if kind is dict and not thing:
-            # that of the attributes of most functions
+            # the attributes of most functions
             return (kind,)
         reading = read(thing)
         if reading.by == "value":
@@ -352,7 +352,7 @@ class _Reader:
                 raise Unknown("it belongs to a level")
             return (edge, self._payload(payload))
         if not isinstance(payload, Sym):
-            # a constant, or one that nothing has been computed with
+            # a constant, or an array that the trace has not used
             return ("array", id(payload), None if tensor._vc is None else tensor._vc[0])
         edge = "none" if tensor._edge is None else "leaf" if tensor._edge is LEAF else "node"
         place = self._slot(payload.value, payload)
@@ -362,7 +362,7 @@ class _Reader:
         return (payload.dtype, payload.shape, edge, *given)
 
     def _carried(self, tensor: Any, depth: int) -> Any:
-        """What is to be compared of what a tensor carries with it, besides its value."""
+        """Return the key of a tensor's state besides its value."""
         if getattr(tensor, "__dict__", None):
             raise Unknown("a tensor has attributes of its own")
         ext = tensor._ext
@@ -374,7 +374,7 @@ class _Reader:
         return ext.base is None, ext.no_write, ext.stale, ext.retains, ext.name, grad
 
     def _payload(self, payload: Any) -> Any:
-        """What a value under transforms holds."""
+        """Return the key of the payload of a tensor under transforms."""
         if isinstance(payload, Lifted) and not payload.traced:
             levels = [level.number for level in PORTS.levels()]
             if payload.owner.number not in levels:
@@ -387,7 +387,7 @@ class _Reader:
         return id(payload)
 
     def memory(self) -> Iterator[Any]:
-        """What the memory of the environment holds, as far as it was written to."""
+        """Make slots of the environment's memory that was written to; yield what was written."""
         for symbol in self.trace.given:
             writes = symbol.storage.writes
             if writes:
@@ -402,7 +402,7 @@ class _Reader:
         return len(self.values) - 1
 
     def pattern(self) -> Any:
-        """Which slots are equal, inputs, or constants."""
+        """Return which slots are equal, inputs, or constants."""
         first: dict[Any, int] = {}
         found: list[Any] = []
         inputs = {symbol.storage.origin: i for i, symbol in enumerate(self.trace.given)}
@@ -416,7 +416,7 @@ class _Reader:
         return tuple(found)
 
     def sharing(self) -> Any:
-        """Which slots show the memory of an input, or of each other, and what they show of it."""
+        """Return which slots alias an input or each other, and by which views."""
         given = {~i: symbol for i, symbol in enumerate(self.trace.given)}
         held = {id(thing): i for i, thing in enumerate(self.holders) if type(thing) is Sym}
         for symbol in given.values():
@@ -430,11 +430,11 @@ class _Reader:
 
 
 _NOTHING = (True, None, False, False, None, None)
-"""What nearly all tensors carry with them."""
+"""The state of nearly all tensors besides their values."""
 
 
 def _frozen(thing: Any) -> Any:
-    """A plain value that can be a key."""
+    """Return a hashable plain value."""
     if type(thing) not in (list, tuple):
         return thing
     return tuple([part if type(part) is str else _frozen(part) for part in thing])
@@ -446,21 +446,21 @@ def _bits(number: Any) -> Any:
 
 @functools.lru_cache(512)
 def _calls_back(code: CodeType) -> bool:
-    """Whether a function may be in the middle of one in C that calls others."""
+    """Return whether a function may be inside a C function that calls back."""
     names = names_of(code)
     return not _CALLERS.isdisjoint(names.read) or not _CALLING.isdisjoint(names.attributes)
 
 
 @functools.lru_cache(512)
 def _positions(code: CodeType) -> list[Any]:
-    """The places in the source of all instructions, which the interpreter may specialise."""
+    """The source positions of all instructions, which the interpreter may specialise."""
     return list(code.co_positions())
 
 
 @functools.lru_cache(4096)
 def _is_in_for(code: CodeType, offset: int) -> bool:
-    """Whether a ``for`` loop reaches over an offset."""
-    # most have none, and reading all instructions takes long
+    """Return whether an offset lies in a ``for`` loop."""
+    # most code has none, and decoding all instructions is slow
     return dis.opmap["FOR_ITER"] in code.co_code[::2] and any(
         step.offset <= offset < step.argval
         for step in instructions_of(code)[0]

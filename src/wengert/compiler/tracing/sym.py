@@ -1,17 +1,17 @@
-"""Layer 8 · compiler: symbols, which are real arrays and values of a program at once.
+"""Layer 8 · compiler: symbols, which are both real arrays and values of a program.
 
 NOTE [values of a trace]
-A `Sym` is the payload of a tensor while its function is traced: a real array, and the `Value` of
-the program that stands for it. Every primitive on such payloads runs its kernel, so that whatever
-the function decides, it decides on what is there; and adds a step to the trace. What reads the
-values out of the arrays (``bool(t)``, ``t.item()``) becomes a guard; what hands them to other
-software ends the trace, not the function (`Trace.escape`).
+A `Sym` is the payload of a tensor during tracing: a real array, and the `Value` of the program (an
+SSA value) that stands for it. Every primitive on such payloads runs its kernel, so that the
+function takes its decisions on real data, and adds a step to the trace. Reading elements
+(``bool(t)``, ``t.item()``) becomes a guard; handing them to other software ends the trace, not the
+function (`Trace.escape`).
 
 NOTE [memory of a trace]
-Writes reach the real arrays, so views among these show them by themselves. For the program, which
-knows no memory, a `Sym` belongs to a `Storage` and says by which views it shows it: after a write
-the storage has another value, and those who show a part of it take theirs again when asked. Inputs
-that share memory have a storage each, which is a window of a whole (NOTE [layouts] in
+Writes go to the real arrays, so views among these see them. The program has no memory, only
+values. So each `Sym` belongs to a `Storage`, with the chain of views that leads from there to it.
+After a write the storage has a new value, and its views recompute theirs on demand. Inputs that
+share memory have a storage each, which is a window of a whole (NOTE [layouts] in
 `wengert.compiler.tracing.memory`): a write goes to the whole, and all of its windows follow.
 """
 
@@ -34,19 +34,19 @@ __all__ = ["Storage", "Sym"]
 
 
 class Storage:
-    """Memory that several payloads may show parts of.
+    """Memory that several payloads may be views of.
 
     Attributes
     ----------
-    value: What is in it now.
-    writes: How often it has been written to.
-    origin: The input of the program that is this memory, if it is one.
+    value: Its current value.
+    writes: The number of writes to it.
+    origin: The input of the program that is this memory, or None.
     touched
-        Whether something was written by way of this storage, not of another one of the same memory.
+        Whether a write went through this storage, and not through another one of the same memory.
     whole: The storage of all inputs that share this memory, or None.
     window
-        The steps that lead from the whole to this part of it, as (primitive, parameters); None if
-        these cannot be said.
+        The views that lead from the whole to this part, as (primitive, parameters); None if no
+        views express it.
     """
 
     __slots__ = ("origin", "touched", "value", "whole", "window", "writes")
@@ -60,7 +60,7 @@ class Storage:
         self.window: tuple[tuple[Primitive, dict[str, Any]], ...] | None = ()
 
     def follow(self, trace: Any) -> None:
-        """Show what was written to the whole."""
+        """Update to what was written to the whole."""
         whole = self.whole
         if whole is not None and whole.writes != self.writes and self.window is not None:
             self.value = trace.shown(whole.value, self.window)
@@ -68,13 +68,13 @@ class Storage:
 
 
 class Sym(LiftedArray):
-    """An array with the value of a program that stands for it (see NOTE [values of a trace]).
+    """An array together with its value in the program (see NOTE [values of a trace]).
 
     Attributes
     ----------
     array: The array.
     trace: The trace that it belongs to.
-    chain: The views, as (primitive, parameters), by which it shows its memory.
+    chain: The views, as (primitive, parameters), that lead from its storage to it.
     """
 
     __slots__ = ("_seen", "_storage", "_value", "array", "chain", "trace")
@@ -98,7 +98,7 @@ class Sym(LiftedArray):
 
     @property
     def storage(self) -> Storage:
-        """The memory, which few are asked for."""
+        """The storage, created on demand since few symbols need one."""
         found = self._storage
         if found is None:
             found = self._storage = Storage(self._value)
@@ -108,7 +108,7 @@ class Sym(LiftedArray):
 
     @property
     def value(self) -> Value:
-        """The value of the program, as after the last write to the memory."""
+        """The value of the program, as of the last write to the memory."""
         storage = self._storage
         if storage is not None:
             if storage.whole is not None:
@@ -120,15 +120,15 @@ class Sym(LiftedArray):
 
     @property
     def memory(self) -> Storage | None:
-        """What holds the elements, which is one for all that show them; None if unasked for."""
+        """The memory of the elements, which all of its views share; None if never requested."""
         storage = self._storage
         return storage if storage is None or storage.whole is None else storage.whole
 
     @property
     def alone(self) -> Storage | bool | None:
-        """Its memory, if nobody has written to it and it shows all of it; None otherwise.
+        """Its storage, if that was never written to and this symbol is all of it; else None.
 
-        True if nobody has asked for it, so that no other symbol shows it.
+        True if the storage was never requested, so that no other symbol shares it.
         """
         storage = self._storage
         if storage is None:
@@ -136,7 +136,7 @@ class Sym(LiftedArray):
         known = self.chain or storage.writes or storage.whole or storage.origin
         return storage if not known else None
 
-    # -- what operations ask of an array -----------------------------------------------------------
+    # -- the array interface that operations use ---------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]  # follows from the array
@@ -151,30 +151,30 @@ class Sym(LiftedArray):
 
     @property
     def of_input(self) -> bool:
-        """Whether this shows memory of an input of the program."""
+        """Whether this is a view of the memory of an input of the program."""
         storage = self._storage
         return storage is not None and storage.origin is not None
 
     def look(self) -> None:
-        """Note that how an input lies in memory decides on something."""
+        """Note that the function depends on the memory layout of an input."""
         if self.of_input:
             self.trace.looked.add(self._storage)
 
     @property
     def flags(self) -> Any:
-        """How the values lie in memory, which for inputs becomes a condition of the trace."""
+        """The memory layout flags, which the trace guards for inputs."""
         self.look()
         return self.array.flags
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The steps in memory, in bytes, a condition as `flags` is."""
+        """The strides in bytes, which the trace guards for inputs."""
         self.look()
         return tuple(self.array.strides)
 
     def placed(self) -> Sym:
         if self.array.__class__ is not np.ndarray:
-            # a number of NumPy's, which cannot be written to
+            # a NumPy scalar, which cannot be written to
             self.array = np.asarray(self.array)
         return self
 
@@ -193,11 +193,11 @@ class Sym(LiftedArray):
         return self._namespace.real(self) if self.dtype.kind == "c" else self
 
     def contents(self) -> Iterable[Any]:
-        """Nothing that belongs to another transform."""
+        """Nothing: no payload of another transform is in it."""
         return ()
 
     def constant(self) -> Any:
-        """The value itself: there are no tangents."""
+        """The symbol itself: there are no tangents."""
         return self if self.trace.active else self.array
 
     def reshape(self, *shape: Any) -> Any:
@@ -205,7 +205,7 @@ class Sym(LiftedArray):
         return self._namespace.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
 
     def __getattr__(self, name: str) -> Any:
-        # other threads use tensors that hold symbols, too, and what they compute is not traced
+        # other threads may use tensors that hold symbols; what they compute is not traced
         if name.startswith("__") or self.trace.active:
             raise AttributeError(f"'Sym' object has no attribute {name!r}")
         return getattr(self.array, name)
@@ -223,13 +223,13 @@ class Sym(LiftedArray):
         text: str | None = self.trace.tensor_written(tensor, name)
         return text
 
-    # -- what decides on values --------------------------------------------------------------------
+    # -- decisions ---------------------------------------------------------------------------------
 
     def __bool__(self) -> bool:
         return bool(self.trace.decide("bool", self))
 
     def item(self) -> Any:
-        """The only element: a number of the program if it is a float, else a decision."""
+        """Return the only element: a number of the program if it is a float, else a decision."""
         if self.array.size == 1:
             kind = self.dtype.kind
             if kind == "f" or (
@@ -239,20 +239,20 @@ class Sym(LiftedArray):
         return self.trace.decide("item", self)
 
     def any(self) -> Any:
-        """Whether any element is true."""
+        """Return whether any element is true."""
         return bool(self._namespace.any(self, dim=tuple(range(self.ndim)), keepdim=False))
 
     def all(self) -> Any:
-        """Whether every element is true."""
+        """Return whether every element is true."""
         return bool(self._namespace.all(self, dim=tuple(range(self.ndim)), keepdim=False))
 
     def min(self, axis: Any = None) -> Any:
-        """The least element, or those along `axis`."""
+        """Return the minimum, of all elements or along `axis`."""
         found = self._namespace.amin(self, dim=_axes(self, axis), keepdim=False)
         return self.trace.scalar(found) if axis is None else found
 
     def max(self, axis: Any = None) -> Any:
-        """The greatest element, or those along `axis`."""
+        """Return the maximum, of all elements or along `axis`."""
         found = self._namespace.amax(self, dim=_axes(self, axis), keepdim=False)
         return self.trace.scalar(found) if axis is None else found
 
@@ -260,7 +260,7 @@ class Sym(LiftedArray):
         return self.trace.escape(self, how)
 
     def tolist(self) -> Any:
-        """The values as Python's: a few as `item` gives them; more end the trace."""
+        """Return the elements as Python numbers: a few like `item`; more end the trace."""
         if not self.trace.active or not self.array.size:
             return self.array.tolist()
         if self.array.size > _LISTED:
@@ -323,7 +323,7 @@ class Sym(LiftedArray):
 
 
 _LISTED = 64
-"""So many elements go on as numbers of the program, one by one."""
+"""The most elements that become separate numbers of the program."""
 
 
 def _axes(value: Sym, axis: Any) -> tuple[int, ...]:
@@ -333,7 +333,7 @@ def _axes(value: Sym, axis: Any) -> tuple[int, ...]:
 
 
 def _infix(name: str, left: Any, right: Any) -> Any:
-    """What an operator of NumPy's arrays computes."""
+    """Compute an operator as NumPy's arrays do."""
     if isinstance(left, Lifted) and isinstance(right, Lifted):
         other = left if isinstance(right, Sym) else right
         if not isinstance(other, Sym):
@@ -353,7 +353,7 @@ def _infix(name: str, left: Any, right: Any) -> Any:
 
 
 def _product(left: Sym, right: Sym) -> Any:
-    """``left @ right``, by the primitives that it consists of."""
+    """Compute ``left @ right`` from primitives."""
     S = Sym._namespace
     if left.ndim == 1 or right.ndim == 1:
         rows = S.unsqueeze(left, dim=0) if left.ndim == 1 else left
@@ -377,7 +377,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _operator(name: str, swapped: bool) -> Any:
-    """An operator as a method; that of two symbols of one dtype is most often asked for."""
+    """Return an operator as a method, with a fast path for two symbols of one dtype."""
 
     def method(self: Sym, other: Any) -> Any:
         if other.__class__ is Sym and other.array.dtype is self.array.dtype and name != "matmul":

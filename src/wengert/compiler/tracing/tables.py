@@ -1,8 +1,8 @@
-"""Layer 8 · compiler: programs of very many inputs, which take them as the rows of a few tables.
+"""Layer 8 · compiler: programs with very many inputs, which take them as the rows of a few tables.
 
-The last block of a long loop that was traced decision by decision reads something of every block
-before it. One by one, thousands of inputs take native code that is long, and slow to compile; as
-rows of a table, which repetitions read at steady distances, they are rolled up with these.
+The last block of a long loop that was traced decision by decision reads values of every block
+before it. Thousands of separate inputs need native code that is long and slow to compile. As rows
+of a table, which the repeated steps read at a constant stride, they are rolled into a loop.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from wengert.prims.table import TABLE
 
 __all__ = ["finished"]
 
-# from so many inputs on, and so many that are alike
+# at least so many inputs, and so many of one kind
 _MANY = 256
 _ALIKE = 16
 
 
 class Tabled:
-    """Runs a program whose inputs were gathered in tables.
+    """Runs a program whose inputs are gathered in tables.
 
     Parameters
     ----------
-    executable: What runs it: it takes the inputs that are left, and then the tables.
-    single: The places of the inputs that are left.
-    tables: The places of those that are rows of a table.
+    executable: The executable, which takes the remaining inputs, then the tables.
+    single: The places of the remaining inputs.
+    tables: For each table, the places of the inputs that are its rows.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class Tabled:
         return getattr(self._executable, "machine", None)
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
-        """The outputs for these inputs."""
+        """Run the program on the inputs."""
         given = [arrays[k] for k in self._single]
         given += [np.array([arrays[k] for k in rows]) for rows in self._tables]
         return self._executable(given)
 
     def describe(self) -> Description:
-        """What it consists of."""
+        """Describe the executable."""
         description: Description = self._executable.describe()
         return description
 
@@ -60,7 +60,7 @@ class Tabled:
 def finished(
     program: Program, finish: Callable[[Program], tuple[Program, Any]]
 ) -> tuple[Program, Any]:
-    """What `finish` makes of a program, by way of tables if it has very many inputs."""
+    """Apply `finish` to a program, with tables if it has very many inputs."""
     if len(program.inputs) < _MANY:
         return finish(program)
     places = {value: k for k, value in enumerate(program.inputs)}

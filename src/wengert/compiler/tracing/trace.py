@@ -1,9 +1,9 @@
 """Layer 8 · compiler: running a function once, on values that note what is computed with them.
 
 NOTE [what ends a trace]
-A trace must say all that the function does. Where it cannot (values reach software that notes
-nothing, randomness of unknown source, memory that changes hands), the function still runs to its
-end, on the real arrays, and does what it would have done; only the trace is lost. The first reason
+A trace must record all that the function does. Where it cannot (values reach software that is not
+traced, randomness of unknown source, memory that changes hands), the function still runs to its
+end on the real arrays, and does what it would have done; only the trace is lost. The first reason
 is kept, with the line of the user's program (`Trace.broken`).
 """
 
@@ -57,39 +57,39 @@ __all__ = ["Trace"]
 
 
 class Trace:
-    """What a function computes, as far as it has run.
+    """The record of what a function computes, as far as it has run.
 
     Attributes
     ----------
     items: Steps, guards and draws in their order.
     broken: Why there is no trace, or None.
-    reads: Whether that is because a list was read which it adds to (see NOTE [effects]).
-    passing: Whether this run made what later ones find, so that these are the ones to be traced.
-    foreign: Copies of the arrays that came from outside of everything that is known.
-    arrays: The real arrays of values that nothing computes.
-    returned: Floats and arrays that the function read off values to hand them back, by identity.
+    reads: Whether it is because the function read a list that it adds to (see NOTE [effects]).
+    passing: Whether this run created state that later runs find, so that a later run is traced.
+    foreign: Copies of the arrays of unknown origin.
+    arrays: The real arrays of values that no step computes.
+    returned: Floats and arrays that the function read off values and may return, by identity.
     given: The symbols of the environment's tensors and arrays.
     surroundings: What the function reaches besides its local variables.
     reached: The environment's tensors.
-    masked, within: Whether tensors may hold symbols, and whether those of the environment are to.
-    scalars: Weak references to the numbers that were read off values.
-    seen: The identities of arrays whose memory tensors show.
+    masked, within: Whether tensors may hold symbols, and whether the environment's do.
+    scalars: Weak references to the numbers read off values.
+    seen: The identities of arrays that share memory with tensors.
     taken
         Where operations took arrays that each run gives: the identity of the array, the code that
         called the operation, and the place in it.
-    looked: Those of which the function saw how their elements lie in memory.
-    shared: What memory several of these share.
-    start: A sequence number between the nodes that were there before, and those that are recorded.
+    looked: The inputs whose memory layout the function depends on.
+    shared: The memory that several inputs share.
+    start: A sequence number between the earlier nodes and those that this run records.
     known: The symbols of the arrays that each run gives, by identity.
-    before: What was in such an array before it was written to.
-    where: The line of the user's program that steps are to have, where that is known already.
+    before: The content of such an array before it was written to.
+    where: The line of the user's program for new steps, where it is already known.
     walked_back
-        Whether a backward pass went back beyond a decision, to what was recorded before it.
-    counts: Whether what it leaves behind says which tensors count writes together.
-    turns, path: The turns of its loops, and how it has come to the last decision.
-    is_exact: Whether the function may tell a number from what stands for it.
-    said: What it prints.
-    parted: Where it does what PyTorch parts programs at, if it does.
+        Whether a backward pass went past a decision, to nodes recorded before it.
+    counts: Whether its outcome depends on which tensors share a version cell.
+    turns, path: The iterations of its loops, and the path to the last decision.
+    is_exact: Whether the function may distinguish a number from its stand-in.
+    said: The calls that print.
+    parted: The first place where PyTorch would have a graph break, or None.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Trace:
 
     @property
     def active(self) -> bool:
-        """Whether the function is running, and it is its own thread that asks.
+        """Whether the function is running and the caller is in its thread.
 
         What other threads do meanwhile to tensors that it reaches is not part of the trace.
         """
@@ -152,13 +152,13 @@ class Trace:
 
     @property
     def decisions(self) -> int:
-        """How many there have been."""
+        """The number of decisions so far."""
         return sum(isinstance(item, Guard) for item in self.items)
 
     # -- values ------------------------------------------------------------------------------------
 
     def input(self, array: Any) -> Sym:
-        """The symbol of an array that each run gives again."""
+        """Make the symbol of an array that each run supplies."""
         value = Value(array.dtype, tuple(array.shape))
         self.arrays[value] = array
         symbol = Sym(array, self, value, Storage(value, value))
@@ -166,11 +166,11 @@ class Trace:
         return symbol
 
     def enter(self, origin: str, value: Any) -> Any:
-        """What stands for `value` (see `wengert.tape.modes.traced`)."""
+        """Return the stand-in for `value` (see `wengert.tape.modes.traced`)."""
         return _ENTRIES[origin](self, value)
 
     def tell(self, event: str, what: str) -> None:
-        """Note what the program does (see `wengert.tape.modes.untraced`)."""
+        """Record an event of the program (see `wengert.tape.modes.untraced`)."""
         if event == "keep":
             self.discard()
         elif event == "draw":
@@ -181,7 +181,7 @@ class Trace:
             self.give_up(what)
 
     def constant(self, array: Any) -> Sym:
-        """The symbol of an array that is the same in each run."""
+        """Make the symbol of an array that is the same in each run."""
         array = np.array(array)
         array.flags.writeable = False
         return Sym(array, self, Value(array.dtype, array.shape, array))
@@ -220,7 +220,7 @@ class Trace:
         return made
 
     def _shared(self, array: Any) -> Any:
-        """What a tensor holds that shows the memory of an array."""
+        """The payload of a tensor that shares the memory of an array."""
         known = self.known.get(id(array))
         if known is None or known.array is not array:
             return array
@@ -237,7 +237,7 @@ class Trace:
             self.taken.append((id(array), frame.f_code, frame.f_lasti))
 
     def param(self, param: Any) -> Any:
-        """A parameter as a step has it."""
+        """Convert a parameter to the form that a step stores."""
         if isinstance(param, Sym):
             return self.symbol(param).value
         if type(param) is Scalar:
@@ -273,7 +273,7 @@ class Trace:
         return out
 
     def view(self, prim: Primitive, base: Value, params: dict[str, Any]) -> Value:
-        """The value of a new step: a view whose shape is found out."""
+        """Add a view as a new step, with its shape inferred, and return its value."""
         blank = np.broadcast_to(np.zeros((), base.dtype), base.shape)
         array = prim.kernel(blank, **params)
         if prim.name == "index":
@@ -281,7 +281,7 @@ class Trace:
         return self.put(prim, (base,), params, Value(array.dtype, tuple(array.shape)))
 
     def shown(self, value: Value, chain: Iterable[tuple[Primitive, dict[str, Any]]]) -> Value:
-        """What a chain of views shows of a value, as new steps."""
+        """Apply a chain of views to a value, as new steps."""
         for prim, params in chain:
             value = self.view(prim, value, params)
         return value
@@ -292,7 +292,7 @@ class Trace:
         return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
     def stay(self) -> tuple[str, int] | None:
-        """Let all steps up to the next change of `where` have this line; gives what it was."""
+        """Fix the line of all steps until `where` changes again; return the old one."""
         before = self.where
         self.where = before or self.here()
         return before
@@ -325,7 +325,7 @@ class Trace:
             self.give_up("a backward pass inside of it goes on to what was recorded before")
 
     def behind(self, edges: Iterable[Any]) -> Iterator[Any]:
-        """What `edges` lead to: the nodes that were made since the trace began, and leaves."""
+        """Yield the nodes made since the trace began, and the leaves, that `edges` lead to."""
         seen, stack = set(), [*edges]
         while stack:
             node = node_of(stack.pop())
@@ -359,7 +359,7 @@ class Trace:
     # -- numbers -----------------------------------------------------------------------------------
 
     def scalar(self, symbol: Sym) -> Any:
-        """The number that a single element is, for Python."""
+        """Return the Python number for a single element."""
         if not self.active or symbol.array.size != 1 or symbol.dtype.kind not in "fiu":
             return symbol.array.item()
         if symbol.ndim:
@@ -373,13 +373,13 @@ class Trace:
         return Scalar(self, Sym(np.array(symbol.array), self, symbol.value))
 
     def as_float(self, symbol: Sym) -> Any:
-        """A whole number as a float."""
+        """Convert an integer to a float."""
         if not self.active:
             return float(symbol.array)
         return S.to_copy(symbol, dtype=np.dtype(np.float64))
 
     def number_of(self, name: str, *operands: Any, size: int | None = None) -> Any:
-        """Arithmetic of Python's floats, or of whole numbers that are not larger than `size`."""
+        """Compute with Python floats, or with integers whose magnitude `size` bounds."""
         if not self.active:
             values = [o.array.item() if isinstance(o, Sym) else o for o in operands]
             return _function(name)(*values).item()
@@ -392,7 +392,7 @@ class Trace:
         return Scalar(self, getattr(S, name)(*symbols), size)
 
     def compared(self, name: str, left: Sym, right: Any) -> Sym:
-        """A comparison of Python's floats."""
+        """Compare Python floats."""
         other = right if isinstance(right, Sym) else self.constant(np.asarray(right, left.dtype))
         made: Sym = getattr(S, name)(left, other) if self.active else left
         if not self.active:
@@ -403,7 +403,7 @@ class Trace:
     # -- decisions ---------------------------------------------------------------------------------
 
     def decide(self, kind: str, symbol: Sym) -> Any:
-        """What Python learns of a value; from then on the trace holds for this outcome only."""
+        """Return what Python reads of a value, and guard the trace on this outcome."""
         if not self.active or self.broken is not None or symbol.value.constant is not None:
             return outcome_of(kind, symbol.array)
         state = None
@@ -422,11 +422,11 @@ class Trace:
         return outcome
 
     def forget_states(self) -> None:
-        """From now on no decision is a repetition of an earlier one."""
+        """Stop recognising decisions as repetitions of earlier ones."""
         self._is_known = False
 
     def noted(self) -> list[int]:
-        """How much has been noted besides steps, to see whether anything has."""
+        """The sizes of all records besides steps, to detect whether anything was added."""
         return [
             len(part)
             for name, part in vars(self).items()
@@ -438,7 +438,7 @@ class Trace:
         return {s.storage.origin for s in self.given if s.storage.origin is not None}
 
     def is_untouched(self) -> bool:
-        """Whether the environment is as it was when the function began."""
+        """Return whether the environment is unchanged since the function began."""
         return not (
             self.shared
             or any(symbol.storage.writes for symbol in self.given)
@@ -451,7 +451,7 @@ class Trace:
         )
 
     def fix_shape(self, prim: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> None:
-        """Decide on what the shape of a result depends on."""
+        """Guard the values that the shape of a result depends on."""
         if prim.name == "index":
             masks = [m for m in params["indices"] if isinstance(m, Sym) and m.dtype.kind == "b"]
         elif SIZE[prim] == "mask":
@@ -462,7 +462,7 @@ class Trace:
             self.decide("count", mask)
 
     def handed_back(self, symbol: Sym, made: Any) -> bool:
-        """Whether what is read off a value may be a result of the function, and nothing else.
+        """Return whether a number read off a value may be a result of the function and no more.
 
         ``math.sqrt(x)`` asks like ``float(x)``; `keep` sees in the end which it was.
         """
@@ -472,7 +472,7 @@ class Trace:
         return True
 
     def keep(self, leaves: Iterable[Any]) -> None:
-        """Decide on what was read off values, but is not among the results."""
+        """Guard what was read off values, but is not among the results."""
         found = set(map(id, leaves))
         for key in [key for key in self.returned if key not in found]:
             made, symbol = self.returned.pop(key)
@@ -488,12 +488,12 @@ class Trace:
         return symbol.array
 
     def give_up(self, what: str, layout: bool = False) -> None:
-        """Note why there is no trace, maybe only where inputs share memory as these do."""
+        """Break the trace for a reason, which with `layout` holds for this memory layout only."""
         if self.active and self.broken is None:
             self.broken = Reason(what, self.here(), layout)
 
     def discard(self) -> None:
-        """Note that something is made which is there in later runs."""
+        """Note that this run creates state that later runs find, so that a later one is traced."""
         self.passing = True
 
     # -- random numbers ----------------------------------------------------------------------------
@@ -503,7 +503,7 @@ class Trace:
             self._streams += 1
 
     def _drawn_by(self, draw: Callable[[], Any]) -> Any:
-        """What `draw` gives, in this run and in each."""
+        """Draw random numbers with `draw`, in this run and in each later one."""
         self._streams = max(self._streams - 1, 0)
         self._drawing, before = True, self.broken
         try:
@@ -525,7 +525,7 @@ class Trace:
     # -- what is printed ---------------------------------------------------------------------------
 
     def say(self, report: Report, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Report as the function says, and note it (see NOTE [what is printed])."""
+        """Make a reporting call and record it (see NOTE [what is printed])."""
         before = next(self._said_before, None)
         if isinstance(before, BaseException):
             self.discard()
@@ -575,14 +575,14 @@ class Trace:
         return thing if type(thing) in VALUES else None
 
     def number_written(self, symbol: Sym, spec: str | None) -> str | None:
-        """What stands for the text of a number, if that is only printed."""
+        """The placeholder for the text of a number that is only printed, else None."""
         if not self.active or not (self._printing or is_printed(spec is None)):
             return None
         text = partial(number_text, spec)
         return self._marks.mark(Piece(symbol.value, text, text(symbol.array)))
 
     def tensor_written(self, tensor: Any, name: str) -> str | None:
-        """What stands for the text of a tensor, if that is only printed."""
+        """The placeholder for the text of a tensor that is only printed, else None."""
         symbol = tensor._payload
         if not self.active or not (self._printing or is_printed(True)):
             return None
@@ -605,7 +605,7 @@ class Trace:
         return tuple(args), kwargs
 
     def argument_written(self, shown: Any, text: str, spec: str | None) -> str:
-        """What stands for the text of an argument, which is only printed."""
+        """The placeholder for the text of an argument, which is only printed."""
         found = self._arguments.get(id(shown))
         if not self.active or found is None or found[0] is not shown:
             return text
@@ -616,11 +616,11 @@ class Trace:
         return self._marks.mark(Piece(None, how, text, key=found[1]))
 
     def is_printed(self) -> bool:
-        """Whether the number that is read off a tensor just now is only printed."""
+        """Return whether the number now being read off a tensor is only printed."""
         return self.active and is_printed_number()
 
     def finish(self) -> None:
-        """The function has ended."""
+        """End the trace when the function has returned."""
         if self._streams:
             self.give_up("random numbers that are drawn in one piece with what they are used for")
         self._running = False
@@ -663,7 +663,7 @@ class Trace:
 
 
 _GROWING = frozenset({"items", "scalars", "taken", "_inner"})
-"""What grows with the steps."""
+"""The records that grow with the steps."""
 _KINDS: dict[type, Any] = {float: np.float64, int: np.int64}
 
 _ENTRIES: dict[str, Callable[[Trace, Any], Any]] = {

@@ -1,23 +1,22 @@
-"""Layer 8 · compiler: turns of loops that are computed while a function is traced, not traced.
+"""Layer 8 · compiler: iterations of loops that tracing computes without tracing them.
 
 NOTE [turns that are known]
-A loop that comes back to a decision in a state that was met (NOTE [states]) does again what it did,
-with other values in its slots. So when the steps from one decision to the next have been traced
-twice, and were the same both times, a trace need not go through them again. The kernels of the
-steps are run one after another, from decision to decision, as long as all that follows is known.
-Then the symbols in the slots get the arrays that they would have at the last of these turns which
-began where the function stands, and it goes on from there. It finds what it would have found, since
-everything else is the same: that is what equal states mean. So the number of turns of a loop costs
-a trace little.
+A loop that returns to a decision in a known state (NOTE [states]) repeats its steps with other
+values in its slots. So once the steps from one decision to the next have been traced twice, and
+were equal both times, they need not be traced again. Their kernels run, from decision to decision,
+as long as the next block is known. Then the symbols in the slots get the arrays of the last such
+iteration that began at the function's present instruction, and the function continues from there.
+It finds what it would have found, since everything else is the same: that is what equal states
+mean. So a high trip count costs a trace little.
 
-That holds where all that changes lies in slots. Not skipped, therefore, are turns that write to
-memory of the environment, record a history, draw random numbers, or let anything else be noted
-besides steps; nor are any while something that was computed lies on the interpreter's stack, where
-it is not seen (NOTE [flow of values]), in a function that has got anywhere within these
-turns. Those that call such a function stand where they stood: they may hold what they like.
+That holds where only slots change. So iterations are not skipped if they write to memory of the
+environment, record a history, draw random numbers, or record anything else besides steps. Nor are
+they while a computed value lies on the interpreter's stack, where it is hidden (NOTE [flow of
+values]), in a function that advances within these iterations. The callers of such a function do
+not advance: their stacks may hold anything.
 
-A trace that has skipped turns says nothing where it turns out to be no graph: the next call is
-traced with all of its turns (`Compiled._traced_alone`).
+A trace that has skipped iterations is useless if it turns out not to be a graph: the next call is
+traced with all of its iterations (`Compiled._traced_alone`).
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ __all__ = ["Turns"]
 
 
 class _Turn:
-    """What a function does from one decision to the next.
+    """The steps of a function from one decision to the next.
 
     Attributes
     ----------
     block: Its steps, and the decision after them.
-    still: How many of the functions that are running, from the outermost one on, stand still in it.
+    still: The number of running functions, from the outermost, that do not advance in it.
     confirmed: Whether it was traced twice.
     """
 
@@ -59,7 +58,7 @@ class _Turn:
         self.confirmed = False
 
     def run(self, given: dict[Value, Any], filled: Sequence[Any]) -> tuple[Any, list[Any]]:
-        """The outcome of the decision, and the arrays of the slots after it."""
+        """Return the outcome of the decision, and the arrays of the slots after it."""
         block = self.block
         assert block.guard is not None
         if block.executable is None:
@@ -71,11 +70,11 @@ class _Turn:
 
 
 class Turns:
-    """What a trace has gone through so far, by states.
+    """The blocks that a trace has gone through so far, by states.
 
     Attributes
     ----------
-    skipped: How many steps were computed without being traced.
+    skipped: The number of steps computed without being traced.
     """
 
     def __init__(self, allowed: bool = False) -> None:
@@ -90,7 +89,7 @@ class Turns:
         self._stuck: dict[Any, int] = {}
 
     def end(self) -> None:
-        """Go through everything from now on, and let go of what was running."""
+        """Trace everything from now on, and drop the frames."""
         self._known, self._before, self._allowed = {}, None, False
 
     def outcome(self, trace: Any, kind: str, symbol: Any, state: State | None) -> Any:
@@ -120,7 +119,7 @@ class Turns:
         return outcome
 
     def _learn(self, trace: Any, before: State, guard: Guard) -> None:
-        """Note what was done since the last decision."""
+        """Record the steps since the last decision."""
         steps = trace.items[self._begin :]
         if not all(isinstance(step, Step) for step in steps):
             return
@@ -140,7 +139,7 @@ class Turns:
                 self._confirmed += 1
 
     def _moved_on(self, trace: Any, state: State, part: _Turn | None) -> bool:
-        """Compute turns as long as they are known, and let the slots hold what they then would."""
+        """Compute iterations while they are known, and put their results in the slots."""
         if state.tensors or not trace.is_untouched():
             return False
         pairs = list(zip(state.values, state.holders, strict=True))
@@ -197,7 +196,7 @@ def _array(holder: Any) -> Any:
 
 
 def _is_replaceable(pairs: list[tuple[Any, Any]]) -> bool:
-    """Whether symbols can hold other arrays: each has memory of its own, which lies in order."""
+    """Return whether symbols can hold other arrays: each owns C-ordered memory."""
     storages = [symbol.alone for symbol, _ in pairs]
     known = [storage for storage in storages if storage is not True]
     return (

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: writes of a traced function, as new values of the memory written to."""
+"""Layer 8 · compiler: in-place writes of a traced function, as new values of the memory."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _keep(trace: Any, storage: Storage) -> None:
 
 
 def _placed(trace: Any, base: Value, chain: Sequence[tuple[Primitive, Any]], new: Value) -> Value:
-    """The value of memory in which `new` takes the place of what `chain` shows of it."""
+    """The value of memory in which `new` replaces the view of it that `chain` describes."""
     if not chain:
         return new
     (prim, params), *rest = chain

@@ -53,7 +53,7 @@ def _formula(name: str, **how: Any) -> Callable[[Rule], Rule]:
 
 
 class _Format(NamedTuple):
-    """What depends on the precision."""
+    """The constants that depend on the precision."""
 
     mantissa: int
     bias: int
