@@ -209,7 +209,7 @@ def repeat_interleave(
     repeats : int or Tensor of int. The number of copies, or one number per position.
     dim : int, optional. The dimension; without it all elements in one.
     %(axis)s
-    output_size : int, optional. Accepted for PyTorch's sake.
+    output_size : int, optional. Accepted for compatibility; has no effect.
 
     %(returns_smooth)s
 

@@ -187,7 +187,7 @@ def to_dense(input: Any, dtype: Any = None, *, masked_grad: bool = True) -> Any:
     ----------
     input : Tensor. Of any shape.
     dtype : dtype, optional. That of the result; default: that of `input`.
-    masked_grad : bool. Accepted for PyTorch's sake; it is for gradients of sparse tensors.
+    masked_grad : bool. Accepted for compatibility; it is for gradients of sparse tensors.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def to_sparse_csr(input: Any, dense_dim: int | None = None) -> Any:
     Parameters
     ----------
     input : Tensor. A matrix.
-    dense_dim : int, optional. Accepted for PyTorch's sake.
+    dense_dim : int, optional. Accepted for compatibility; has no effect.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def unique(
     Parameters
     ----------
     input : Tensor. Of any real dtype. A NaN differs from all others.
-    sorted : bool. Accepted for PyTorch's sake: the result is sorted in any case, slices
+    sorted : bool. Accepted for compatibility: the result is sorted in any case, slices
         lexicographically.
     return_inverse : bool. Whether to return where each element is in the result.
     return_counts : bool. Whether to return how often each element of the result occurs.

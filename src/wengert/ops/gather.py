@@ -357,8 +357,8 @@ def index_add(
     Parameters
     ----------
     %(input, dim, positions)s
-    source : Tensor. What is added: of the shape of `input`, but with as many positions as `index`
-        names.
+    source : Tensor. The values to add: of the shape of `input`, but with one position per entry of
+        `index`.
     alpha : number. A factor of `source`.
 
     Returns

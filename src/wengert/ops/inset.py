@@ -39,8 +39,8 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
     Parameters
     ----------
     %(vectors)s
-    src : Tensor. What is written: of the shape of ``input.select(dim, index)``; converted to the
-        dtype of `input`.
+    src : Tensor. The values to write: of the shape of ``input.select(dim, index)``; converted to
+        the dtype of `input`.
     dim, index : int. The dimension and the position, both negative to count from the end.
 
     %(returns_of_both)s
@@ -86,7 +86,8 @@ def slice_scatter(
     Parameters
     ----------
     %(vectors)s
-    src : Tensor. What is written: of the shape of that range; converted to the dtype of `input`.
+    src : Tensor. The values to write: of the shape of the range; converted to the dtype of
+        `input`.
     %(dim)s
     start, end, step : int. The range, as in ``input[start:end:step]``; `step` must be positive.
 
@@ -123,8 +124,8 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     Parameters
     ----------
     %(planes)s
-    src : Tensor. What is written: of the shape of ``input.diagonal(offset, dim1, dim2)``; converted
-        to the dtype of `input`.
+    src : Tensor. The values to write: of the shape of ``input.diagonal(offset, dim1, dim2)``;
+        converted to the dtype of `input`.
     %(offset)s
     dim1, dim2 : int. The dimensions.
 

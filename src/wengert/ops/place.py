@@ -155,8 +155,8 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     ----------
     %(input, dim)s
     index : Tensor. The positions, an int64 vector without negative numbers.
-    source : Tensor. What is written: of the shape of `input`, but with as many positions as `index`
-        names.
+    source : Tensor. The values to write: of the shape of `input`, but with one position per entry
+        of `index`.
 
     Returns
     -------

@@ -356,8 +356,8 @@ def cumsum(
     Parameters
     ----------
     %(any_input, named_along)s
-    dtype : dtype, optional. What to convert the input to first. Without it bools and integers add
-        up as int64.
+    dtype : dtype, optional. The dtype to convert the input to first. Without it bools and integers
+        add up as int64.
 
     %(returns_of_the_shape, raises_dim)s
 

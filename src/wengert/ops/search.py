@@ -204,7 +204,7 @@ def isin(
     ----------
     elements, test_elements : Tensor or number. What to look for and where; one of them must be a
         tensor. A NaN is among none.
-    assume_unique : bool. Accepted for PyTorch's sake.
+    assume_unique : bool. Accepted for compatibility; has no effect.
     invert : bool. Whether to say instead whether it is not.
 
     Returns

@@ -1,8 +1,8 @@
-"""Layer 9 · viz: pictures of recorded graphs and of the sweeps that differentiate them.
+"""Layer 9 · viz: pictures of recorded graphs and of the sweeps over them.
 
-`draw` shows what was recorded on the way to a tensor, `dependency_graph` how a function computes
-its value, `tree` either in a terminal, `curve` numbers as a line. They need no other software.
-`make_dot` is torchviz's, for those who have Graphviz.
+`draw` shows the graph recorded for a tensor, `dependency_graph` shows how a function computes its
+value, `tree` prints a graph in a terminal, and `curve` plots numbers as a line. They need no other
+software. `make_dot` is torchviz's function, which needs Graphviz.
 """
 
 import importlib as _importlib

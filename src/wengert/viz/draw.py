@@ -1,4 +1,4 @@
-"""Layer 9 · viz: `draw`, a picture of what was recorded on the way to a tensor."""
+"""Layer 9 · viz: `draw`, a picture of the graph recorded for a tensor."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ WORDS = ("value", "shape", "grad", "saved", "local", "bytes")
 MODES = ("backward", "double", "forward")
 _LIMIT = 150
 _MANY = 100_000
-"""The number of leaves up to which each is looked at."""
+"""The number of leaves up to which each leaf is inspected."""
 _SMALL = 1_000_000
-"""The number of elements up to which a sweep is run without being asked for."""
+"""The number of elements up to which a sweep runs without a request."""
 
 
 def draw(
@@ -61,53 +61,53 @@ def draw(
     tangents: Any = None,
     limit: int = _LIMIT,
 ) -> Drawing:
-    """Draw what was recorded on the way to `y`, without any other software.
+    """Draw the graph recorded for `y`, without any other software.
 
-    Boxes are leaves, operations and results, arrows lead from what is used to what uses it. More
-    than a box shows is seen by clicking on it in the page that ``.save("graph.html")`` writes.
+    Boxes are leaves, operations and results; arrows lead from a value to its uses. Click on a box
+    in the page that ``.save("graph.html")`` writes to see more about it.
 
     Parameters
     ----------
-    y : Tensor or tuple of Tensor. What the graph belongs to. It may be of any size, and may have
-        been walked and freed: then the picture lacks the values that were saved.
+    y : Tensor or tuple of Tensor. The results whose graph to draw. The graph may be of any size. If
+        a backward pass has freed it, the picture lacks the saved values.
     params : dict of str to Tensor, list of Tensor or object with named_parameters, optional. Names
-        for leaves and for values on the way. Default: leaves have the names of your variables.
-    show : str. What boxes say and arrows bear, as words separated by commas: ``value`` (where it is
-        known: of leaves and results, what was saved, and what follows from these), ``shape``,
-        ``grad`` (the adjoint of each value in a reverse sweep from `y`; the tangent in a forward
-        one; in ``double`` mode only what leaves have as ``.grad``), ``saved`` (what operations keep
-        for the backward pass), ``local`` (derivatives of operations by their arguments, on the
-        arrows), ``bytes`` (of what is kept).
+        of leaves and intermediate values. Default: leaves have the names of your variables.
+    show : str. The contents of boxes and arrows, as words separated by commas: ``value`` (where it
+        is known: of leaves, results and saved values, and of values that follow from these),
+        ``shape``, ``grad`` (the adjoint of each value in a reverse sweep from `y`; the tangent in a
+        forward one; in ``double`` mode only the ``.grad`` of leaves), ``saved`` (the values saved
+        for the backward pass), ``local`` (the derivatives of operations by their arguments, on the
+        arrows), ``bytes`` (the size of saved values).
     mode : {"backward", "double", "forward"}. The graph that a backward pass walks, with its steps;
         the graph of the gradient itself, as ``create_graph=True`` records it; or the sweep of
         tangents from the leaves.
-    depth : int, optional. How many levels of function calls to draw operation by operation; needs
-        to be known where operations were recorded (see Notes). None: as many as there is room for.
+    depth : int, optional. The number of levels of function calls to draw operation by operation;
+        this needs source lines (see Notes). None: as many as there is room for.
     title : str, optional. The heading.
     gradient : Tensor or array, optional. The adjoint of `y` to start from (a tuple of them for
         several outputs); default: ones.
     tangents : dict or list of Tensor or array, optional. The tangents of the leaves, by their names
-        in `params` or in its order; zero for those that are not named. Default: ones for all
+        in `params` or in its order; zero for leaves that are not named. Default: ones for all
         leaves.
-    limit : int. The most boxes for leaves and operations; above it, calls and repetitions are drawn
-        as one box each.
+    limit : int. The maximum number of boxes for leaves and operations; above it, each call or
+        repetition is drawn as one box.
 
     Returns
     -------
-    Drawing: Which shows itself in notebooks, and has ``.save(path)``.
+    Drawing: A picture that shows itself in notebooks, with a method ``.save(path)``.
 
     Raises
     ------
-    TypeError: If `y` is not a tensor, or `params` not of one of its forms.
-    ValueError: For a word of `show` or a mode that does not exist, or a negative depth.
+    TypeError: If `y` is not a tensor, or `params` has none of its forms.
+    ValueError: If a word of `show` or the mode is unknown, or the depth is negative.
 
     Notes
     -----
-    Nothing is changed: hooks do not run, and no ``.grad`` is added to. But where ``grad`` or
-    ``local`` is shown (and without being asked for, where the graph is small and holds nothing that
-    hooks have packed) operations are run backwards, and custom Functions with them.
+    Drawing has no side effects: hooks do not run, and ``.grad`` does not change. But showing
+    ``grad`` or ``local`` runs the backward of operations, including custom Functions; for small
+    graphs without packed saved tensors, this also happens without a request.
 
-    Source lines are known of what was recorded within
+    Source lines are known for operations recorded within
     ``wengert.autograd.set_detect_anomaly(True, check_nan=False)``.
 
     Examples
@@ -134,7 +134,7 @@ def draw(
 
 
 def words_of(show: Any, function: str) -> frozenset[str]:
-    """The words of an argument `show`, checked."""
+    """Return the words of an argument `show`, after checking them."""
     parts = show.split(",") if isinstance(show, str) else list(show)
     words = frozenset(part.strip() for part in parts) - {""}
     unknown = sorted(words - set(WORDS))
@@ -147,7 +147,7 @@ def words_of(show: Any, function: str) -> frozenset[str]:
 
 
 def _variables(frame: Any) -> dict[str, Any]:
-    """The leaves that variables of `frame` hold, by name: alone, in a sequence, or in a module."""
+    """Return the leaves in variables of `frame` by name: alone, in a sequence, or in a module."""
     found: dict[str, Any] = {}
     for scope in (frame.f_locals, frame.f_globals):
         for variable, value in list(scope.items()):
@@ -169,7 +169,7 @@ def _held(variable: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 class _Drawn:
-    """One call of `draw`: what is known, and what is to be told to the reader."""
+    """One call of `draw`, with the facts known and the notes for the reader."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class _Drawn:
         asked: bool,
     ) -> None:
         self.asked = asked
-        """Whether the names are the caller's choice: then what is not in the graph is reported."""
+        """Whether the caller chose the names; then names that are not in the graph are reported."""
         self.outputs = outputs
         self.several = several
         self.params = params
@@ -197,7 +197,7 @@ class _Drawn:
     def picture(
         self, depth: int | None, limit: int, title: str | None, gradient: Any, tangents: Any
     ) -> Picture:
-        """The picture."""
+        """Return the picture."""
         shown = ", ".join(self.titles)
         part = None
         outputs, titles = self.outputs, self.titles
@@ -285,7 +285,7 @@ class _Drawn:
         size = sum(np.size(value) for value in facts.values.values())
         if len(graph.nodes) > _LIMIT or size > _SMALL:
             return False
-        # no hook of the user's is to run unasked
+        # never run a user's hook without a request
         return not any(is_packed(node) for node in graph.nodes)
 
     def _seeds(self, graph: Graph, gradient: Any) -> list[Any]:

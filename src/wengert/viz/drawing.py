@@ -1,4 +1,4 @@
-"""Layer 9 · viz: a picture that shows itself in notebooks and writes itself into files."""
+"""Layer 9 · viz: a picture that can be shown in notebooks and saved to files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from wengert.viz.svg import counted, grouped, lay_out, svg_text
 class Drawing:
     """A picture of a graph, ready to be shown or saved.
 
-    As the last expression of a notebook's cell it shows itself as a page to explore: click on a
-    box, step through the sweep, zoom. Front ends that show no such pages, and exports to other
-    formats, take the still picture instead.
+    As the last expression of a notebook cell it shows an interactive page: click on a box, step
+    through the sweep, zoom. Front ends without such pages, and exports to other formats, use the
+    still picture instead.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ class Drawing:
 
         Parameters
         ----------
-        theme: ``"light"``, ``"dark"``, or ``"auto"`` for what the reader's system prefers.
+        theme: ``"light"``, ``"dark"``, or ``"auto"`` for the preference of the reader's system.
         """
         if theme not in ("auto", "light", "dark"):
             raise ValueError(f"theme should be 'auto', 'light' or 'dark', but got {theme!r}")
         return svg_text(self.picture, theme, self.laid)
 
     def html(self) -> str:
-        """Return a page on which the picture can be explored: one file, no network."""
+        """Return an interactive page of the picture: one file, no network."""
         return page_text(self.picture, self.laid)
 
     def dot(self) -> str:
@@ -84,17 +84,17 @@ class Drawing:
         return dot_text(self.picture)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the picture into a file.
+        """Write the picture to a file.
 
         Parameters
         ----------
-        path: Its suffix says what is written: ``.svg``, ``.html``, ``.dot``, or ``.png``, for which
-            a converter is needed: rsvg-convert, CairoSVG, Inkscape, Chromium or Graphviz.
+        path: The suffix determines the format: ``.svg``, ``.html``, ``.dot``, or ``.png``, which
+            needs a converter: rsvg-convert, CairoSVG, Inkscape, Chromium or Graphviz.
 
         Returns
         -------
-        Path: The file that was written. Where no converter is found that is an SVG instead of a
-            PNG, and a warning says so.
+        Path: The file that was written. Without a converter, it is an SVG instead of a PNG, and a
+            warning says so.
 
         Raises
         ------

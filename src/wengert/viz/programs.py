@@ -13,9 +13,9 @@ from wengert.viz.picture import Arrow, Box, Picture
 
 
 def draw_program(compiled: Any, title: str | None = None) -> Drawing:
-    """Draw the programs of a compiled function: what its traces compute, and where they decide.
+    """Draw the programs of a compiled function: the steps of its traces, and where they branch.
 
-    Boxes are inputs, steps as they were simplified, loops with their counts, decisions and results.
+    Boxes are inputs, simplified steps, loops with their counts, decisions and results.
 
     Parameters
     ----------
@@ -25,11 +25,11 @@ def draw_program(compiled: Any, title: str | None = None) -> Drawing:
 
     Returns
     -------
-    Drawing: As of `draw`.
+    Drawing: The picture, as from `draw`.
 
     Raises
     ------
-    TypeError: If it is not a compiled function.
+    TypeError: If `compiled` is not a compiled function.
 
     Examples
     --------

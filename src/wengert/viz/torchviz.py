@@ -29,7 +29,7 @@ def make_dot(
     show_saved: bool = False,
     max_attr_chars: int = 50,
 ) -> Any:
-    """The recorded graph of `var` in Graphviz's language, as torchviz draws it.
+    """Return the recorded graph of `var` in Graphviz's language, as torchviz draws it.
 
     Grey boxes are nodes of the backward pass, blue ones the leaves whose gradients it adds to,
     orange ones saved tensors, light green ones the outputs, and dark green ones the tensors that
@@ -39,24 +39,24 @@ def make_dot(
     ----------
     var : Tensor or tuple of Tensor. The results whose graph to show.
     params : dict of str to Tensor, optional. Names for tensors.
-    show_attrs : bool. Whether nodes show what else they keep, such as the dimension of a sum.
-    show_saved : bool. Whether to draw what built-in operations saved. What custom Functions saved
-        is always drawn.
-    max_attr_chars : int. The length to which an attribute is cut.
+    show_attrs : bool. Whether nodes show their other attributes, such as the dimension of a sum.
+    show_saved : bool. Whether to draw tensors saved by built-in operations. Tensors saved by
+        custom Functions are always drawn.
+    max_attr_chars : int. The maximum length of an attribute.
 
     Returns
     -------
-    graphviz.Digraph: Which shows itself in notebooks where the Graphviz program is installed;
-        ``.source`` is the text. `wengert.viz.draw` needs neither.
+    graphviz.Digraph: A graph that notebooks show if the Graphviz program is installed; its text is
+        ``.source``. `wengert.viz.draw` needs neither.
 
     Raises
     ------
     ImportError: If the package graphviz is not installed.
-    TypeError: If `var` or a value of `params` is not a tensor, or `params` no dictionary.
+    TypeError: If `var` or a value of `params` is not a tensor, or `params` is not a dictionary.
 
     Notes
     -----
-    Graphs may be of any depth. What a backward pass has freed is left out, where torchviz raises.
+    Graphs may have any depth. Tensors that a backward pass has freed are left out; torchviz raises.
 
     Examples
     --------
@@ -226,13 +226,13 @@ def _cut(text: str, width: int) -> str:
 
 
 def resize_graph(dot: Any, size_per_element: float = 0.15, min_size: float = 12) -> None:
-    """Give a Graphviz graph a size that grows with its number of lines; the graph is changed.
+    """Set the size of a Graphviz graph, in place, in proportion to its number of lines.
 
     Parameters
     ----------
     dot : graphviz.Digraph. The graph.
     size_per_element : float. Inches for each line.
-    min_size : float. The least size, in inches.
+    min_size : float. The minimum size, in inches.
     """
     size = max(min_size, len(dot.body) * size_per_element)
     dot.graph_attr.update(size=f"{size},{size}")
@@ -257,11 +257,11 @@ def _is_kept(node: Any) -> bool:
 
 
 def make_dot_from_trace(trace: Any) -> Any:
-    """Not offered: torchviz's function of this name has been empty for years.
+    """Raise an error: torchviz's function of this name has been empty for years.
 
     Raises
     ------
-    NotImplementedError: Always; it names what to use.
+    NotImplementedError: Always; the message names the replacement.
     """
     raise NotImplementedError(
         "This function has been moved to pytorch core there and draws nothing. To draw what a "

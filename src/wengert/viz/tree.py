@@ -18,7 +18,7 @@ _BRANCH, _BESIDE, _LAST, _AFTER_LAST = "├─ ", "│  ", "└─ ", "   "
 
 
 class Tree(str):
-    """A text that shows itself as it is, also where Python shows a `repr`."""
+    """A string whose `repr` is the text itself."""
 
     __slots__ = ()
 
@@ -27,21 +27,21 @@ class Tree(str):
 
 
 def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _LIMIT) -> Tree:
-    """The graph of `y` as text: each operation above what it uses.
+    """Return the graph of `y` as text: each operation above its arguments.
 
-    The arguments of an operation branch off from it; where one of them alone has more below it, it
-    follows without indentation, so long chains stay at the margin. What several operations use has
-    a number, ``[1]``, is written once, and referred to as ``see [1]``. Repeated patterns are one
-    line, with their number.
+    The arguments of an operation branch off from it; an argument that is the only one with more
+    below it follows without indentation, so that long chains stay at the margin. A value with
+    several uses has a number, ``[1]``, is written once, and is referred to as ``see [1]``. A
+    repeated pattern is one line, with the number of repetitions.
 
     Parameters
     ----------
     y : Tensor or tuple of Tensor. The results whose graph to show.
     params : dict of str to Tensor, list of Tensor or object with named_parameters, optional. Names
-        for leaves and for values on the way.
-    depth : int, optional. How many levels of function calls to write operation by operation, as for
-        `draw`.
-    limit : int. The number of operations above which calls and repetitions are one line each.
+        of leaves and intermediate values.
+    depth : int, optional. The number of levels of function calls to write operation by operation,
+        as for `draw`.
+    limit : int. The number of operations above which each call or repetition is one line.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _
 
     Raises
     ------
-    TypeError: If `y` is not a tensor, or `params` not of one of its forms.
+    TypeError: If `y` is not a tensor, or `params` has none of its forms.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def tree(y: Any, params: Any = None, depth: int | None = None, *, limit: int = _
 
 
 class _Writer:
-    """The text of one graph, whose groups are written from the results down."""
+    """The text of one graph, with groups written from the results down."""
 
     def __init__(
         self, outputs: list[Any], names: dict[str, Any], depth: int | None, limit: int
@@ -125,7 +125,7 @@ class _Writer:
         self.uses = uses
 
     def text(self, several: bool) -> str:
-        """All lines."""
+        """Return all lines."""
         for place, (tensor, root) in enumerate(zip(self.graph.outputs, self.roots, strict=True)):
             name = self.given.get(id(tensor), f"y[{place}]" if several else "y")
             line = f"{name} {shape_text(tensor._payload.shape)}"
