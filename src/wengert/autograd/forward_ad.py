@@ -1,7 +1,7 @@
-"""Layer 7 · autograd: forward mode by hand: tensors that carry their tangents.
+"""Layer 7 · autograd: dual tensors, for explicit forward mode.
 
-``wengert.func.jvp`` does the same for a whole function and is the easier one to use. When a level
-ends its tensors lose their tangents, as in PyTorch. The tangent has the dtype of its primal.
+``wengert.func.jvp`` differentiates a whole function and is easier to use. When a level ends, its
+tensors lose their tangents, as in PyTorch. The tangent has the dtype of its primal.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class UnpackedDualTensor(NamedTuple):
 
 
 def enter_dual_level() -> int:
-    """Begin a level of forward mode.
+    """Enter a level of forward mode.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def enter_dual_level() -> int:
 
     Raises
     ------
-    RuntimeError: If one is under way.
+    RuntimeError: If a level is already active.
 
     Examples
     --------

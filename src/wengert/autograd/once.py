@@ -14,7 +14,7 @@ from wengert.tape.node import Node, edge_of, next_sequence
 
 
 class Error(Node):
-    """Stands where a derivative that must not be taken would begin."""
+    """The node at which a derivative that must not be taken would begin."""
 
     __slots__ = ("message", "shown")
     label: ClassVar[str] = "Error"
@@ -23,7 +23,7 @@ class Error(Node):
 
     @classmethod
     def before(cls, edges: tuple[Any, ...], message: str, shown: int | None = None) -> Error:
-        """A node that refuses to be walked to `edges`, of which it shows the first ones."""
+        """Make a node that refuses to be walked to `edges`, of which it shows the first ones."""
         node = cls.__new__(cls)
         node.edges = edges
         node._seq = next_sequence()
@@ -47,7 +47,7 @@ class Error(Node):
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a `Function.backward` that cannot be differentiated itself.
 
-    It runs without recording, and what it returns raises when it is differentiated.
+    It runs without recording, and its results raise when they are differentiated.
 
     Examples
     --------

@@ -1,13 +1,13 @@
 """Layer 7 · autograd: random projections of Jacobians, for `gradcheck` of large inputs.
 
 NOTE [projections before entries]
-To compare all entries of a Jacobian takes a pass for each element of the inputs and of the outputs.
+Comparing all entries of a Jacobian takes a pass for each element of the inputs and of the outputs.
 A number ``v @ J @ u`` takes two evaluations and one backward pass, and a wrong entry changes it by
-its error times two weights. These are of random sign and between 0.5 and 1.5 in size: no entry can
-hide behind small weights, and errors do not cancel as whole numbers do. So large Jacobians are
-compared by several such numbers first, to what finite differences are good for, which is less than
-the tolerance of a single entry. All entries are compared where one of the numbers differs, so what
-is right within the tolerances passes.
+its error times two weights. The weights have random signs and magnitudes between 0.5 and 1.5: no
+entry hides behind a small weight, and errors do not cancel as they would with integer weights. So
+large Jacobians are first compared by several such numbers, to the accuracy of finite differences,
+which is finer than the tolerance of a single entry. If one of the numbers differs, all entries are
+compared, so a Jacobian that is right within the tolerances passes.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from wengert.base.sections import fill_sections
 times = 4
 """The number of projections to compare."""
 _SHARE = 0.1
-"""The part of the absolute tolerance that projections may differ by: less than a weight squared."""
+"""The fraction of the absolute tolerance for projections: less than a weight squared."""
 _ROUNDING = 1e-9
-"""The relative error of central differences of double precision, from above."""
+"""An upper bound of the relative error of central differences in double precision."""
 
 
 def signs(rng: np.random.Generator, tensor: Any) -> Any:
@@ -37,12 +37,12 @@ def signs(rng: np.random.Generator, tensor: Any) -> Any:
 
 
 def differs(found: Any, expected: Any, terms: Any, atol: float) -> bool:
-    """Whether sums differ by more than finite differences explain.
+    """Return whether sums differ by more than finite differences explain.
 
     Parameters
     ----------
     found, expected: Numbers or arrays.
-    terms: What was added up to `expected`, without signs.
+    terms: The absolute values of the terms of the sum `expected`.
     """
     with np.errstate(invalid="ignore"):
         return not np.all(np.abs(found - expected) <= _SHARE * atol + _ROUNDING * terms)

@@ -101,19 +101,18 @@ def listed(leaves: list[Any]) -> str:
 
 
 class _Evidence:
-    """The cuts that may lie between `output` and `input`, each sort the last first.
+    """The cuts that may lie between `output` and `input`, each kind with the latest first.
 
-    What is computed without recording keeps nothing of its arguments, so the cause is known only
-    where the memory of what was cut is still there. Nothing tells what was computed while recording
-    was off: such a place is never blamed.
+    A value computed without recording keeps no reference to its arguments, so the cause is only
+    known if the memory that was cut is still alive. Nothing shows what was computed while recording
+    was off, so such a place is never blamed.
 
     Attributes
     ----------
-    proven: The cuts of values that depend on `input` and that are those of `output`, or of
-        something that its graph holds.
-    dependent: The other cuts of tensors that depend on `input`: `output` may have been computed
-        from what they gave, or not.
-    unknown: The cuts of tensors that are gone, and the places where recording was switched off.
+    proven: Cuts of values that depend on `input` and share memory with `output` or its graph.
+    dependent: Other cuts of tensors that depend on `input`; `output` may or may not have been
+        computed from their results.
+    unknown: Cuts of tensors that no longer exist, and places where recording was switched off.
     """
 
     def __init__(self, output: Any, input: Any, reach: Reach | None) -> None:
@@ -139,11 +138,11 @@ class _Evidence:
                 (self.proven if found else self.dependent).append(cut)
 
     def switches(self) -> list[Detachment]:
-        """The places where recording was switched off."""
+        """Return the places where recording was switched off."""
         return [cut for cut in self.unknown if cut.switch]
 
     def blamed(self) -> list[Detachment]:
-        """The cuts that are to blame for certain, or as a guess; of one cause all of them."""
+        """Return the cuts to blame, certain or guessed; all of them have one cause."""
         # numbers are made to be printed, as a rule
         likely = [cut for cut in self.dependent if cut.kind not in SCALARS]
         found = self.proven or likely or self.dependent
@@ -169,7 +168,7 @@ class _Evidence:
         return Explanation(cause, lines, certain=bool(self.proven), sites=_sites(blamed))
 
     def candidates(self, named: list[Detachment] | None = None) -> list[str]:
-        """Lines that list the other places that may be on the path, or not."""
+        """Return lines that list the other places that may be on the path."""
         places = told(named or [])
         found = [line for line in told(self.dependent + self.unknown) if line not in places]
         if not found:
@@ -186,7 +185,7 @@ def _cause(cut: Detachment) -> str:
 
 
 def _held(reach: Reach) -> list[Any]:
-    """The arrays outside of any graph, or at its ends, that a graph holds."""
+    """Return the arrays of constants and leaves that a graph holds."""
     held = [leaf._payload for leaf in reach.leaves]
     for node in reach.nodes:
         prim = getattr(type(node), "prim", None)
@@ -201,7 +200,7 @@ def _held(reach: Reach) -> list[Any]:
 
 
 def _overlap(one: Any, other: Any) -> bool:
-    """Whether it is certain that two arrays share memory."""
+    """Return whether two arrays certainly share memory."""
     if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
         return False
     work: Any = 1000
@@ -232,7 +231,7 @@ CURES = {
 
 
 def without_graph(output: Any, input: Any) -> Explanation:
-    """Why `output` has no history at all."""
+    """Return the explanation why `output` has no history at all."""
     what = f"No gradient: output ({describe(output._payload)})"
     evidence = _Evidence(output, input, None)
     if output._payload.dtype.kind in "iub":
@@ -289,7 +288,7 @@ def without_graph(output: Any, input: Any) -> Explanation:
 
 
 def _is_of(end: Unrecorded, input: Any) -> bool:
-    """Whether it is certain that an unrecorded view is of what depends on `input`."""
+    """Return whether an unrecorded view certainly is of a tensor that depends on `input`."""
     base = None if end.base is None else end.base()
     return base is not None and leads_to(base, edge_of(input), set())
 
@@ -306,7 +305,7 @@ def _shares_memory(one: Any, other: Any) -> bool:
 
 
 def without_path(output: Any, input: Any, reach: Reach) -> Explanation:
-    """Why the history of `output`, which `reach` holds, does not lead to `input`."""
+    """Return the explanation why the history of `output`, in `reach`, does not lead to `input`."""
     depends = listed([leaf for leaf in reach.leaves if leaf is not output])
     lines = [
         f"No gradient: no path leads from output ({describe(output._payload)}) to input "
@@ -352,7 +351,7 @@ def without_path(output: Any, input: Any, reach: Reach) -> Explanation:
 
 
 def _earlier(output: Any, input: Any, reach: Reach) -> Any:
-    """A tensor that `output` was computed from, and `input` later, if that is certain."""
+    """Return a tensor from which `output`, and later `input`, certainly was computed, or None."""
     alike = [leaf for leaf in reach.leaves if leaf._payload.shape == input._payload.shape]
     if input._edge is LEAF:
         made = [leaf for leaf in alike if leaf is not output and _shares_memory(leaf, input)]

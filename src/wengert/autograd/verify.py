@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: one run of `gradcheck`: what is compared, and what its messages say."""
+"""Layer 7 · autograd: one run of `gradcheck`: its comparisons and messages."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class GradcheckError(RuntimeError):
 
 
 def requires_grad(value: Any) -> bool:
-    """Whether `value` is a tensor that a gradient can be asked for."""
+    """Return whether `value` is a tensor that requires a gradient."""
     return isinstance(value, TensorBase) and value._edge is not None
 
 
 def argument_names(func: Callable[..., Any], count: int) -> list[str | None]:
-    """The names of the first `count` positional arguments, None where there is none."""
+    """Return the names of the first `count` positional arguments, None where unknown."""
     try:
         parameters = inspect.signature(func).parameters.values()
     except (TypeError, ValueError):
@@ -89,7 +89,7 @@ class Check:
         self.evaluate = evaluator(func, inputs, eps)
 
     def run(self, fast: bool, undefined: bool) -> None:
-        """Check everything, raising at the first thing that is wrong."""
+        """Run all checks, and raise at the first failure."""
         outputs = as_tuple(self.func(*self.inputs))
         if outputs and not any(isinstance(out, TensorBase) for out in outputs):
             raise TypeError(
@@ -190,7 +190,7 @@ class Check:
             )
 
     def _expect_linear(self, part: _Part) -> None:
-        """Unit vectors do not tell a backward from one that squares or clamps what it gets."""
+        """Check that backward is linear, since unit vectors do not expose squaring or clamping."""
         a, b = 4 * self.rng.standard_normal((2, part.tensor._payload.size))
         b = -np.sign(a) * np.abs(b)  # of the other sign: abs() is linear on each side of 0
         pulled = zip(*[self._pull(part, values) for values in (a, b, a + b)], strict=True)
@@ -205,7 +205,7 @@ class Check:
     # -- projections ------------------------------------------------------------------------------
 
     def is_large(self, parts: Sequence[_Part]) -> bool:
-        """Whether projections come first (see NOTE [projections before entries])."""
+        """Return whether projections come first (see NOTE [projections before entries])."""
         tensors = [*self.watched, *[part.tensor for part in parts]]
         if any(tensor._payload.dtype.name not in _DOUBLE for tensor in tensors):
             return False
@@ -326,7 +326,7 @@ class Check:
                     )
 
     def _expect_zero(self, outputs: Sequence[Any]) -> None:
-        """Zero cotangents must give zero gradients."""
+        """Check that zero cotangents give zero gradients."""
         if not outputs:
             return
         zeros = [new_tensor(np.zeros_like(out._payload)) for out in outputs]
@@ -338,7 +338,7 @@ class Check:
                 )
 
     def _expect_undefined_is_zero(self) -> None:
-        """An output that got no cotangent must count as one whose cotangent is zero."""
+        """Check that an output without a cotangent counts as one whose cotangent is zero."""
 
         def outputs() -> list[Any]:
             return [out for out in as_tuple(self.func(*self.inputs)) if requires_grad(out)]
@@ -464,14 +464,14 @@ def _of(tensor: Any) -> Any:
 
 
 def one_number(pairs: Any, tensor: Any) -> Any:
-    """The derivatives by ``x`` and ``y`` as the gradient by ``x + iy``: their complex sum."""
+    """Combine the derivatives by ``x`` and ``y`` to the gradient by ``x + iy``."""
     return (
         pairs[..., 0] + 1j * pairs[..., 1] if tensor._payload.dtype.kind == "c" else pairs[..., 0]
     )
 
 
 def _real_dot(gradient: Any, direction: Any) -> float:
-    """The change along `direction` that `gradient` promises."""
+    """Return the change along `direction` that `gradient` predicts."""
     return float(np.vdot(gradient, direction).real)
 
 

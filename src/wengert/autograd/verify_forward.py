@@ -25,7 +25,7 @@ class ForwardCheck(Check):
     """One run of `gradcheck` in forward mode."""
 
     def run(self, fast: bool, undefined: bool) -> None:
-        """Check every Jacobian, raising at the first thing that is wrong."""
+        """Check every Jacobian, and raise at the first failure."""
         parts = parts_of(as_tuple(self.func(*self.inputs)))
         evaluate = self.evaluate
         large = self.is_large(parts)
@@ -74,7 +74,7 @@ class ForwardCheck(Check):
         return [value.detach() if requires_grad(value) else value for value in self.inputs]
 
     def _expect_undefined_is_zero(self) -> None:
-        """An input without a tangent must count as one whose tangent is zero."""
+        """Check that an input without a tangent counts as one whose tangent is zero."""
         inputs = self._detached()
         with dual_level():
             duals = list(inputs)

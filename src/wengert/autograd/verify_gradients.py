@@ -1,4 +1,4 @@
-"""Layer 7 · autograd: what `gradgradcheck` differentiates: the gradients of a function."""
+"""Layer 7 · autograd: the function that `gradgradcheck` differentiates: a function's gradients."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ _WITHIN: dict[str, Callable[[Any, Level], Any]] = {
     "gather": lambda g, level: g,
     "unwrap": _whole_rows,
 }
-"""How a pass inside a level treats a cotangent that leaves the level through each operation."""
+"""The treatment of cotangents that leave a level, by operation, in a pass inside the level."""
 
 
 @provides("seeded")

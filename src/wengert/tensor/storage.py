@@ -1,7 +1,7 @@
 """Layer 6 · tensor: the memory under tensors, for ``x.untyped_storage()`` and ``x.storage()``.
 
-A storage is the whole array that owns a tensor's memory, so tensors that are views of one another
-have the same. It holds their version cell: a write through it counts as one to the tensors.
+A storage is the whole array that owns a tensor's memory, so views of one another share it. It holds
+their version cell, so a write through it counts as a write to the tensors.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STORAGES = tuple(f"{name}Storage" for name in _NAMES)
 
 
 def flat_memory(owner: np.ndarray[Any, Any], kind: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The memory of `owner` from end to end, as one dimension of `kind`."""
+    """Return the whole memory of `owner` as a one-dimensional array of dtype `kind`."""
     if not owner.size:
         return owner.reshape(0).view(kind)
     low, high = np.lib.array_utils.byte_bounds(owner)
@@ -55,7 +55,7 @@ def flat_memory(owner: np.ndarray[Any, Any], kind: np.dtype[Any]) -> np.ndarray[
 
 
 class Storage:
-    """What storages with and without an element type have in common."""
+    """The base class of storages with and without an element type."""
 
     _kind: np.dtype[Any]
     _values: np.ndarray[Any, Any]
@@ -80,52 +80,52 @@ class Storage:
         return CPU
 
     def get_device(self) -> int:
-        """-1, for the CPU."""
+        """Return -1, for the CPU."""
         return -1
 
     def data_ptr(self) -> int:
-        """The address of the first byte."""
+        """Return the address of the first byte."""
         return int(self._values.ctypes.data)
 
     def nbytes(self) -> int:
-        """How many bytes there are."""
+        """Return the number of bytes."""
         return int(self._values.nbytes)
 
     def size(self) -> int:
-        """How many elements there are."""
+        """Return the number of elements."""
         return len(self._values)
 
     def element_size(self) -> int:
-        """The bytes of one element."""
+        """Return the number of bytes per element."""
         return int(self._kind.itemsize)
 
     def tolist(self) -> list[Any]:
-        """The elements as Python numbers."""
+        """Return the elements as Python numbers."""
         values: list[Any] = self._values.tolist()
         return values
 
     def cpu(self) -> Self:
-        """The storage itself."""
+        """Return the storage itself."""
         return self
 
     def is_pinned(self) -> bool:
-        """False: there is no GPU."""
+        """Return False: there is no GPU."""
         return False
 
     def is_shared(self) -> bool:
-        """False: no other process sees it."""
+        """Return False: no other process shares it."""
         return False
 
     def resizable(self) -> bool:
-        """False: tensors over the memory could not follow."""
+        """Return False: tensors over the memory could not follow a change of size."""
         return False
 
     def resize_(self, size: int, /) -> Self:
-        """Nothing, if the storage has that size.
+        """Do nothing if the storage has that size; otherwise raise.
 
         Raises
         ------
-        RuntimeError: If it has another: tensors over the memory could not follow.
+        RuntimeError: If the size differs: tensors over the memory could not follow.
         """
         if operator.index(size) != len(self):
             raise RuntimeError(
@@ -140,7 +140,7 @@ class Storage:
         return self
 
     def copy_(self, source: Storage, non_blocking: bool | None = None) -> Self:
-        """Write the elements of a storage of the same length over this one's, converted."""
+        """Copy the elements of a storage of the same length into this one, converted."""
         if not isinstance(source, Storage):
             raise TypeError(f"copy_() takes a storage, not {type(source).__name__}")
         if len(source) != len(self):
@@ -151,13 +151,13 @@ class Storage:
         return self
 
     def clone(self) -> Self:
-        """A copy, in memory of its own."""
+        """Return a copy in memory of its own."""
         made = copy.copy(self)
         made._lie_over(self._values.copy(), [0, None])
         return made
 
     def untyped(self) -> UntypedStorage:
-        """The bytes of the memory."""
+        """Return the memory as bytes."""
         return storage_over(self._values, None, self._cell)
 
     def __len__(self) -> int:
@@ -229,8 +229,8 @@ class UntypedStorage(Storage):
 
     Parameters
     ----------
-    content : int or sequence of int. How many bytes, which are zeros; or the bytes.
-    device : device, optional. Where they are to be: the CPU.
+    content : int or sequence of int. The number of bytes, all zero, or the bytes.
+    device : device, optional. The CPU.
 
     Examples
     --------
@@ -262,13 +262,13 @@ class UntypedStorage(Storage):
         return storage_over(self._values[index], None, self._cell)
 
     def byteswap(self, dtype: Any, /) -> None:
-        """Turn round the bytes of each element of a dtype."""
+        """Reverse the bytes of each element of a dtype."""
         kind = as_dtype(dtype).dtype
         part = kind.itemsize // 2 if kind.kind == "c" else kind.itemsize
         self[:] = self._values.view(f"u{part}").byteswap().view(np.uint8)
 
     def type(self) -> str:
-        """The name of the class."""
+        """Return the name of the class."""
         return "torch.storage.UntypedStorage"
 
     def __eq__(self, other: object) -> bool:
@@ -288,10 +288,10 @@ class TypedStorage(Storage):
 
     Parameters
     ----------
-    content : int or sequence. How many elements, which are zeros; or the elements.
-    wrap_storage : UntypedStorage, optional. The memory to lie over, in place of `content`.
+    content : int or sequence. The number of elements, all zero, or the elements.
+    wrap_storage : UntypedStorage, optional. The memory to use instead of `content`.
     dtype : dtype, optional. The element type; default: the default floating type.
-    device : device, optional. As of bytes.
+    device : device, optional. The CPU.
 
     Examples
     --------
@@ -333,13 +333,13 @@ class TypedStorage(Storage):
         return from_numpy_dtype(self._kind)
 
     def pickle_storage_type(self) -> str:
-        """The name of the class of storages of this element type."""
+        """Return the name of the storage class of this element type."""
         if self.dtype.name not in _BY_DTYPE:
             raise KeyError(f"no class of storages is of {self.dtype!r}")
         return f"{_BY_DTYPE[self.dtype.name]}Storage"
 
     def type(self) -> str:
-        """That name, as of a module."""
+        """Return the qualified name of the storage class of this element type."""
         return f"torch.{self.pickle_storage_type()}"
 
     def __getitem__(self, index: Any) -> Any:
@@ -378,7 +378,7 @@ _made: dict[str, Any] = {}
 
 
 def storage_class(name: str) -> Any:
-    """The class of storages of this name, one of `STORAGES`."""
+    """Return the storage class of this name, one of `STORAGES`."""
     if name not in _made:
         kind = _NAMES[name.removesuffix("Storage")]
         documented = f"An old name: makes a `TypedStorage` of {kind}."
@@ -388,7 +388,7 @@ def storage_class(name: str) -> Any:
 
 
 def storage_over(owner: np.ndarray[Any, Any], kind: np.dtype[Any] | None, cell: list[Any]) -> Any:
-    """The storage of all memory of `owner`: of elements of `kind`, or of bytes.
+    """Return the storage of the whole memory of `owner`, as elements of `kind` or as bytes.
 
     Parameters
     ----------
@@ -400,7 +400,7 @@ def storage_over(owner: np.ndarray[Any, Any], kind: np.dtype[Any] | None, cell: 
 
 
 def is_storage(obj: Any, /) -> bool:
-    """Whether `obj` is the memory under a tensor.
+    """Return whether `obj` is a storage.
 
     Examples
     --------
@@ -417,15 +417,15 @@ class StorageMethods:
     _payload: Any
 
     def untyped_storage(self) -> UntypedStorage:
-        """The bytes under the tensor, shared with all views."""
+        """Return the bytes under the tensor, shared with all views."""
         return _storage_of(self, None)
 
     def storage(self) -> TypedStorage:
-        """The elements under the tensor, shared with all views, in the order of memory."""
+        """Return the elements under the tensor in memory order, shared with all views."""
         return _storage_of(self, _memory(self).dtype)
 
     def storage_type(self) -> Any:
-        """The class of storages of the tensor's element type."""
+        """Return the storage class of the tensor's element type."""
         return storage_class(self.storage().pickle_storage_type())
 
 

@@ -1,7 +1,7 @@
 """Layer 6 · tensor: `Tensor`, the class that users touch.
 
-The methods that are operations are the functions of `wengert.ops`, whose first parameter is the
-tensor; `wengert.tensor.methods` puts them on the class. Here stands what is not an operation.
+Methods that are operations are the functions of `wengert.ops`, whose first parameter is the tensor;
+`wengert.tensor.methods` adds them to the class. This module defines all other methods.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Tensor(
     CopyProtocol,
     TensorBase,
 ):
-    """A NumPy array that remembers how it was computed, if that was asked for.
+    """A NumPy array that can record how it was computed.
 
-    Tensors are made by `wengert.tensor`, `wengert.zeros` and their like, or from another tensor by
-    an operation. With ``requires_grad=True`` every operation on one is recorded, and `backward`
-    gives its gradient.
+    Make tensors with `wengert.tensor`, `wengert.zeros` and similar functions, or from other tensors
+    by an operation. With ``requires_grad=True``, every operation on a tensor is recorded, and
+    `backward` computes its gradient.
 
     Examples
     --------
@@ -71,9 +71,9 @@ class Tensor(
     __slots__ = ("__dict__",)
 
     def __new__(cls, *data: Any, device: Any = None) -> Any:
-        """``Tensor()``, ``Tensor(sequence)`` and ``Tensor(2, 3)``, of the default dtype.
+        """Make ``Tensor()``, ``Tensor(sequence)`` or ``Tensor(2, 3)``, of the default dtype.
 
-        ``Tensor(tensor)`` is a view of it. A subclass makes instances of itself.
+        ``Tensor(tensor)`` is a view of the tensor. A subclass makes instances of itself.
         """
         check_device(device)
         if len(data) == 1 and isinstance(data[0], TensorBase):
@@ -98,8 +98,8 @@ class Tensor(
 
         Returns
         -------
-        object: What `func` gives, with tensors as instances of this class; NotImplemented if one of
-            `types` is not a parent of this class.
+        object: The result of `func`, with tensors as instances of this class; NotImplemented if one
+            of `types` is not a parent of this class.
         """
         return overrides.default_torch_function(cls, func, types, args, kwargs)
 
@@ -150,7 +150,7 @@ class Tensor(
         raise RuntimeError("Deleting requires_grad is not allowed: set it to False")
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return the tensor; True is what non-leaves have."""
+        """Set `requires_grad` and return the tensor; a non-leaf only accepts True."""
         if not requires_grad or self.is_leaf:
             self.requires_grad = requires_grad
         return self
@@ -170,15 +170,15 @@ class Tensor(
 
     @property
     def output_nr(self) -> int:
-        """Which output of `grad_fn` the tensor is."""
+        """The number of the tensor among the outputs of `grad_fn`."""
         return self._edge.index if isinstance(self._edge, OutputEdge) else 0
 
     @property
     def grad(self) -> Any:
-        """The gradient that `backward` has added up so far, or None.
+        """The gradient accumulated by `backward`, or None.
 
-        It is kept for leaves, and for other tensors after `retain_grad`. Set it to None to start
-        afresh.
+        It is kept for leaves, and for other tensors after `retain_grad`. Set it to None to reset
+        it.
         """
         ext = self._ext
         if ext is not None and ext.grad is not None:
@@ -244,7 +244,7 @@ class Tensor(
     _grad = grad
 
     def retain_grad(self) -> None:
-        """Keep the gradient of a non-leaf in `grad` too; of a leaf it is kept anyway.
+        """Keep the gradient of a non-leaf in `grad`; a leaf's is always kept.
 
         Raises
         ------
@@ -260,11 +260,12 @@ class Tensor(
     def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``hook(grad)`` whenever the gradient of the tensor is computed.
 
-        What it returns, if not None, takes the gradient's place; it must have its shape.
+        If the hook returns something other than None, that replaces the gradient; it must have the
+        same shape.
 
         Returns
         -------
-        RemovableHandle: Whose ``remove()`` takes the hook away.
+        RemovableHandle: A handle whose ``remove()`` removes the hook.
 
         Raises
         ------
@@ -283,12 +284,12 @@ class Tensor(
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``hook(tensor)`` whenever a backward pass has added to `grad` of this leaf.
 
-        It runs as soon as the leaf's gradient is complete, and may use it up: update the tensor
-        under ``no_grad`` and set `grad` to None, say.
+        It runs as soon as the leaf's gradient is complete, and may consume it: for example, update
+        the tensor under ``no_grad`` and set `grad` to None.
 
         Returns
         -------
-        RemovableHandle: Whose ``remove()`` takes the hook away.
+        RemovableHandle: A handle whose ``remove()`` removes the hook.
 
         Raises
         ------
@@ -341,7 +342,7 @@ class Tensor(
         run_backward((self,), (gradient,), keep, create_graph, inputs)
 
     def detach(self) -> Tensor:
-        """A tensor over the same memory, outside the graph."""
+        """Return a tensor over the same memory, outside the graph."""
         if self._edge is not None:
             note(".detach()", self)
         payload = self._array()
@@ -351,7 +352,7 @@ class Tensor(
         return detached
 
     def detach_(self) -> Tensor:
-        """Take the tensor out of its graph, in place.
+        """Remove the tensor from its graph, in place.
 
         Raises
         ------
@@ -382,7 +383,7 @@ class Tensor(
     def data(self) -> Any:
         """A tensor over the same memory, outside the graph and with a version of its own.
 
-        Writing to it is not noticed by the graph: prefer `detach`, or writing under ``no_grad``.
+        The graph does not detect writes to it: prefer `detach`, or write under ``no_grad``.
         """
         if self._edge is not None:
             note(".data", self)
@@ -411,7 +412,7 @@ class Tensor(
         return version_of(self)
 
     def is_inference(self) -> bool:
-        """Whether the tensor was made in inference mode (see `wengert.inference_mode`)."""
+        """Return whether the tensor was made in inference mode (see `wengert.inference_mode`)."""
         return is_inference(self)
 
     @property
@@ -478,7 +479,7 @@ class Tensor(
         return self._payload.item()
 
     def item(self) -> Any:
-        """The value of a tensor with one element, as a Python number.
+        """Return the value of a tensor with one element, as a Python number.
 
         Raises
         ------
@@ -493,7 +494,7 @@ class Tensor(
         return self._payload.item()
 
     def tolist(self) -> Any:
-        """The values as nested lists of Python numbers; a number for a 0-d tensor."""
+        """Return the values as nested lists of Python numbers; a number for a 0-d tensor."""
         if self._edge is not None:
             note(".tolist()", self)
         return self._payload.tolist()
