@@ -79,7 +79,7 @@ class _Windows:
         )
 
     def taps(self, sizes: Shape) -> list[int]:
-        """How far the elements of a window are from its first in such an array, in order."""
+        """The offsets of the elements of a window from its first one, in order."""
         steps = [n * gap for n, gap in zip(strides_of(sizes), self.dilation, strict=True)]
         return [
             sum(k * step for k, step in zip(tap, steps, strict=True))
