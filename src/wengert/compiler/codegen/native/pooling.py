@@ -198,7 +198,7 @@ def _piece(
 
 
 def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
-    """Which element of each window is the first within the array: the place of nothing larger."""
+    """The first element of each window inside the array: the default place of the maximum."""
     total = "0"
     along = zip(
         at[:-1], strides_of(windows.sizes), windows.stride[:-1], windows.padding[:-1], strict=False
