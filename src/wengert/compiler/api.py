@@ -131,7 +131,7 @@ class Compiled:
         return f"<compiled {getattr(self.function, '__qualname__', self.function)}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function returns, and does."""
+        """Call the function, compiled where possible."""
         mode = current_mode()
         if mode is not None and mode is not NO_GRAD:
             return self._beneath(mode, args, kwargs)
@@ -277,7 +277,7 @@ class Compiled:
         return self._environment(args, kwargs)
 
     def _reopen(self, paths: frozenset[str]) -> None:
-        """Let other places be open, which the traces that are there do not know of."""
+        """Open other places, which the present traces do not know."""
         self._open = paths
         self.entries, self._quick = [], []
 
@@ -454,7 +454,7 @@ class Compiled:
 
 
 def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """What tells calls from others, as far as arguments show it, but for sizes; and these."""
+    """The key of a call by its arguments, apart from their sizes; and these sizes."""
     leaves: list[Any] = flatten((args, kwargs))[0]
     arrays: Any = TensorBase | np.ndarray
     form = [

@@ -34,7 +34,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 COMPILED: weakref.WeakSet[Any] = weakref.WeakSet()
 """All functions that are compiled."""
 STANCES: list[str] = []
-"""What `set_stance` has set, if that is not ``"default"``."""
+"""The stance that `set_stance` has set, unless it is ``"default"``."""
 _KNOWN = ("default", "eager_then_compile", "force_eager", "eager_on_recompile", "fail_on_recompile")
 
 

@@ -25,7 +25,7 @@ _MARK = b"wengert object code\n"
 
 
 def file_for(parts: Iterable[str]) -> Path | None:
-    """Where the machine code made from `parts` is kept, if it is to be kept at all."""
+    """The file in the cache for the machine code made from `parts`, or None."""
     folder = os.environ.get(_VARIABLE)
     if not folder or not _is_ours(folder):
         return None

@@ -150,7 +150,7 @@ def _bytes(value: Value) -> int:
 
 
 class _Function(NamedTuple):
-    """What computes blocks that do the same: its symbol, first constant, and arena."""
+    """A function that equal blocks share: its symbol, first constant, and arena."""
 
     name: str
     first: int
@@ -205,7 +205,7 @@ class _Writer:
         self.text = "\n".join([DECLARATIONS, self._module.text(), *runs, body, self._called()])
 
     def _run(self, program: Program, times: int) -> str:
-        """What computes the blocks of a program: part of the driver itself if there is but one."""
+        """Emit the code for a program's blocks, inlined into the driver if there is only one."""
         storage = Storage(Plan(program))
         constants = list(constants_of(storage).values())
         number, first = len(self._functions), len(self.constants)
@@ -358,7 +358,7 @@ class _Writer:
     # -- from block to block ----------------------------------------------------------------------
 
     def _moves(self, i: int, k: int) -> list[tuple[Value, Value]]:
-        """What block `k` finds where, and as what block `i` knows it."""
+        """The slots of block `k`, each with its value in block `i`."""
         pairs = zip(self.stations[i].after, self.stations[k].slots, strict=True)
         found = {slot: value for value, slot in pairs if slot in self._live[k]}
         return [

@@ -226,7 +226,7 @@ class Emission(Strips):
             self.code.workspace.clear()
 
     def _view(self, counters: tuple[Counter, ...], load: Load) -> Array:
-        """The addresses of the elements of an argument."""
+        """An argument as a strided array."""
         total = self._offset(load.value, load.place)
         strides = tuple([total.factor(counter) for counter in counters])
         # what is left is a constant, or depends on loops around the call

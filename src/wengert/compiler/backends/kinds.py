@@ -21,7 +21,7 @@ __all__ = [
 
 
 SEARCHES = {records.argmax: "max", records.argmin: "min"}
-"""What finds the place of an extreme, by the reduction that finds the extreme."""
+"""The primitives that find the place of an extreme, with the reduction that finds the extreme."""
 
 
 class Reduction(NamedTuple):
@@ -87,8 +87,8 @@ def _read(param: Any) -> bool:
 
 
 def kind_of(step: Step) -> str:
-    """How it is done: ``"pull"``, ``"scalar"``, ``"reduce"``, ``"search"``, ``"call"``; if not
-    natively, ``"foreign"``."""
+    """How a step is computed: ``"pull"``, ``"scalar"``, ``"reduce"``, ``"search"``, ``"call"``, or
+    ``"foreign"`` if not natively."""
     try:
         return step.kind
     except AttributeError:

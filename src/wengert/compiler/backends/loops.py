@@ -97,13 +97,13 @@ class Product:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """What is read for it."""
+        """The nodes that it reads."""
         return (self.left, self.right)
 
 
 Statement = Store | Accumulate | Product
 Block = list[Any]
-"""What runs one after the other: statements, trees of loops and, outside of all loops, calls."""
+"""The items of a sequence: statements, loop trees and, outside of all loops, calls."""
 
 
 @dataclass(eq=False, slots=True)

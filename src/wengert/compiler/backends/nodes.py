@@ -28,7 +28,7 @@ class Load:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """That of the element."""
+        """The dtype of the element."""
         return self.value.dtype
 
 

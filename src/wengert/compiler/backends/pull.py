@@ -45,7 +45,7 @@ Rule = Callable[[Source, "Step", int, Place, Any], Node]
 
 
 class Pull(NamedTuple):
-    """How a primitive's elements are found.
+    """The way in which a primitive's elements are located.
 
     Attributes
     ----------

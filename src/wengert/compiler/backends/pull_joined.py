@@ -104,7 +104,7 @@ class Parts(NamedTuple):
 
 
 PARTS: Facet[Callable[[Step, Counter | None], Parts] | None] = Facet("consists", lambda prim: None)
-"""What a result that lies in memory is written from (NOTE [parts of values]), if it is so."""
+"""The parts that a stored result is written from (NOTE [parts of values]), if it has parts."""
 
 
 def _element(source: Source, place: Place, of: Parts, step: Step) -> Node:

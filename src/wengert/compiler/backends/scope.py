@@ -28,12 +28,12 @@ class Workspace:
         return name
 
     def clear(self) -> None:
-        """What has been given out is free again."""
+        """Free everything that was allocated."""
         self._next = self.start
 
 
 class Scope:
-    """What has been computed where instructions are being written, and around it."""
+    """The values computed at the point of emission, and in the enclosing scopes."""
 
     __slots__ = ("known", "outer")
 

@@ -77,7 +77,7 @@ def interruption() -> BaseException | None:
 
 
 def piece_of(tree: LoopTree, extent: int, step: int) -> int:
-    """How many of so many repetitions are a piece, where `step` at a time are done in vectors."""
+    """The number of iterations in a chunk of a loop, a multiple of the vector width `step`."""
     count = max(1, extent * _PIECE // work(tree))
     return -(-count // step) * step
 
@@ -95,7 +95,7 @@ def is_wide(tree: LoopTree, storage: Storage) -> bool:
 
 
 def own_of(tree: LoopTree, storage: Storage) -> dict[Value, bool]:
-    """What nobody needs outside of a loop, and whether each repetition writes it for itself."""
+    """The values used only in a loop, and whether each iteration writes its own."""
     own: dict[Value, bool] = {}
     for item in statements_of(tree):
         slot = storage.slots[item.value]

@@ -82,7 +82,7 @@ def _varying(number: Any) -> Any:
 
 
 def _form(program: Program) -> Iterator[Any]:
-    """What programs of one form have in common, but for their numbers."""
+    """Yield the key that programs of one form share, apart from their numbers."""
     for value in program.inputs:
         yield value.dtype.str, len(value.shape)
     for step in program.steps:

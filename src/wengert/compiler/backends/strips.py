@@ -305,7 +305,7 @@ class Strips(Elements):
         self._store(item.value, item.place, self._lane(item).combined(item.kind, total, found))
 
     def _lane(self, item: Accumulate, count: int = 1) -> Lane:
-        """What combines elements of a statement, or vectors of them."""
+        """The lane that combines elements of a statement, or vectors of them."""
         return Lane(self.code, item.value.dtype, count=count)
 
 

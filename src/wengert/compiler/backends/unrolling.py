@@ -125,7 +125,7 @@ class Shaper:
         self._in_vectors = in_vectors
 
     def shaped(self, tree: LoopTree) -> list[Any]:
-        """What is written for a tree: other trees, and statements."""
+        """The trees and statements emitted for a tree."""
         cuts = _cuts(tree)
         if cuts:
             return [part for piece in _pieces(tree, cuts) for part in self.shaped(piece)]
@@ -165,7 +165,7 @@ def _choices(items: Sequence[Any]) -> Iterator[Choice]:
 
 
 def _cuts(tree: LoopTree) -> list[int]:
-    """Where tests of a loop's counter alone change; if that is often, around the longest pieces."""
+    """The counts where tests of a loop's counter change; if many, those at the longest pieces."""
     extent = tree.counter.extent
     found: set[int] = set()
     for choice in _choices(tree.body):

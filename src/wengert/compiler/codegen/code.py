@@ -155,7 +155,7 @@ class Module:
         return symbol
 
     def mark(self) -> tuple[int, int, int]:
-        """How much there is, for `back_to`."""
+        """The present position, for `back_to`."""
         return len(self._declared), len(self._functions), len(self.words)
 
     def back_to(self, mark: tuple[int, int, int]) -> None:
@@ -301,7 +301,7 @@ class Code:
         return name
 
     def cell(self, kind: str, start: str = "") -> Cell:
-        """What holds one value of an LLVM type, set to `start` if that is given."""
+        """Make a variable of an LLVM type, set to `start` if that is given."""
         cell = Cell(self, kind, self.fresh("cell"))
         self.allocations.append(f"  {cell.pointer} = alloca {kind}")
         if start:

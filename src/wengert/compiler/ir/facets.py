@@ -29,7 +29,7 @@ MAPS: Facet[bool] = Facet("maps", lambda prim: POINTWISE[prim])
 """Whether each element of the result is a function of the elements at the same place, with
 broadcasting, and of parameters without places."""
 REARRANGES: Facet[str] = Facet("rearranges", lambda prim: "")
-"""How it shows every element of its argument once: in another ``"shape"`` and the same order, in
+"""How it rearranges the elements of its argument: in another ``"shape"`` and the same order, in
 another ``"order"`` of dimensions, or as another ``"kind"`` of numbers."""
 COMBINES: Facet[str] = Facet("combines", lambda prim: "")
 """The instruction by which it combines all elements along its dimensions, or all that there are:
@@ -42,7 +42,7 @@ results are floating-point or complex."""
 COMMUTES: Facet[bool] = Facet("commutes", lambda prim: False)
 """Whether its two arguments may change places."""
 SIZE: Facet[str] = Facet("size", lambda prim: "")
-"""Where the result's shape depends on values: on how many elements of a mask are true (``"mask"``),
+"""Whether the result's shape depends on values: on the number of true elements (``"mask"``),
 or on values in another way (``"values"``)."""
 POSITIVE: Facet[str] = Facet("positive", lambda prim: "")
 """Whether no element of the result is below 0: ``"always"``, or ``"kept"``, where none of the

@@ -1,12 +1,11 @@
 """Layer 8 · compiler: programs: what a traced function computes, as a list of primitives.
 
 NOTE [programs]
-A `Program` is a straight line of steps, each of which applies one primitive of the table to values
-that stand before it; ``prim.kernel`` is its meaning, whatever computes it in the end. Values are
-immutable: what a function writes in place has been made functional by tracing, and effects on
-memory that others hold happen after the program. A `Loop` among the steps repeats a body of its own
-(see `Loop`). Decisions on values do not occur in a program: they lie between programs, in the tree
-of a trace.
+A `Program` is straight-line code in SSA form. Each step applies one primitive of the table to
+earlier values; ``prim.kernel`` is its meaning, whatever computes it in the end. Values are
+immutable: tracing has made in-place writes functional, and effects on memory outside happen after
+the program. A `Loop` among the steps repeats a body of its own (see `Loop`). Programs contain no
+decisions on values: these lie between programs, in the graph of traces.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from wengert.compiler.ir.programs import Loop, Step, Value
 __all__ = ["is_within", "may_raise"]
 
 _BY_INDEX = frozenset({"gather", "index_select"})
-"""What takes elements along `dim` at the indices that are the second argument."""
+"""Primitives that take elements along `dim` at the indices in their second argument."""
 _SEARCHES = frozenset({"argmax", "argmin"})
-"""What gives indices along `dim`."""
+"""Primitives that return indices along `dim`."""
 
 
 def may_raise(step: Step | Loop) -> bool:

@@ -1,12 +1,12 @@
 """Layer 8 · compiler: data flow through the interpreter's stack, by analysis of bytecode.
 
 NOTE [flow of values]
-Nothing in Python shows what lies on the interpreter's stack, but the bytecode does: `Flow` goes
-along all ways through a function, with what each entry of the stack may have been put there by, and
-so knows for each instruction which others take what it leaves. Whether a value is only returned
-(`is_returned`), only printed (`wengert.compiler.objects.flows`), or only given to operations of
-ours (`wengert.compiler.objects.straight`), and whether anything computed lies on the stack
-(`is_bare`), are questions to it. An instruction that it does not know may look at all of the stack.
+Python does not expose the interpreter's stack, but the bytecode determines it. `Flow` follows all
+paths through a function, with the instructions that may have pushed each stack entry, and so knows
+which instructions consume the result of each. It answers whether a value is only returned
+(`is_returned`), only printed (`wengert.compiler.objects.flows`), or only passed to our operations
+(`wengert.compiler.objects.straight`), and whether a computed value lies on the stack (`is_bare`).
+An unknown instruction may read the whole stack.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _GIVES_ONE = (
     *("CONVERT_VALUE", "CALL_FUNCTION_EX"),
 )
 _GIVES_NONE = ("STORE_", "DELETE_", "POP_TOP", "POP_JUMP")
-"""How the names of instructions begin that take nothing, give one value, or give none."""
+"""Prefixes of instructions that pop nothing, push one value, or push none."""
 _LOOKS_UP = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _STILL = frozenset({"LOAD_GLOBAL", "LOAD_CONST", "LOAD_SMALL_INT", "PUSH_NULL"})
 """Instructions that push something that is not computed."""
 _ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 _ALWAYS = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
-"""Those behind which no other one follows, and that always jump."""
+"""Instructions that always jump, without fall-through."""
 _READS = frozenset({"numpy", "item", "__float__", "__array__"})
 """Methods that return the values of a tensor themselves; other functions compute with them."""
 _CONTAINERS = frozenset({"BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP"})

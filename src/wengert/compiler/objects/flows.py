@@ -1,11 +1,11 @@
 """Layer 8 · compiler: whether text formatted from values is only printed.
 
 NOTE [text for print]
-``f"{loss.item():.3f}"`` makes text of a number that is another one in each call. Nobody can look at
-that text before it is printed if it goes straight to ``print``: from the instruction that makes it,
-through f-strings, ``+``, and variables that nothing else reads. That can be seen in the bytecode.
-Only there a mark stands for the text in the trace (`wengert.compiler.tracing.prints`); anywhere
-else making text of a number is a decision on it.
+``f"{loss.item():.3f}"`` formats a number that differs in each call. No code can see that text
+before it is printed if it goes directly to ``print``: from the instruction that formats it, through
+f-strings, ``+``, and variables that nothing else reads. The bytecode shows this. Only there does
+the trace use a placeholder for the text (`wengert.compiler.tracing.prints`); anywhere else
+formatting a number is a decision on it.
 """
 
 from __future__ import annotations

@@ -21,12 +21,12 @@ Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]
 
 _variable = getattr(getattr(getattr(np, "_core", None), "umath", None), "_extobj_contextvar", None)
 _settings: Callable[[], Any] = object if _variable is None else _variable.get
-"""What holds NumPy's settings, of which each change makes another one; or always something new."""
+"""Return the object of NumPy's settings, which each change replaces; or always a new object."""
 
 
 _format = getattr(sys.modules.get("numpy._core.printoptions"), "format_options", None)
 _formats: Callable[[], Any] = object if _format is None else _format.get
-"""What holds how NumPy shows arrays, of which each change makes another one, too."""
+"""Return the object of NumPy's print options, which each change replaces, too."""
 
 
 def _memory(tensor: Any) -> Any:

@@ -1,12 +1,12 @@
 """Layer 8 · compiler: which functions and classes belong to libraries, and which are pure.
 
 NOTE [libraries]
-The code of a library is not looked through: what its functions may be used for is said here. That
-the names by which a function reaches them lead to the same ones is a condition; what they call in
-turn is supposed not to change. Those of NumPy, SciPy and wengert compute, except for the names that
-read or set something that is nobody's argument; of Python's own modules those in `_PURE` do. All
-others are *not known to*: a function of Python's library that is written in Python is looked
-through like the user's own, and one in C is denied.
+The walk does not enter the code of a library: this module says what its functions may be used for.
+A guard checks that the names by which a function reaches them still lead to the same objects; what
+they call in turn is assumed not to change. The functions of NumPy, SciPy and wengert are pure,
+except for the names that read or set hidden state; so are those of Python's modules in `_PURE`. All
+others are *not known to be*: a standard-library function written in Python is walked like the
+user's own, and one in C is denied.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _ASKING_TYPES = {
     "math": frozenset({"ldexp"}),
     "itertools": frozenset({"count"}),
 }
-"""What asks for the types of its arguments, or is read as text, where nothing else does."""
+"""Functions that check the types of their arguments or parse text, where no others do."""
 _TAKING = frozenset(
     {
         *("abc", "_abc", "bisect", "_bisect", "builtins", "cmath", "collections", "_collections"),

@@ -21,7 +21,7 @@ __all__ = [
 
 
 class Unknown(Exception):
-    """Nothing can be promised of an object; the message says why.
+    """Raised for an object that cannot be guarded; the message says why.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Unknown(Exception):
 
 
 class Part(NamedTuple):
-    """Something that an object leads to.
+    """An object that another object refers to.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Part(NamedTuple):
 
 
 class Reading:
-    """How to recognise an object as unchanged.
+    """The description by which an object is recognised as unchanged.
 
     Attributes
     ----------

@@ -1,10 +1,10 @@
 """Layer 8 · compiler: whether arrays go straight into operations of ours, and nowhere else.
 
-In ``x * A`` and ``wg.from_numpy(A)`` an array of NumPy is an operand of ours, and so an input of
-the program. Whoever does anything else with it may read it without our seeing that. Which it is
-stands in the bytecode: where a variable that holds the array is loaded, and which instruction takes
-it off the stack. If all of these are ones in which an operation of ours took the array while the
-function was traced, outside of any loop, nobody else has seen it.
+In ``x * A`` and ``wg.from_numpy(A)`` a NumPy array is an operand of one of our operations, and so
+an input of the program. Any other use may read it without our seeing that. The bytecode tells them
+apart: it shows where a variable that holds the array is loaded, and which instruction pops it. If
+each of these is one where our operation took the array during tracing, outside of any loop, no
+other code has seen it.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _mentions(code: CodeType, name: str) -> bool:
 
 
 def _uses(flow: Flow, name: str) -> Iterator[tuple[int, bool]]:
-    """Where a variable is used, and whether it is read there."""
+    """Yield the instructions that use a variable, and whether each reads it."""
     for k, step in enumerate(flow.steps):
         value, what = step.argval, step.opname
         if what in _OTHERS:

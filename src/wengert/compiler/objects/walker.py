@@ -1,18 +1,18 @@
 """Layer 8 · compiler: how Python's objects are read: what they consist of, and what can change.
 
 NOTE [objects]
-What a function computes depends on objects that it reaches, and a trace holds only while these are
-as they were. `read` is the one place that says what that means: by the exact type of an object, or
-by a rule for all classes of one build, it gives a `Reading`, which tells how to see whether the
-object is the same (its value, its identity, or its class and its parts), and which parts it has.
+The result of a function depends on the objects that it reaches, and a trace holds only while these
+are unchanged. `read` is the one place that defines "unchanged": by the exact type of an object, or
+by a rule for a family of classes, it returns a `Reading`, which says how to recognise the object
+(by its value, its identity, or its class and its parts), and which parts it has.
 Conditions (`wengert.compiler.tracing.environment`), states at decisions
 (`wengert.compiler.tracing.state`) and the search for changes all ask it.
 
 A class of our own whose objects never change says so, by an attribute `is_fixed`.
 
-What is not known is denied: `Unknown` is raised, with the reason that `explain()` shows, and the
-function runs as it is. So a class that hides a state in C is no danger: its objects are larger than
-their attributes account for (`_hides`), and nobody says what else is in them.
+Unknown objects are denied: `read` raises `Unknown`, with the reason that `explain()` shows, and the
+function runs uncompiled. So a class with hidden state in C is safe: its objects are larger than
+their attributes account for (`_hides`), and so they are unknown.
 """
 
 from __future__ import annotations
@@ -405,4 +405,4 @@ _ATTRIBUTES: dict[type, frozenset[str]] = {
 }
 """The types of these and rules whose objects may have attributes, with those that all have."""
 _RULES: dict[type, Reader] = {}
-"""How objects of classes are read that a rule has been found for."""
+"""The readers of classes that a rule was found for."""

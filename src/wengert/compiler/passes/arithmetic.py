@@ -30,13 +30,13 @@ _rule = RULES.rule
 
 
 def _is_float(out: Value, args: Values) -> bool:
-    """Whether arithmetic is that of floating numbers of one dtype."""
+    """Return whether arithmetic is floating-point, in one dtype."""
     dtype = out.dtype
     return dtype.kind == "f" and all(arg.dtype is dtype or arg.dtype == dtype for arg in args)
 
 
 def _is(number: Any, wanted: float) -> bool:
-    """Whether a number is another, the signs of zeros included."""
+    """Return whether two numbers are equal, with equal signs of zeros."""
     return bool(number == wanted) and math.copysign(1, number) == math.copysign(1, wanted)
 
 
@@ -56,7 +56,7 @@ def _of_nothing(b: Builder, name: str, args: Values, params: Params, out: Value)
     return None
 
 
-# -- what is repeated is computed once ------------------------------------------------------------
+# -- repeated elements are computed once ----------------------------------------------------------
 
 
 @_rule(*having(MAPS), on=(records.expand, records.zeros))
@@ -229,7 +229,7 @@ _DEPTH = 6
 
 
 def _is_negative_nowhere(b: Builder, value: Value, depth: int = _DEPTH) -> bool:
-    """Whether it is known that no element is below 0; NaN may be among them."""
+    """Return whether it is known that no element is below 0; NaN may occur."""
     number = b.uniform(value)
     if number is not None:
         return bool(number >= 0)
@@ -345,7 +345,7 @@ def _copy(b: Builder, name: str, args: Values, params: Params, out: Value) -> An
 
 
 def _is_exact(source: np.dtype[Any], wider: np.dtype[Any]) -> bool:
-    """Whether every number of one dtype is one of another."""
+    """Return whether every number of one dtype is exact in another."""
     if source.kind == "b":
         return True
     if source.kind in "iu" and wider.kind in "fc":

@@ -1,15 +1,16 @@
 """Layer 8 · compiler: a program under construction, in which nothing is computed twice.
 
 NOTE [rewriting]
-A program is rewritten in one pass: each step is put into a new program by `Builder.emit`, with its
-arguments as they are there. A rule for its primitive may give another value for its result; what is
-left is looked up among the steps that are there already, and computed at once if it is known. Rules
-go by what made the arguments (`Builder.maker`), so they see these simplified.
+A program is rewritten in one pass: `Builder.emit` puts each step into a new program, with its
+arguments replaced by their new values. A rule for its primitive may return another value for its
+result. Otherwise the step is looked up among the existing ones (common subexpressions), and
+computed at once if its arguments are constants. Rules match the steps that made the arguments
+(`Builder.maker`), which are already simplified.
 
 NOTE [uniform values]
-A value of whose elements all are known to be one number is either a constant, a step `zeros`, or an
-`expand` of a constant without dimensions: backends put the number into their loops, and no such
-array need ever exist. `Builder.uniform` finds them.
+A value whose elements are all known to be one number is a constant, a step `zeros`, or an `expand`
+of a zero-dimensional constant: backends put the number into their loops, and no such array need
+ever exist. `Builder.uniform` finds them.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ _SMALL = 1024
 
 
 class Builder:
-    """What a new program holds so far (see NOTE [rewriting]).
+    """A new program under construction (see NOTE [rewriting]).
 
     Parameters
     ----------
@@ -388,7 +389,7 @@ def _is_plain(param: Any) -> bool:
 
 
 def _computed(prim: Primitive, arrays: list[Any], params: Mapping[str, Any]) -> Any:
-    """What a kernel gives, or None where it raises: then it does so when the program runs."""
+    """The result of a kernel, or None where it raises: then it raises when the program runs."""
     try:
         with np.errstate(all="ignore"):
             return np.asarray(prim.kernel(*arrays, **params))

@@ -186,7 +186,7 @@ class _Gatherer:
     # -- writes ------------------------------------------------------------------------------------
 
     def chain(self, root: Step) -> tuple[Value, list[Step]]:
-        """What was there before a row of writes along one dimension, and these, last one first."""
+        """The value before a row of writes along one dimension, and the writes, the last first."""
         found = [root]
         value = root.args[0]
         while self.counts.get(value) == 1:

@@ -37,7 +37,7 @@ FIXED, SLICED, LOCAL, GIVEN = range(4)
 
 
 class Shape:
-    """What the columns of a region are, and which of its repetitions fit.
+    """The columns of a region, and the iterations that fit.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Shape:
         return True
 
     def _numbers(self, count: int, mid: int) -> Any:
-        """Which repetitions have positions at equal distances; fills in what parameters become."""
+        """The iterations with positions at a constant stride; fills in `params`."""
         steps: list[Any] = self.flat.steps
         begin, period = self.begin, self.period
         fits = np.ones(count, bool)

@@ -206,7 +206,7 @@ class _Making:
         return self.sliced[key][1]
 
     def carried_input(self, place: tuple[int, int], firsts: tuple[int, ...]) -> Value:
-        """What was computed at a place as many repetitions ago as there are first values."""
+        """The value computed at a place as many iterations ago as there are first values."""
         key = (place, firsts)
         found = self._carriers.get(key)
         if found is None:

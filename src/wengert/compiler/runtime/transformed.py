@@ -1,7 +1,7 @@
 """Layer 8 · compiler: calls of compiled functions under transforms.
 
 NOTE [calls under transforms]
-Where `vmap` or forward mode is under way, tensors hold payloads that wrap arrays: batches, and
+Under `vmap` or forward mode, tensors hold payloads that wrap arrays: batches, and
 values with their tangents. Such a call is a function of these arrays, and that function is what is
 compiled: while it is traced, every array inside of a payload is a symbol, and the interpreters of
 the levels note what they do to it. How the payloads are nested, and at which of the levels under

@@ -60,7 +60,7 @@ class _Copy(NamedTuple):
 
 
 class _Box:
-    """How windows of images lie in the copies of these (see NOTE [windows in place]).
+    """The layout of windows in the copies of images (see NOTE [windows in place]).
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def _runs(count: int, width: int) -> list[tuple[int, int, int]]:
 
 
 class _Weights(NamedTuple):
-    """Where weights stand: of a group, of a result's plane, of a plane and along a window."""
+    """The offsets of weights: of a group, of a result's plane, of a plane and along a window."""
 
     start: int
     group: int
@@ -230,7 +230,7 @@ class _Job:
         self.start, self.steps = 0, strides_of(size)
 
     def seen(self, size: Shape, stride: Shape, padding: Shape, dilation: Shape) -> _Job:
-        """Let there be so many windows."""
+        """Set the number of windows."""
         given, kernel = self.given[2:], self.kernel
         self.size = size
         self.box = _Box(self.planes, given, kernel, size, stride, padding, dilation)

@@ -175,7 +175,7 @@ def _rooms(code: Code, dtype: np.dtype[Any], n: int) -> list[Array]:
 
 
 def _regular(code: Code, singular: str) -> AbstractContextManager[None]:
-    """What is written within is done unless a matrix is singular."""
+    """Emit the code within, to run unless a matrix is singular."""
     return code.when(code.let(f"xor i1 {singular}, true"))
 
 

@@ -149,7 +149,7 @@ def in_strips(code: Code, extent: int, width: int, write: Callable[[str, int], N
 
 
 def strips_of(extent: int, width: int) -> Iterator[tuple[int, int, int]]:
-    """Where strips begin and end that cover an extent, and how wide they are."""
+    """The starts, ends and widths of the strips that cover an extent."""
     if open_ended(extent):
         end = extent - extent % width
         yield 0, Varying(end), width

@@ -23,7 +23,7 @@ _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 class _Axis(NamedTuple):
-    """Where a point is along a dimension: between two elements.
+    """The position of a point along a dimension, between two elements.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ def _axis(lane: Lane, number: str, size: int, align_corners: bool) -> _Axis:
 
 
 def _axes(lane: Lane, grid: Array, point: str, sizes: Sequence[int], step: Step) -> list[_Axis]:
-    """Where a point is along both dimensions; the grid's first number is that of the last."""
+    """The position of a point along both dimensions; the grid's first number is the last's."""
     code = lane.code
     at = code.offset((2,), [point])
     return [

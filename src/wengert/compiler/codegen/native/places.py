@@ -82,7 +82,7 @@ def _guarded(
 
 
 class _Selection:
-    """What ``x[indices]`` is, for arrays of integers or None for each of the first dimensions.
+    """The selection ``x[indices]``, with an integer array or None for each leading dimension.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ class _Windows:
         )
 
     def taps(self, sizes: Shape) -> list[int]:
-        """How far the elements of a window are from its first in such an array, in order."""
+        """The offsets of the elements of a window from its first one, in order."""
         steps = [n * gap for n, gap in zip(strides_of(sizes), self.dilation, strict=True)]
         return [
             sum(k * step for k, step in zip(tap, steps, strict=True))
@@ -198,7 +198,7 @@ def _piece(
 
 
 def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
-    """Which element of each window is the first within the array: the place of nothing larger."""
+    """The first element of each window inside the array: the default place of the maximum."""
     total = "0"
     along = zip(
         at[:-1], strides_of(windows.sizes), windows.stride[:-1], windows.padding[:-1], strict=False

@@ -151,7 +151,7 @@ def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
 
 
 def _rest(n: int, width: int) -> list[tuple[int, int]]:
-    """Where the tiles behind the last whole one begin, and how wide they are.
+    """The starts and widths of the tiles after the last whole one.
 
     Their widths are powers of 2, but for 3; one may overlap the tile before, and compute the same.
     """
@@ -169,7 +169,7 @@ def _rest(n: int, width: int) -> list[tuple[int, int]]:
 
 
 Columns = Sequence[tuple[str, int]]
-"""Where groups of columns begin, and how many there are in each."""
+"""The starts and sizes of groups of columns."""
 
 
 def _tile_rows() -> int:

@@ -43,7 +43,7 @@ def _running(
     kinds: Sequence[np.dtype[Any]],
     step: Callable[[str, str, list[str] | None, int], list[str]],
 ) -> None:
-    """Let something run along a dimension, for several rows or columns side by side.
+    """Emit a scan along a dimension, for several rows or columns side by side.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ class Lane:
         return self.code.let(f"{operation} {self.type} {a}, {b}")
 
     def mask(self, a: str) -> str:
-        """What an integer is modulo the number of its bits."""
+        """Return an integer modulo the number of its bits."""
         return self.exact("and", a, str(self.bits - 1))
 
     # -- choices ----------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Lane:
         return f"call {flags}{result} @{symbol}({operands})"
 
     def _suffix(self) -> str:
-        """How LLVM names what is for these elements."""
+        """The suffix of LLVM's intrinsics for these elements."""
         several = f"v{self.count}" if self.count > 1 else ""
         return f"{several}{'f' if self.kind == 'f' else 'i'}{self.bits}"
 
