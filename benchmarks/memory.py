@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -180,7 +181,9 @@ def peak(peer: str, case: str, scale: float) -> float:
 def _in_a_process(peer: str, kind: str, case: str, options: argparse.Namespace) -> float:
     command = [sys.executable, __file__, "--measure", json.dumps([peer, kind, case])]
     command += ["--held", str(options.held), "--scale", str(options.scale)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    # memory that is free, and kept, would hide what a pass needs
+    given = {**os.environ, "WENGERT_KEEP_MEMORY": "0"}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=given)
     return float(done.stdout)
 
 

@@ -223,12 +223,12 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """Old name of ``is_autocast_enabled("cpu")``."""
+    """Return ``is_autocast_enabled("cpu")``: its old name."""
     return is_autocast_enabled("cpu")
 
 
 def get_autocast_cpu_dtype() -> dtype:
-    """Old name of ``get_autocast_dtype("cpu")``."""
+    """Return ``get_autocast_dtype("cpu")``: its old name."""
     return get_autocast_dtype("cpu")
 
 

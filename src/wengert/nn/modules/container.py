@@ -342,7 +342,7 @@ def pairs_of(source: Any, name: str, called: str) -> list[tuple[str, Any]]:
 
 
 class Container(Module):
-    """A deprecated module that holds the modules given as keyword arguments, as `Module` can."""
+    """The old name of a module that holds the modules given as keyword arguments."""
 
     def __init__(self, **kwargs: Any) -> None:
         warn(

@@ -157,7 +157,7 @@ def clip_grad_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Warn, and call `clip_grad_norm_`."""
+    """Warn, and call `clip_grad_norm_`, whose old name this is."""
     warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
         "`torch.nn.utils.clip_grad_norm_`.",

@@ -41,7 +41,7 @@ class WeightNorm:
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     """Parametrise a weight by norm and direction, by a hook; deprecated, so it warns.
 
-    Use `wengert.nn.utils.parametrizations.weight_norm`, which needs no hook, instead.
+    This is an old name: use `wengert.nn.utils.parametrizations.weight_norm`, which needs no hook.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Undo `weight_norm`, making the weight a parameter with its current value.
+    """Undo `weight_norm`: an old name. The weight becomes a parameter with its current value.
 
     For the parametrisation, use `wengert.nn.utils.parametrize.remove_parametrizations`.
 
