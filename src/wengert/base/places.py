@@ -301,8 +301,8 @@ def _tables() -> tuple[dict[str, dict[str, tuple[str, str]]], dict[str, dict[str
         for kind, words in rows:
             refused.setdefault(path, {}).update(dict.fromkeys(words.split(), _REASONS[kind]))
     # what stands somewhere is not refused
-    for path, found in names.items():
-        refused[path] = {n: why for n, why in refused.get(path, {}).items() if n not in found}
+    for path, shown in names.items():
+        refused[path] = {n: why for n, why in refused.get(path, {}).items() if n not in shown}
     return names, refused
 
 
