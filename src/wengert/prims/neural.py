@@ -130,7 +130,7 @@ general(
     vjp=(_slope_of_glu,),
     cases=(case((4,), dim=0), case((2, 6), dim=1), case((4, 3), dim=0), case((0, 2), dim=1)),
     refuses=not_implemented("glu_cpu"),
-    layout="contiguous",
+    layout="elements",
     doc="the first half of self along dim times the sigmoid of the second",
     lacks="complex",
     batching="dims",

@@ -18,7 +18,7 @@ with torch.inference_mode():
         theta -= lr / (32 * sigma) * (ranks[:32] - ranks[32:]) @ noise
     print(theta, rastrigin(theta))
     mean, std = torch.zeros(4) + 1.5, torch.ones(4) * 2
-    for it in range(15):
+    for it in range(10):
         x = torch.normal(mean.expand(64, 4), std.expand(64, 4))
         elite = x[rastrigin(x).topk(8, largest=False).indices]
         mean, std = elite.mean(0), elite.std(0, unbiased=False) + 1e-3
