@@ -1,5 +1,6 @@
 """Where programs are: the lines that in-place errors name, without any debugging mode."""
 
+import linecache
 import re
 import sys
 from pathlib import Path
@@ -166,7 +167,9 @@ def test_a_second_backward_pass_names_the_line_of_what_is_gone():
     assert where in str(raised.value)
 
 
-def test_code_without_a_file():
+def test_code_without_a_file(monkeypatch):
+    other = "print(1)\n"  # another string
+    monkeypatch.setitem(linecache.cache, "<string>", (len(other), None, [other] * 2, "<string>"))
     scope = {"x": leaf(3) * 1}
     exec("y = x.sin()\nx.add_(1)", scope)
     text = error(scope["y"])

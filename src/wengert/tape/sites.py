@@ -172,13 +172,20 @@ def _line(code: CodeType, offset: int) -> int:
     return position[0] or code.co_firstlineno
 
 
+def _source(code: CodeType, line: int) -> str:
+    """Return a line of the source, where it is known."""
+    # all code that is a string has this name: Python 3.13 remembers the lines of another one
+    known = code.co_filename != "<string>"
+    return linecache.getline(code.co_filename, line).strip() if known else ""
+
+
 def shown(site: Site | None) -> str:
     """Return the innermost line of a site, as ``fit.py:12  y = x.exp()``; empty if unknown."""
     if site is None or not site[0]:
         return ""
     code, offset = site[0][:2]
     line = _line(code, offset)
-    source = linecache.getline(code.co_filename, line).strip()
+    source = _source(code, line)
     name = code.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
     return f"{name}:{line}  {source}".rstrip()
 
@@ -250,7 +257,7 @@ def traceback_of(site: Site) -> str:
     for code, offset in reversed(list(_pairs(site))):
         line = _line(code, offset)
         lines.append(f'  File "{code.co_filename}", line {line}, in {code.co_name}\n')
-        source = linecache.getline(code.co_filename, line).strip()
+        source = _source(code, line)
         if source:
             lines.append(f"    {source}\n")
     return "".join(lines)
