@@ -290,6 +290,15 @@ def test_what_is_out_of_reach_is_refused_with_its_reason(call, error, message):
         call()
 
 
+def test_a_function_takes_sparse_tensors_under_each_of_its_names():
+    x = wg.tensor([[2.0, 0.0], [0.0, -3.0]])
+    s = x.to_sparse()
+    for name in ("absolute", "negative", "arctan", "fix"):
+        assert dense(getattr(wg, name)(s)).tolist() == getattr(wg, name)(x).tolist(), name
+    assert dense(wg.multiply(s, s)).tolist() == (x * x).tolist()
+    assert wg.absolute is wg.abs
+
+
 def test_the_functions_of_products_take_sparse_tensors():
     for x in (given(), given(csr=True)):
         wanted = x.to_dense() @ D

@@ -13,14 +13,14 @@ from wengert.autograd.memory_text import ArrayRow, GraphRow, OperationRow, RoleR
 from wengert.base.kept import memory_kept
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
-from wengert.tape.base import LEAF, OutputEdge, TensorBase
+from wengert.tape.base import LEAF, NodeBase, OutputEdge, TensorBase
 from wengert.tape.node import Node, edge_of
 from wengert.tape.saving import Guarded, Packed
 from wengert.tape.sites import line_of
 
 _ROLES = ("parameters", "gradients", "saved", "tensors")
 # of a node itself, or seen as edges and sizes
-_OWN = frozenset({"__weakref__", "__dict__", "_ext", "_seq", "edges", "shapes", "site", "versions"})
+_OWN = frozenset({*NodeBase.__slots__, "__dict__", "shapes"})
 
 
 class _Memory(NamedTuple):

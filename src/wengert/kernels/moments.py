@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.kernels.protocols import largest, smallest
 from wengert.kernels.reduce import Dims, divided, extent, widened
+from wengert.kernels.reducing import largest as _largest
 from wengert.kernels.sums import dots, sums
 
 _FEW = 1024
@@ -110,9 +111,9 @@ def _log_of_sum(self: Any, top: Any, dim: Dims, keepdim: bool) -> Any:
 def logsumexp(self: Any, dim: Dims, keepdim: bool) -> Any:
     """The logarithm of a sum of exponentials, which never overflows."""
     if self.dtype.kind == "c":
-        top = largest(self.real, dim, True, initial=-np.inf)
+        top = _largest(self.real, axis=dim, keepdims=True, initial=-np.inf)
     else:
-        top = largest(self, dim, True, initial=-np.inf)
+        top = _largest(self, axis=dim, keepdims=True, initial=-np.inf)
     # infinite elements: exp of themselves, not of their NaN distance
     top = np.where(np.isfinite(top), top, top.dtype.type(0))
     result = _log_of_sum(self, top, dim, keepdim)

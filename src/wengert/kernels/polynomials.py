@@ -121,7 +121,7 @@ def polynomial(self: Any, n: Any, order: int, family: str) -> Any:
     result = zeros(y, np.broadcast_shapes(y.shape, degrees.shape), y.dtype)
     if order == 0:
         np.copyto(result, 1, where=degrees == 0)
-    most = int(largest(degrees, initial=0)) if degrees.size else 0
+    most = max(int(largest(degrees)), 0) if degrees.size else 0
     for k, value in enumerate(islice(_terms(y, kind, order), most), 1):
         np.copyto(result, value, where=degrees == k)
     return result[()] if scale == 1.0 else result * scale

@@ -88,10 +88,10 @@ def copied(self: Any, order: Any = "K", dtype: Any = None) -> Any:
 # -- reductions ------------------------------------------------------------------------------------
 
 
-def largest(self: Any, axis: Any = None, keepdims: bool = False, **initial: Any) -> Any:
-    """The largest elements; `initial` for those of nothing."""
+def largest(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The largest elements."""
     if is_numpys(self):
-        return _largest(self, axis=axis, keepdims=keepdims, **initial)
+        return _largest(self, axis=axis, keepdims=keepdims)
     return np.max(self, axis=axis, keepdims=keepdims)
 
 
