@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m wengert.compat",
         description="Run a program that imports another library, with what stands for it here. "
         "Without a program, start Python's prompt, or read the program from standard input.",
-        usage="%(prog)s --as NAME [--as NAME] [-v] [script.py | -m module | -c code | -] [args ...]",
+        usage="%(prog)s --as NAME ... [-v] [script.py | -m module | -c code | -] [args ...]",
     )
     parser.add_argument(
         "--as",
