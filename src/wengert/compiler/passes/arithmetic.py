@@ -3,8 +3,8 @@
 NOTE [identities]
 A rule must hold for every number, including infinities, NaN and signed zeros: ``x * 1`` and ``x -
 0.0`` are `x`, while ``x * 0`` and ``x + 0.0`` are not. Identities of real numbers are left to
-LLVM's fast-math flags. The exception is an array that an operation filled with zeros (`zeros`): adding it
-is dropped, although that may change 0.0 to -0.0.
+LLVM's fast-math flags. The exception is an array that an operation filled with zeros (`zeros`): the
+addition is dropped, although that may change 0.0 to -0.0.
 """
 
 from __future__ import annotations

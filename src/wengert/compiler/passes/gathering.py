@@ -318,7 +318,7 @@ def _place(piece: Piece) -> tuple[int, int]:
 
 
 def gathered(program: Program) -> Program:
-    """Rewrite sums of parts to concatenations (NOTE [sums of parts]); return the program if none."""
+    """Rewrite sums of parts to concatenations (NOTE [sums of parts]), if there are any."""
     seen = {step.prim.name for step in program.steps if isinstance(step, Step)}
     if seen.isdisjoint(_SOURCES):
         return program

@@ -2,8 +2,8 @@
 
 NOTE [equal steps]
 Two steps are equal if they have the same primitive, the same operands, and parameters that are
-equal and of the same type: 1, 1.0 and True differ, since dtypes depend on them; 0.0 and -0.0 differ; NaN
-equals itself.
+equal and of the same type: 1, 1.0 and True differ, since dtypes depend on them; 0.0 and -0.0
+differ; NaN equals itself.
 """
 
 from __future__ import annotations
