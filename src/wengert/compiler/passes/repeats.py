@@ -28,24 +28,24 @@ NUMBERS = frozenset({"other", "exponent", "base"})
 
 _WINDOWS = (1, 6, 32)
 _CANDIDATES = 8
-_REPETITIONS = 8
+_FEWEST = 8
 
 
 class Region(NamedTuple):
-    """Steps whose labels repeat with a period: `repetitions` times `period` steps from `start`."""
+    """Steps whose labels repeat with a period: `iterations` times `period` steps from `start`."""
 
     start: int
     period: int
-    repetitions: int
+    iterations: int
 
     def several(self, times: int) -> Region:
         """Return the region with several periods taken as one."""
-        return Region(self.start, self.period * times, self.repetitions // times)
+        return Region(self.start, self.period * times, self.iterations // times)
 
     @property
     def end(self) -> int:
         """The first step after the region."""
-        return self.start + self.period * self.repetitions
+        return self.start + self.period * self.iterations
 
 
 def labels(flat: Unrolled) -> Any:
@@ -110,10 +110,10 @@ def regions(marks: Any, least: int) -> list[Region]:
         edges = np.flatnonzero(same[1:] != same[:-1])
         for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             count = (end - start) // period + 1
-            if count >= _REPETITIONS and count * period >= least:
+            if count >= _FEWEST and count * period >= least:
                 found.append(Region(start, period, count))
     # prefer the shorter period
-    found.sort(key=lambda region: (-(region.repetitions - 1) * region.period, region.period))
+    found.sort(key=lambda region: (-(region.iterations - 1) * region.period, region.period))
     return found
 
 
