@@ -241,9 +241,6 @@ def _within(
         whole = move("unwrap", out, level)
         if shared:
             link(out, whole)
-        ndim = whole._payload.ndim
-        if not -ndim <= place < ndim:
-            raise ValueError(f"{name}: out_dims={place} is not a dimension of a result with {ndim}")
         made.append(movedim(whole, 0, place) if place else whole)
     return rebuild(made)
 
