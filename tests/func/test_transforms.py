@@ -389,6 +389,17 @@ def test_transforms_are_those_of_a_thread():
     assert current_mode() is None
 
 
+def test_dimensions_of_results():
+    found = func.vmap(lambda x: (x, "a"), out_dims=(0, None))(X)
+    assert found[0].tolist() == X.tolist() and found[1] == "a"
+    assert func.vmap(lambda x: None, out_dims=None, chunk_size=2)(X) is None
+    assert func.vmap(lambda x: x, out_dims=(1,))(A).tolist() == A.T.tolist()
+    with pytest.raises(ValueError, match="out_dims is not compatible with the structure of `out"):
+        func.vmap(lambda x: x, out_dims=(0, 0))(X)
+    with pytest.raises(ValueError, match="must be an int, None or a python collection of ints"):
+        func.vmap(lambda x: x, out_dims="a")(X)
+
+
 @pytest.mark.parametrize("output", [None, (), [], {}, "a"])
 def test_outputs_that_are_not_tensors(output):
     what = "return only tensors" if output else "has non-empty output"
