@@ -419,5 +419,7 @@ def test_normal_numbers_under_transforms():
         assert found.shape == (3, 2) and found.unique().numel() == 6
     _, same = func.vmap(lambda x: (x, draw(wg.zeros(2))[0]), randomness="same")(wg.zeros(3))
     assert same.unique().numel() == 2
+    _, same = func.vmap(lambda x: (x, wg.rand(2)), randomness="same", chunk_size=2)(wg.zeros(5))
+    assert same.unique().numel() == 2
     value, tangent = func.jvp(lambda x: wg.normal(x, x.abs()), (X,), (X,))
     assert value.shape == (3,) and tangent.tolist() == [0.0] * 3

@@ -11,6 +11,7 @@ from wengert.base.containers import field_names, flatten
 from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, Transformed, as_tensor
 from wengert.interp.levels import Level, levels_of
+from wengert.ops.generator import get_rng_state, set_rng_state
 from wengert.ops.join import cat
 from wengert.ops.permute import movedim
 from wengert.tape.base import TensorBase
@@ -164,7 +165,10 @@ def vmap(
         if chunk_size is None or chunk_size >= size:
             return _run(call, leaves, dims, size, out_dims, randomness, name)
         chunks = []
+        drawn = get_rng_state() if randomness == "same" else None
         for start in range(0, size, chunk_size):
+            if drawn is not None:
+                set_rng_state(drawn)  # all chunks draw the same
             count = min(chunk_size, size - start)
             part = [
                 leaf
