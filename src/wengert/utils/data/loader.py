@@ -168,8 +168,9 @@ class DataLoader(Generic[T_co]):
         `default_collate`.
     drop_last : bool. Whether to leave out a smaller last batch.
     generator : Generator, optional. Where random numbers come from.
-    num_workers, pin_memory, timeout, worker_init_fn, prefetch_factor, persistent_workers: Accepted
-        for compatibility with PyTorch: there are no worker processes.
+    num_workers, pin_memory, timeout, worker_init_fn, prefetch_factor, persistent_workers,
+        pin_memory_device, in_order: Accepted for compatibility with PyTorch: there are no worker
+        processes.
 
     Raises
     ------
@@ -203,6 +204,8 @@ class DataLoader(Generic[T_co]):
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None:
         if num_workers < 0:
             raise ValueError(
@@ -264,6 +267,7 @@ class DataLoader(Generic[T_co]):
         self.multiprocessing_context = multiprocessing_context
         self.prefetch_factor = prefetch_factor
         self.persistent_workers = persistent_workers
+        self.pin_memory_device, self.in_order = pin_memory_device, in_order
         self.generator = generator
         makes_batches = batch_size is not None or batch_sampler is not None
         self.collate_fn = collate_fn or (default_collate if makes_batches else default_convert)
