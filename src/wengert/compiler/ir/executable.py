@@ -17,7 +17,7 @@ __all__ = [
     "Executable",
     "LoopNest",
     "Makers",
-    "Station",
+    "LinkedBlock",
     "isolated",
 ]
 
@@ -129,7 +129,7 @@ def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any
     return arrays
 
 
-class Station(NamedTuple):
+class LinkedBlock(NamedTuple):
     """A block, in the values of its graph.
 
     Attributes
@@ -164,6 +164,6 @@ class Makers(Protocol):
         """Build the executable of a simplified program."""
         ...
 
-    def drive(self, stations: Sequence[Station], inputs: Sequence[Value]) -> Any:
-        """Build the driver of blocks, or return None to leave that to Python."""
+    def link(self, blocks: Sequence[LinkedBlock], inputs: Sequence[Value]) -> Any:
+        """Build the native function that runs blocks, or return None to leave that to Python."""
         ...

@@ -23,7 +23,7 @@ import numpy as np
 from wengert.compiler.ir.facets import COMMUTES, MAPS
 from wengert.compiler.ir.programs import Loop, Number, Step, Value, substitute, uses
 from wengert.compiler.ir.raising import is_within, may_raise
-from wengert.compiler.passes.keys import constant_key, params_key
+from wengert.compiler.passes.value_numbering import constant_key, params_key
 from wengert.prims.record import TABLE, Primitive
 
 __all__ = ["RULES", "Builder", "Rule", "live", "read", "reread"]

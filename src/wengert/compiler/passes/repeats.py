@@ -16,8 +16,8 @@ import numpy as np
 
 from wengert.compiler.ir.programs import Loop, Number, Step, Value, uses
 from wengert.compiler.passes.builder import read
-from wengert.compiler.passes.keys import param_key, program_key
 from wengert.compiler.passes.unrolled import Unrolled
+from wengert.compiler.passes.value_numbering import param_key, program_key
 
 __all__ = ["Region", "labels", "regions"]
 

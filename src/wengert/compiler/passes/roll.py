@@ -15,11 +15,11 @@ from wengert.compiler.ir.programs import Loop, Program, Step, Value
 from wengert.compiler.ir.verifier import checked
 from wengert.compiler.passes.builder import read, reread
 from wengert.compiler.passes.gathering import gathered
-from wengert.compiler.passes.keys import constant_key, params_key
 from wengert.compiler.passes.repeats import labels, regions
 from wengert.compiler.passes.rolling import rolled
 from wengert.compiler.passes.simplify import simplify
 from wengert.compiler.passes.unrolled import Unrolled
+from wengert.compiler.passes.value_numbering import constant_key, params_key
 
 __all__ = ["reduced", "roll"]
 
