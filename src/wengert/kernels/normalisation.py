@@ -399,7 +399,12 @@ def _standard(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
     if are_few(self, self.shape):
         few = Few(self.shape)
         return _affine(few.array(few.standard(self, eps)[0]), weight, bias, _column)
-    mean, var, scale = known if known.size else moments_of(self, eps)
+    return _moved(self, known if known.size else moments_of(self, eps), weight, bias, eps)
+
+
+def _moved(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """`_standard` by known moments, which need not be those of the rows alone."""
+    mean, var, scale = known
     with degenerate(eps):
         factor = scale if _is(weight, 1) else scale * weight
         steps: list[tuple[Any, Any]] = [(np.subtract, mean), (np.multiply, factor)]
@@ -465,7 +470,7 @@ def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: 
     if channels != groups:
         known = known.repeat(channels // groups, axis=1)
     weight, bias = (np.concatenate([v] * n) if v.ndim else v for v in (weight, bias))
-    return _standard(values, known, weight, bias, eps).reshape(self.shape)
+    return _moved(values, known, weight, bias, eps).reshape(self.shape)
 
 
 @computed_wide
