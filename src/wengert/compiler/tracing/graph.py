@@ -30,7 +30,14 @@ from wengert.compiler.ir.programs import Program, Step, Value, apply
 from wengert.compiler.tracing.blocks import Block, Missing, blocks_of, held, key_of, machines_of
 from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.deduplicate import Made, Programs
-from wengert.compiler.tracing.node import Backward, Between, Variants, hidden_in, partials
+from wengert.compiler.tracing.node import (
+    Backward,
+    Between,
+    Variants,
+    hidden_in,
+    partials,
+    read_at_the_end,
+)
 from wengert.compiler.tracing.operations import S
 from wengert.compiler.tracing.speculation import speculated
 from wengert.compiler.tracing.tables import finished
@@ -152,6 +159,7 @@ def _block_derived(
         trace.give_up("the backward pass decides on values")
     del trace.items[begin:]
     values = [None if s is None else s.value for s in symbols]
+    steps, values = read_at_the_end(trace.items, trace.origins(), steps, values)
     backward = Backward(
         steps,
         [c.value for c in cotangents.values()],

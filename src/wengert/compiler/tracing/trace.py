@@ -151,6 +151,11 @@ class Trace:
         return self._running and get_ident() == self._thread
 
     @property
+    def has_drawn(self) -> bool:
+        """Whether random numbers have been drawn."""
+        return bool(self._streams) or any(isinstance(item, Draw) for item in self.items)
+
+    @property
     def decisions(self) -> int:
         """The number of decisions so far."""
         return sum(isinstance(item, Guard) for item in self.items)
