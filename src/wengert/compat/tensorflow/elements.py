@@ -100,8 +100,8 @@ def whole_of(value, what: str) -> int:
 
 
 def called(function: Callable[..., Any], element) -> Any:
-    """Call a function on an element, spreading a tuple over its arguments."""
-    return function(*element) if isinstance(element, tuple) else function(element)
+    """Call a function on an element, spreading a tuple, but not a named one, over its arguments."""
+    return function(*element) if type(element) is tuple else function(element)
 
 
 def positive(value, op: str, what: str) -> int:

@@ -308,7 +308,8 @@ class GradientTape:
     def watched_variables(self) -> tuple[Any, ...]:
         """Return the watched variables, in order of creation."""
         if self._record is not None:
-            self._watched_variables = tuple(self._record.variables.values())
+            watched = self._record.variables.values()
+            self._watched_variables = tuple(sorted(watched, key=lambda one: one._cell.number))
         return self._watched_variables
 
     # -- gradients --------------------------------------------------------------------------------
