@@ -109,11 +109,11 @@ def _in_windows(count, size, shift=None, stride=1, drop_remainder: bool = False,
     return max(0, (count - wide) // step + 1) if drop_remainder else -(-count // step)
 
 
-def _draws(seed, anew) -> Callable[[], np.random.Generator]:
-    """Return what makes the generator of an iteration: another for each if `anew`."""
+def _draws(seed, varied) -> Callable[[], np.random.Generator]:
+    """Return what makes the generator of an iteration: another for each if `varied`."""
     start = int(own_stream(seed).integers(1 << 62))
     turns = itertools.count()
-    return lambda: np.random.default_rng([start, next(turns) if anew else 0])
+    return lambda: np.random.default_rng([start, next(turns) if varied else 0])
 
 
 class Options:
