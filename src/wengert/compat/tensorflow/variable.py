@@ -282,6 +282,8 @@ class Variable:
 
     def numpy(self) -> Any:
         """Return the value as a NumPy array; nothing done with it is recorded."""
+        for readers in READERS.get() if self._trainable else ():
+            readers.append(self)
         value = self._cell.value
         return value[()] if not value.ndim else value.copy()
 
