@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.elements import (
@@ -44,16 +45,6 @@ from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.drawing import own_stream
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "Dataset",
-    "Options",
-    "TextLineDataset",
-]
-
 
 AUTOTUNE = -1
 """A number of parallel calls, of which there is one."""
@@ -788,4 +779,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("data", name)
 
 
+__all__ = defined(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")
 fill_sections(globals())

@@ -11,23 +11,6 @@ from wengert.compat.tensorflow.eager import is_text, labels_of
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.joining import stack
 
-__all__ = [
-    "array_of",
-    "called",
-    "for_leaves",
-    "joined",
-    "leaves",
-    "mapped",
-    "next_of",
-    "whole_of",
-    "of_array",
-    "padded",
-    "part_at",
-    "positive",
-    "stacked",
-    "tensor",
-]
-
 
 def mapped(function: Callable[[Any], Any], value) -> Any:
     """Return a structure with `function` applied to each of its leaves."""

@@ -237,17 +237,6 @@ class GradientTape:
         deactivate(self._record)
         self._recording = False
 
-    @contextlib.contextmanager
-    def _ensure_recording(self) -> Iterator[None]:
-        if self._recording:
-            yield
-            return
-        self._push()
-        try:
-            yield
-        finally:
-            self._pop()
-
     # -- what is recorded -------------------------------------------------------------------------
 
     def watch(self, tensor) -> None:

@@ -8,21 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.data import Dataset
 from wengert.compat.tensorflow.functions.drawing import own_stream, set_seed
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras.backend import clear_session as clear_session
 from wengert.compat.tensorflow.refusal import refusing
-
-__all__ = [
-    "clear_session",
-    "normalize",
-    "pad_sequences",
-    "set_random_seed",
-    "split_dataset",
-    "timeseries_dataset_from_array",
-    "to_categorical",
-]
 
 
 def to_categorical(x, num_classes: int | None = None) -> Any:
@@ -180,4 +171,5 @@ def timeseries_dataset_from_array(
 __getattr__ = refusing("keras.utils")
 
 
+__all__ = defined(globals(), "clear_session")
 fill_sections(globals())
