@@ -287,7 +287,7 @@ def spherical_bessel(self: Any, n: int) -> Any:
     if kind == "f":
         # it vanishes at infinity
         infinite = size == np.inf
-        if infinite.any():
+        if np.count_nonzero(infinite):
             result = np.where(infinite, result.dtype.type(0), result)
     return result[()]
 

@@ -13,6 +13,7 @@ from wengert.kernels.reduce import along, are_within, widened
 from wengert.kernels.reducing import largest as _largest
 from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.select import choose, clamp
+from wengert.kernels.shape import split
 from wengert.kernels.special import erfc
 from wengert.kernels.sums import sums
 
@@ -64,7 +65,7 @@ def softplus(self: Any, beta: float, threshold: float) -> Any:
     result += clamp(scaled, 0, None)
     result /= beta
     above = scaled > threshold
-    return choose(above, self, result)[()] if above.any() else result
+    return choose(above, self, result)[()] if np.count_nonzero(above) else result
 
 
 def log_sigmoid(self: Any) -> Any:
@@ -82,7 +83,7 @@ def silu(self: Any) -> Any:
 @widened
 def glu(self: Any, dim: int) -> Any:
     """The first half along a dimension times the sigmoid of the second."""
-    first, second = np.split(self, 2, dim)
+    first, second = split(self, (self.shape[dim] // 2,) * 2, dim)
     return first / exp_of_minus_plus_one(second)
 
 
@@ -185,7 +186,7 @@ def huber_loss(self: Any, target: Any, reduction: str, delta: float) -> Any:
 def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
     """Cross entropies of probabilities and target probabilities."""
     for name, given in (("target", target), ("input", self)):
-        if not np.logical_and(given >= 0, given <= 1).all():
+        if np.count_nonzero(np.logical_and(given >= 0, given <= 1)) != given.size:
             raise RuntimeError(
                 f"all elements of {name} should be between 0 and 1: binary_cross_entropy takes "
                 "probabilities; binary_cross_entropy_with_logits takes any numbers"

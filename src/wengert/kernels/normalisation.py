@@ -228,7 +228,7 @@ def _settle(known: Any, rest: Any, squares: Any, count: int, eps: float) -> None
     mean += rest
     np.add(var, eps, out=scale)
     np.sqrt(scale, out=scale)
-    if eps or scale.all():
+    if eps or np.count_nonzero(scale) == scale.size:
         np.divide(1, scale, out=scale)
     else:
         # without eps, elements that are all equal give 0 / 0 by definition

@@ -85,6 +85,12 @@ def copied(self: Any, order: Any = "K", dtype: Any = None) -> Any:
     return np.array(self, dtype, copy=True, order=order, like=self)
 
 
+def all_finite(self: Any) -> bool:
+    """Whether no element is infinite or NaN."""
+    # counting takes a quarter of the time of `all`
+    return bool(np.count_nonzero(np.isfinite(self)) == self.size)
+
+
 # -- reductions ------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert.kernels import protocols
 from wengert.kernels.protocols import arange, largest, ones, smallest, zeros
+from wengert.kernels.shape import unsqueeze
 from wengert.kernels.sums import sums
 
 Dims = tuple[int, ...]
@@ -180,7 +181,7 @@ def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     if keepdim:
         indices = indices.squeeze(dim)
     picked = self[along(indices, dim)]
-    return np.expand_dims(picked, dim) if keepdim else picked
+    return unsqueeze(picked, dim) if keepdim else picked
 
 
 def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
@@ -188,7 +189,7 @@ def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
     if not shape:
         return ones(indices, (), np.bool_)
     if not keepdim:
-        indices = np.expand_dims(indices, dim)
+        indices = unsqueeze(indices, dim)
     sizes = [-1 if i == dim else 1 for i in range(len(shape))]
     places = arange(indices, shape[dim]).reshape(sizes)
     return places == indices

@@ -76,7 +76,7 @@ def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
     if self.dtype.kind == "f" and self.size:
         # what follows a NaN is NaN
         last = values[(slice(None),) * dim + (-1,)]
-        if (last != last).any():
+        if np.count_nonzero(last != last):
             new |= self != self
     positions = np.arange(self.shape[dim]).reshape((-1,) + (1,) * (self.ndim - dim - 1))
     # not by np.where, which stops at each turn that the processor did not expect

@@ -108,7 +108,7 @@ def scatter_others(self: Any, index: Any, src: Any, dim: int, include_self: bool
     values = _values(src, index)
     places = _places(index, index.shape, self.shape, dim)
     is_zero = values == 0
-    has_zeros = is_zero.any()
+    has_zeros = np.count_nonzero(is_zero)
     if has_zeros:
         values = np.where(is_zero, 1, values)
     product = self.reshape(-1).copy()

@@ -22,7 +22,7 @@ def searchsorted(sorted_sequence: Any, self: Any, right: bool) -> Any:
     missing = False
     if sorted_sequence.dtype.kind == "f" and size:
         last = sorted_sequence[..., -1]
-        missing = bool((last != last).any())
+        missing = bool(np.count_nonzero(last != last))
     if sorted_sequence.ndim == 1:
         found: Any = sorted_sequence.searchsorted(self, side)
     else:

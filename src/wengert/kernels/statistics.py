@@ -14,6 +14,6 @@ def nansum(self: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     # invalid: infinities of both signs
     with np.errstate(invalid="ignore"):
         total = sums(self, dim, keepdim)
-        if (total != total).any():
+        if np.count_nonzero(total != total):
             total = sums(np.where(self == self, self, 0), dim, keepdim)
     return total
