@@ -52,7 +52,7 @@ def rsqrt(self: Any) -> Any:
 
 def relu(self: Any) -> Any:
     """The larger of self and 0; NaN stays."""
-    return clamp(self, self.dtype.type(0), None)
+    return clamp(self, 0 if self.dtype.kind == "f" else self.dtype.type(0), None)
 
 
 def sigmoid(self: Any) -> Any:

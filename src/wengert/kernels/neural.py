@@ -60,10 +60,11 @@ def log_softmax(self: Any, dim: Dims) -> Any:
 
 def softplus(self: Any, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta * self)) / beta; self above the threshold."""
-    scaled = self * beta
+    scaled = self if beta == 1 else self * beta
     result = single.log1p(np.exp(-_size(scaled)))
     result += clamp(scaled, 0, None)
-    result /= beta
+    if beta != 1:
+        result /= beta
     above = scaled > threshold
     return choose(above, self, result)[()] if np.count_nonzero(above) else result
 
@@ -129,7 +130,8 @@ def elu(self: Any, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * self where positive, an exponential that ends in -alpha * scale elsewhere."""
     below = clamp(self, None, 0)
     below = single.expm1(below if input_scale == 1 else below * input_scale)
-    below *= alpha * scale
+    if alpha * scale != 1:
+        below *= alpha * scale
     above = clamp(self, 0, None)
     below += above if scale == 1 else above * scale
     return below
@@ -182,6 +184,12 @@ def huber_loss(self: Any, target: Any, reduction: str, delta: float) -> Any:
     return _reduced(near * (size - 0.5 * near), reduction)
 
 
+# divide: a certainty that proves wrong costs 100, not infinity
+@np.errstate(divide="ignore")
+def _logs(self: Any) -> tuple[Any, Any]:
+    return np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)
+
+
 @widened
 def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
     """Cross entropies of probabilities and target probabilities."""
@@ -191,9 +199,7 @@ def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
                 f"all elements of {name} should be between 0 and 1: binary_cross_entropy takes "
                 "probabilities; binary_cross_entropy_with_logits takes any numbers"
             )
-    # a certainty that proves wrong costs 100, not infinity
-    with np.errstate(divide="ignore"):
-        yes, no = np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)
+    yes, no = _logs(self)
     return _reduced((target - 1) * no - target * yes, reduction)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import gt
 from typing import Any
 
 import numpy as np
@@ -337,7 +338,7 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
             "Index tensor must have the same number of dimensions as src tensor, but has "
             f"{b.ndim}, not {a.ndim}"
         )
-    if any(m > n for m, n in zip(b.shape or (1,), a.shape or (1,), strict=True)):
+    if a.shape != b.shape and any(map(gt, b.shape or (1,), a.shape or (1,))):
         raise RuntimeError(
             f"Expected index {list(b.shape)} to be no larger than self {list(x._payload.shape)} "
             f"apart from dimension {axis} and to be no larger size than src {list(a.shape)}"
