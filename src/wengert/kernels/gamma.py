@@ -96,7 +96,9 @@ def lgamma(self: Any) -> Any:
         y = x[near] if x.size > 1 else x.item()
         # a zero has no sign
         result[near] = horner(y - 1.5, _AROUND_ZEROS) * ((y - 1.0) * (y - 2.0)) + 0.0
-    result[x == -math.inf] = math.inf
+    lowest = x == -math.inf
+    if np.count_nonzero(lowest):
+        result[lowest] = math.inf
     return result.astype(self.dtype, copy=False)[()]
 
 

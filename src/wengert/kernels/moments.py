@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import largest, smallest
+from wengert.kernels.protocols import largest, numbers, smallest
 from wengert.kernels.reduce import Dims, divided, extent, widened
 from wengert.kernels.reducing import largest as _largest
 from wengert.kernels.sums import dots, sums
 
 _FEW = 1024
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def _squares(self: Any) -> Any:
@@ -39,12 +40,13 @@ def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
     n = extent(self, dim)
     if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
         # few numbers cost nothing in double precision, and have digits to spare
-        wide = self.astype(np.float64)
-        centre = sums(wide, dim, True) / n
-        spread = _spread(wide, centre, dim, keepdim, 0) / (n - correction)
+        wide = self.astype(_DOUBLE)
+        count, free = numbers(wide, n, n - correction)
+        centre = sums(wide, dim, True) / count
+        spread = _spread(wide, centre, dim, keepdim, 0) / free
         if not keepdim:
             centre = centre.reshape(spread.shape)[()]
-        return spread.astype(np.float32), centre.astype(np.float32)
+        return spread.astype(_SINGLE), centre.astype(_SINGLE)
     # two passes: the one-pass formula cancels where the mean is large
     centre = divided(sums(self, dim, True), n)
     spread = divided(_spread(self, centre, dim, keepdim, n), n - correction)

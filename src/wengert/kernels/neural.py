@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.kernels import single
 from wengert.kernels.elementwise import exp_of_minus_plus_one
+from wengert.kernels.protocols import numbers
 from wengert.kernels.reduce import along, are_within, widened
 from wengert.kernels.reducing import largest as _largest
 from wengert.kernels.reducing import smallest as _smallest
@@ -92,9 +93,10 @@ def glu(self: Any, dim: int) -> Any:
 def mish(self: Any) -> Any:
     """self * tanh(log(1 + exp(self)))."""
     # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2), and 1 long before that overflows
-    grown = np.exp(clamp(self, None, 40))
-    grown *= grown + 2
-    return self * (grown / (grown + 2))
+    most, two = numbers(self, 40, 2)
+    grown = np.exp(clamp(self, None, most))
+    grown *= grown + two
+    return self * (grown / (grown + two))
 
 
 def _gelu(self: Any) -> Any:
@@ -114,8 +116,9 @@ gelu_slope = widened(single.large(_gelu_slope, single.gelu_slope_of_block))
 def gelu(self: Any, approximate: str) -> Any:
     """self times the normal distribution function, or its approximation by tanh."""
     if approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (self + 0.044715 * (self * self * self))
-        return 0.5 * self * (1 + np.tanh(inner))
+        half, one, root, cubic = numbers(self, 0.5, 1, math.sqrt(2 / math.pi), 0.044715)
+        inner = root * (self + cubic * (self * self * self))
+        return half * self * (one + np.tanh(inner))
     return _exact_gelu(self)
 
 
@@ -139,7 +142,8 @@ def elu(self: Any, alpha: float, scale: float, input_scale: float) -> Any:
 
 def hardsigmoid(self: Any) -> Any:
     """(self + 3) / 6, kept between 0 and 1."""
-    return clamp(self + 3, 0, 6) / 6
+    three, six = numbers(self, 3, 6)
+    return clamp(self + three, 0, six) / six
 
 
 def hardtanh(self: Any, min_val: float, max_val: float) -> Any:

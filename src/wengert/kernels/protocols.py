@@ -10,6 +10,7 @@ with an array as the first argument whose library is meant.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,20 @@ def arange(like: Any, *bounds: int, dtype: Any = np.intp) -> Any:
 def beside(like: Any, table: Any) -> Any:
     """An array of NumPy that a kernel made of shapes, where `like` is."""
     return table if is_numpys(like) else np.asarray(table, like=like)
+
+
+@lru_cache(maxsize=256)
+def _numbers(char: str, *values: float) -> tuple[Any, ...]:
+    made = [np.array(value, char) for value in values]
+    for array in made:
+        array.flags.writeable = False
+    return tuple(made)
+
+
+def numbers(like: Any, *values: float) -> tuple[Any, ...]:
+    """Constants, as arrays where `like` is one of floats: NumPy takes half the time with them."""
+    char = like.dtype.char
+    return _numbers(char, *values) if char in "fd" and like.__class__ is np.ndarray else values
 
 
 # -- arrays of what may be a number ---------------------------------------------------------------

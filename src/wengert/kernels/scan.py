@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.reduce import widened
+from wengert.kernels.reduce import places_of, widened
 from wengert.kernels.sums import running_sums
 
 _TURN = 2 * math.pi
@@ -78,7 +78,7 @@ def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
         last = values[(slice(None),) * dim + (-1,)]
         if np.count_nonzero(last != last):
             new |= self != self
-    positions = np.arange(self.shape[dim]).reshape((-1,) + (1,) * (self.ndim - dim - 1))
+    positions = places_of(self, self.shape)[dim]
     # not by np.where, which stops at each turn that the processor did not expect
     found = new * positions
     return np.maximum.accumulate(found, axis=dim, out=found)

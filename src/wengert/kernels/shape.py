@@ -144,14 +144,16 @@ def flip(self: Any, dims: Shape) -> Any:
 
 def roll(self: Any, shifts: Shape, dims: Shape) -> Any:
     """The elements moved along dimensions, or, without any, in C order."""
-    if len(dims) != 1 or not self.size:
+    if not dims or not self.size or (len(dims) > 1 and self.size > _FEW):
         return np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])
-    lead, n = (_ALL,) * dims[0], self.shape[dims[0]]
-    by = shifts[0] % n
-    result = np.empty_like(self)
-    result[(*lead, slice(by, None))] = self[(*lead, slice(n - by))]
-    result[(*lead, slice(by))] = self[(*lead, slice(n - by, None))]
-    return result
+    for by, dim in zip(shifts, dims, strict=True):
+        lead, n = (_ALL,) * dim, self.shape[dim]
+        by %= n
+        result = np.empty_like(self)
+        result[(*lead, slice(by, None))] = self[(*lead, slice(n - by))]
+        result[(*lead, slice(by))] = self[(*lead, slice(n - by, None))]
+        self = result
+    return self
 
 
 def repeat(self: Any, repeats: Shape) -> Any:
