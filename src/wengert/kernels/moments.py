@@ -37,22 +37,17 @@ def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
 
 
 def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """The variances, and the means, in any precision and with the dimensions."""
     n = extent(self, dim)
     if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
         # few numbers cost nothing in double precision, and have digits to spare
         wide = self.astype(_DOUBLE)
         count, free = numbers(wide, n, n - correction)
         centre = sums(wide, dim, True) / count
-        spread = _spread(wide, centre, dim, keepdim, 0) / free
-        if not keepdim:
-            centre = centre.reshape(spread.shape)[()]
-        return spread.astype(_SINGLE), centre.astype(_SINGLE)
+        return (_spread(wide, centre, dim, keepdim, 0) / free).astype(_SINGLE), centre
     # two passes: the one-pass formula cancels where the mean is large
     centre = divided(sums(self, dim, True), n)
-    spread = divided(_spread(self, centre, dim, keepdim, n), n - correction)
-    if not keepdim:
-        centre = centre.reshape(spread.shape)[()]
-    return spread, centre
+    return divided(_spread(self, centre, dim, keepdim, n), n - correction), centre
 
 
 @widened
@@ -70,13 +65,15 @@ def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
 @widened
 def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """The variances and means along dimensions."""
-    return _moments(self, dim, correction, keepdim)
+    spread, centre = _moments(self, dim, correction, keepdim)
+    centre = centre.astype(self.dtype, copy=False)
+    return spread, centre if keepdim else centre.reshape(spread.shape)[()]
 
 
 @widened
 def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """The standard deviations and means along dimensions."""
-    spread, centre = _moments(self, dim, correction, keepdim)
+    spread, centre = var_mean(self, dim=dim, correction=correction, keepdim=keepdim)
     return np.sqrt(spread), centre
 
 

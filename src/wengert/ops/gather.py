@@ -233,7 +233,7 @@ def take(input: Any, index: Any, *, out: Any = None) -> Any:
     array, size = where._payload, x._payload.size
     if array.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {dtype_name(array)}")
-    if array.size and not (-size <= array.min() and array.max() < size):
+    if not are_within(array, size) and not (-size <= array.min() and array.max() < size):
         raise IndexError(f"out of range: tried to access an element beyond the {size} of self")
     result = T.take(x, where)
     return result if out is None else into(out, result, "take")

@@ -18,8 +18,8 @@ def _hardswish(self: Any) -> Any:
     if not result.ndim:
         return self * np.clip(result, 0, 6) / 6
     # in the memory of the first step, since fresh memory costs more than arithmetic
-    np.maximum(result, zero, result)
-    np.minimum(result, six, result)
+    np.maximum(result, zero, out=result)
+    np.minimum(result, six, out=result)
     result *= self
     result /= six
     return result
