@@ -204,6 +204,7 @@ def _plus(sums: Any, bias: Any) -> Any:
     return sums
 
 
+@lru_cache(maxsize=512)
 def _is_worth_turning(given: Shape, weight: Shape, stride: Shape, groups: int) -> bool:
     """Whether copying self to columns is quicker than adding columns to the result."""
     taps, places = math.prod(weight[2:]), given[0] * math.prod(given[2:])

@@ -42,9 +42,9 @@ def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[An
     if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
         # few numbers cost nothing in double precision, and have digits to spare
         wide = self.astype(_DOUBLE)
-        count, free = numbers(wide, n, n - correction)
+        (count,) = numbers(wide, n)
         centre = sums(wide, dim, True) / count
-        return (_spread(wide, centre, dim, keepdim, 0) / free).astype(_SINGLE), centre
+        return (_spread(wide, centre, dim, keepdim, 0) / (n - correction)).astype(_SINGLE), centre
     # two passes: the one-pass formula cancels where the mean is large
     centre = divided(sums(self, dim, True), n)
     return divided(_spread(self, centre, dim, keepdim, n), n - correction), centre

@@ -150,7 +150,7 @@ def scaled_dot_product_attention(
                     f"{dtype_name(q._payload)} instead."
                 )
             scores = scores + mask
-            hidden = T.isneginf(scores) if np.count_nonzero(T.isneginf(mask)._payload) else None
+            hidden = T.isneginf(scores) if T.isneginf(mask)._payload.any() else None
     if hidden is None:
         weights = softmax(scores, -1)
     else:

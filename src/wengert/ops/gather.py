@@ -24,11 +24,12 @@ from wengert.tape.saved import unpack
 from wengert.tape.sparse import give_sparse
 
 REQUIRES = (_records,)
+_INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
 def _index_array(index: Any, op: str, kinds: str = "int32/int64") -> Any:
     value = operand(index, op, "index", 3)
-    if value._payload.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+    if value._payload.dtype not in _INTEGERS:
         if not value._payload.size:
             return new_tensor(value._payload.astype(np.int64))
         raise RuntimeError(
