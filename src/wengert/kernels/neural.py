@@ -133,10 +133,14 @@ def elu(self: Any, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * self where positive, an exponential that ends in -alpha * scale elsewhere."""
     below = clamp(self, None, 0)
     below = single.expm1(below if input_scale == 1 else below * input_scale)
-    if alpha * scale != 1:
-        below *= alpha * scale
     above = clamp(self, 0, None)
-    below += above if scale == 1 else above * scale
+    if scale != 1:
+        factor, rate = numbers(self, scale, alpha * scale)
+        above *= factor
+        below *= rate
+    elif alpha != 1:
+        below *= alpha
+    below += above
     return below
 
 
