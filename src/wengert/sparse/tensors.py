@@ -80,7 +80,8 @@ class SparseBase(SparseValue):
     is_cpu = True
     is_cuda = False
     is_meta = False
-    is_quantized = False
+    is_quantized = is_nested = is_mkldnn = False
+    is_ipu = is_maia = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
     is_sparse_tensor = True
     is_sparse = False
     is_sparse_csr = False
