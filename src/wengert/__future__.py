@@ -1,4 +1,4 @@
-"""Layer 8 · __future__: how modules are converted; only the default is supported."""
+"""Layer 8 · __future__: how modules are converted, and how they load what they are assigned."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ __all__ = [
     "set_swap_module_params_on_conversion",
 ]
 __dir__ = shows(__all__)
+
+_swaps = False
 
 
 def get_overwrite_module_params_on_conversion() -> bool:
@@ -27,5 +29,16 @@ def set_overwrite_module_params_on_conversion(value: bool) -> None:
         )
 
 
-get_swap_module_params_on_conversion = get_overwrite_module_params_on_conversion
-set_swap_module_params_on_conversion = set_overwrite_module_params_on_conversion
+def get_swap_module_params_on_conversion() -> bool:
+    """Return whether every parameter stays the same object (see the setter)."""
+    return _swaps
+
+
+def set_swap_module_params_on_conversion(value: bool) -> None:
+    """Set whether parameters of subclasses, and those assigned in loading, stay the same objects.
+
+    Others always do. With True they are exchanged with the new ones (`wengert.utils.swap_tensors`)
+    rather than replaced by them.
+    """
+    global _swaps
+    _swaps = value

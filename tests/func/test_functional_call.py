@@ -13,6 +13,16 @@ def test_a_module_has_other_parameters_in_a_context():
     assert line.weight is own
 
 
+def test_a_parameter_that_the_module_lacks_is_gone_after_the_call():
+    line = wg.nn.Linear(1, 1, bias=False)
+    wg.func.functional_call(line, {"extra": wg.nn.Parameter(wg.ones(1))}, wg.ones(1))
+    assert not hasattr(line, "extra") and [name for name, _ in line.named_parameters()] == [
+        "weight"
+    ]
+    with pytest.raises(TypeError, match="3 is not an instance of"):
+        wg.func.functional_call(line, {"weight": 3}, wg.ones(1))
+
+
 def test_functionalize_computes_the_same():
     f = wg.func.functionalize(lambda x: x.clone().add_(1).view(2, 1).mul_(2))
     assert f(wg.ones(2)).tolist() == [[4.0], [4.0]]

@@ -211,7 +211,7 @@ def test_backward_hooks_of_the_older_kind_sit_on_the_last_node_and_do_not_mix():
     double, seen = Double(), []
     double.register_backward_hook(lambda m, gi, go: seen.append(go[0].item()))
     with pytest.warns(
-        UserWarning, match="Using a non-full backward hook when the forward contains"
+        FutureWarning, match="Using a non-full backward hook when the forward contains"
     ):
         double((wg.ones(1, requires_grad=True) + 1) * 1).backward()
     assert seen == [1.0]

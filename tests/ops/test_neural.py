@@ -93,6 +93,12 @@ def test_bags_that_do_not_fit_are_refused(rows, offsets, options, words):
         F.embedding_bag(wg.tensor(rows), wg.ones(3, 2), wg.tensor(offsets), **options)
 
 
+def test_ctc_refuses_negative_lengths():
+    p, labels = wg.zeros(2, 1, 2), wg.ones(1, 2, dtype=wg.int64)
+    with pytest.raises(RuntimeError, match="target_lengths to have value at least 0"):
+        F.ctc_loss(p, labels, [2], [-1])
+
+
 def test_ctc_counts_every_alignment():
     # two steps of two classes, one label: label-label, blank-label and label-blank
     p = wg.tensor([[0.6, 0.4], [0.3, 0.7]], dtype=wg.float64)

@@ -91,3 +91,26 @@ def test_memory_is_pinned_only_where_there_is_an_accelerator(t):
     assert not (x.is_pinned() or x.is_nested or x.is_mkldnn or x.is_xla or x.is_mps or x.is_xpu)
     with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
         x.pin_memory()
+
+
+def test_memory_is_resized_in_another_order(t):
+    x = t.arange(12).resize_(1, 3, 2, 2, memory_format=t.channels_last)
+    assert x.stride() == (12, 1, 6, 3) and x[0, 1].tolist() == [[1, 4], [7, 10]]
+    y = t.arange(2).resize_as_(x, memory_format=t.preserve_format)
+    assert y.stride() == x.stride() and y[0, :2, 0, 0].tolist() == [0, 1]
+    for words, size, order in (
+        ("numel: integer multiplication overflow", (2**60, 2**60), t.contiguous_format),
+        ("Unsupported memory format", (4,), t.preserve_format),
+        ("required rank 4", (4,), t.channels_last),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            t.arange(3).resize_(size, memory_format=order)
+
+
+def test_a_boolean_factor_keeps_booleans(t):
+    yes = t.tensor(True)
+    assert t.add(yes, yes, alpha=True).item() is True
+    assert t.add(t.tensor(False), True, alpha=True).item() is True
+    for first, second in ((t.tensor(1), 1), (t.tensor(1.0), yes), (yes, 1), (1, 1)):
+        with pytest.raises(RuntimeError, match="Boolean alpha only supported"):
+            t.add(first, second, alpha=True)

@@ -1,6 +1,7 @@
 """What programs and tests reach for under PyTorch's private and former names."""
 
 import importlib
+import weakref
 from collections import OrderedDict
 from unittest import mock
 
@@ -298,6 +299,40 @@ def test_the_build_and_the_future_say_how_it_is(t):
     assert isinstance(t.__config__.show(), str) and isinstance(t.__config__.parallel_info(), str)
     assert not t.__future__.get_overwrite_module_params_on_conversion()
     t.__future__.set_overwrite_module_params_on_conversion(False)
+
+
+def test_tensors_are_swapped_with_all_that_they_have(t):
+    a, b = t.zeros(2), t.nn.Parameter(t.ones(3))
+    b.mark = 1
+    t.utils.swap_tensors(a, b)
+    assert type(a) is t.nn.Parameter and type(b) is t.Tensor
+    assert a.mark == 1 and not hasattr(b, "mark")
+    (a * 2).sum().backward()
+    assert a.grad.tolist() == [2, 2, 2] and b.grad is None and b.tolist() == [0, 0]
+    held = weakref.ref(a)
+    with pytest.raises(RuntimeError, match="Cannot swap t1 because it has weakref"):
+        t.utils.swap_tensors(a, b)
+    assert held() is a
+    whole = t.zeros(3, requires_grad=True)
+    view = whole[1:]
+    with pytest.raises(RuntimeError):
+        t.utils.swap_tensors(whole, b)
+    assert view._base is whole
+
+
+def test_modules_may_keep_their_parameters_when_they_are_assigned(t):
+    model = t.nn.Linear(2, 1)
+    weight, bias = model.weight, model.bias
+    state = {"weight": t.ones(1, 2), "bias": t.zeros(1)}
+    t.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        with pytest.raises(RuntimeError, match="Missing key"):
+            model.load_state_dict({"weight": t.zeros(1, 2)}, assign=True)
+        model.load_state_dict(state, assign=True)
+    finally:
+        t.__future__.set_swap_module_params_on_conversion(False)
+    assert model.weight is weight and model.bias is bias and weight.tolist() == [[1, 1]]
+    assert weight.requires_grad and not state["weight"].requires_grad
 
 
 def test_a_subclass_may_give_plain_tensors(t):

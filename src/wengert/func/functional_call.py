@@ -142,9 +142,12 @@ def with_state(
     # look all holders up first: the rest cannot fail half way
     places = [(name, *_holder(module, name)) for name in values]
     before = [_held(holder, attribute) for _, holder, attribute in places]
-    for (_, _, attribute), held in zip(places, before, strict=True):
-        if held is not _MISSING and held is not None and not isinstance(held, TensorBase):
-            raise TypeError(f"attribute `{attribute}`: {held} is not an instance of torch.Tensor")
+    for (name, _, attribute), held in zip(places, before, strict=True):
+        for one in (held, values[name]):
+            if one is not _MISSING and one is not None and not isinstance(one, TensorBase):
+                raise TypeError(
+                    f"attribute `{attribute}`: {one} is not an instance of torch.Tensor"
+                )
     try:
         for name, holder, attribute in places:
             _put(holder, attribute, values[name])
@@ -171,15 +174,16 @@ def _held(holder: Any, attribute: str) -> Any:
 
 
 def _put(holder: Any, attribute: str, value: Any) -> None:
+    if value is _MISSING:
+        if hasattr(holder, attribute):
+            delattr(holder, attribute)
+        return
     for table in (holder._parameters, holder._buffers):
         if attribute in table:
             # without the checks of an assignment: it need not be a parameter
             table[attribute] = value
             return
-    if value is not _MISSING:
-        setattr(holder, attribute, value)
-    elif hasattr(holder, attribute):
-        delattr(holder, attribute)
+    setattr(holder, attribute, value)
 
 
 def _tied(module: Any, given: dict[str, Any]) -> dict[str, Any]:

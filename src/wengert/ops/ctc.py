@@ -112,6 +112,11 @@ def ctc_loss(
                 f"Expected input_lengths to have value at most {time}, but got value {length} "
                 f"(while checking arguments for ctc_loss, sequence {i})"
             )
+    if min(counts, default=0) < 0:
+        raise RuntimeError(
+            f"Expected target_lengths to have value at least 0, but got value {min(counts)} (while "
+            "checking arguments for ctc_loss)"
+        )
     labels = _padded(y._payload, counts, n, single)
     inside = np.arange(labels.shape[1]) < np.array(counts, int).reshape(-1, 1)
     if labels.size and ((labels >= classes) | (labels < 0))[inside].any():

@@ -79,6 +79,11 @@ def _rows(name: str, dims: tuple[int, int]) -> Any:
                 f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result "
                 f"in an error in a future release. Expected {dims[0]}-D or {dims[1]}-D.",
             )
+        elif ndim == 3 and name == "dropout2d":
+            warn(
+                "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D "
+                "dropout behavior is desired: use dropout1d for it.",
+            )
         # two-dimensional dropout takes three dimensions for (n, c, l), as PyTorch does
         alone = ndim == dims[0] and name != "dropout2d"
         rows = T.unsqueeze(x, dim=0) if alone else x

@@ -149,6 +149,12 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
 
 def _scaled(name: str, input: Any, other: Any, alpha: Any, out: Any) -> Any:
+    if alpha.__class__ is bool:
+        for value in (input, other):
+            if value.__class__ is not bool and str(getattr(value, "dtype", "")) != "torch.bool":
+                raise RuntimeError("Boolean alpha only supported for Boolean results.")
+        if other.__class__ is bool:
+            other, alpha = other and alpha, 1
     if alpha != 1:
         alpha = fitting_alpha(input, other, alpha)
         if is_number(other) or isinstance(other, SparseValue):

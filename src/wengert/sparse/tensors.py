@@ -80,7 +80,7 @@ class SparseBase(SparseValue):
     is_cpu = True
     is_sparse_tensor = True
     is_cuda = is_meta = is_quantized = is_nested = is_sparse = is_sparse_csr = False
-    is_mkldnn = is_mps = is_mtia = is_xla = is_xpu = False
+    is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
     __array_priority__ = 1000
     __array_ufunc__ = None
     layout: layout

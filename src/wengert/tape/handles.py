@@ -39,6 +39,10 @@ class RemovableHandle:
         """Remove the hook; a second call has no effect."""
         self._hooks.pop(self._key, None)
 
+    def hooks_dict_ref(self) -> dict[Any, Any]:
+        """Return the table that the hook is in; its keys are not those of PyTorch."""
+        return self._hooks
+
     def __enter__(self) -> RemovableHandle:
         return self
 

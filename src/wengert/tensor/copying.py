@@ -123,6 +123,45 @@ def warn_of_hooks(tensor: Any) -> None:
 # -- copies ----------------------------------------------------------------------------------------
 
 
+def swap_tensors(t1: Any, t2: Any) -> None:
+    """Exchange two tensors: their values, gradients, hooks, attributes and classes.
+
+    Whatever refers to one of them then finds the other there.
+
+    Raises
+    ------
+    RuntimeError: If a weak reference, a view or a node of the graph refers to one of them.
+
+    Examples
+    --------
+    >>> a, b = wg.zeros(2), wg.ones(3, requires_grad=True)
+    >>> wg.utils.swap_tensors(a, b)
+    >>> a, b
+    (tensor([1., 1., 1.], requires_grad=True), tensor([0., 0.]))
+    """
+    slots: list[Any] = []
+    for name, tensor in (("t1", t1), ("t2", t2)):
+        if weakref.getweakrefcount(tensor):
+            raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
+        ext = tensor._ext
+        held = () if ext is None else (*(ext.views or ()), ext.accumulator)
+        if any(one is not None and one() is not None for one in held):
+            raise RuntimeError(f"Cannot swap {name} because a view or a node refers to it")
+        state = attributes_of(tensor)
+        slots.append(state[1] if isinstance(state, tuple) else {})
+    if slots[0].keys() != slots[1].keys():
+        raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
+    t1.__class__, t2.__class__ = t2.__class__, t1.__class__
+    for name in ("_payload", "_edge", "_vc", "_ext", *slots[0]):
+        first = getattr(t1, name)
+        setattr(t1, name, getattr(t2, name))
+        setattr(t2, name, first)
+    named = dict(vars(t1)), dict(vars(t2))
+    for tensor, attributes in ((t1, named[1]), (t2, named[0])):
+        vars(tensor).clear()
+        vars(tensor).update(attributes)
+
+
 def shallow_copy(tensor: Any) -> Any:
     """Return a tensor over the same memory (see `Tensor.__copy__`)."""
     if is_leaf(tensor):

@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from wengert.base import errors
-from wengert.base.memory_format import check_memory_format, contiguous_format
+from wengert.base.memory_format import (
+    check_memory_format,
+    contiguous_format,
+    is_in_format,
+    preserve_format,
+    suggested_format,
+)
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted, levels_of
 from wengert.kernels.strided import owner_of
@@ -47,11 +53,16 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
             [2, 3]])
     """
     shape = shape_of("resize_", sizes)
-    order = check_memory_format(memory_format, "resize_", len(shape)) if memory_format else None
-    if order not in (None, contiguous_format):
-        raise RuntimeError(f"resize_() makes tensors in row-major order, not in {order}")
-    if shape == self._payload.shape:
+    order = check_memory_format(memory_format or contiguous_format, "resize_", len(shape))
+    if order is preserve_format:
+        raise RuntimeError("Unsupported memory format: resize_() has none to preserve")
+    axes = order.axes
+    if shape == self._payload.shape and (axes is None or is_in_format(self._array(), order)):
         return self
+    if math.prod(shape) * self._payload.dtype.itemsize >= 2**63:
+        raise RuntimeError(f"numel: integer multiplication overflow: resize_() to {list(shape)}")
+    if axes is not None:
+        shape = tuple(shape[axis] for axis in axes)
     _check(self, "resize_")
     if self._edge is not None and self._vc.__class__ is not InferenceCell:
         raise RuntimeError("cannot resize variables that require grad")
@@ -66,6 +77,8 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
         # another name that holds it would make it count as shared
         del memory, owner
         payload = _grown(self, shape)
+    if axes is not None:
+        payload = payload.transpose(np.argsort(axes))
     _move(self, payload, "resize_")
     bump(self, "resize_")
     return self
@@ -73,6 +86,8 @@ def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Any:
 
 def resize_as_(self: Any, the_template: Any, *, memory_format: Any = None) -> Any:
     """Resize the tensor in place to the shape of another tensor."""
+    if memory_format is preserve_format:
+        memory_format = suggested_format(the_template._array())
     return resize_(self, tuple(the_template._payload.shape), memory_format=memory_format)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.tape.tracebacks import set_full_tracebacks
+from wengert.tensor.copying import swap_tensors
 from wengert.utils import checkpoint
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "dlpack",
     "hooks",
     "set_full_tracebacks",
+    "swap_tensors",
 ]
 __dir__ = shows(__all__)
 

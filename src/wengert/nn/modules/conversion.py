@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
+from wengert.__future__ import get_swap_module_params_on_conversion
 from wengert.base.device import as_device, is_meta
 from wengert.base.dtypes import as_dtype, is_differentiable
 from wengert.base.dtypes import dtype as DType
@@ -13,6 +14,7 @@ from wengert.nn.parameter import Parameter, is_lazy
 from wengert.ops.like import empty_like
 from wengert.tape.modes import no_grad
 from wengert.tape.sites import warn
+from wengert.tensor.copying import swap_tensors
 from wengert.types import Device, Tensor
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ class Conversion:
             plain = type(param).__torch_function__ is Parameter.__torch_function__
             if plain and not is_meta(made.device):
                 param.data = made
+            elif get_swap_module_params_on_conversion():
+                swap_tensors(param, Parameter(made, param.requires_grad))
             else:
                 param = self._parameters[name] = Parameter(made, param.requires_grad)
             if grad is not None:

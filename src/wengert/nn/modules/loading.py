@@ -13,8 +13,10 @@ from collections.abc import Callable
 from contextvars import ContextVar, Token
 from typing import Any
 
+from wengert.__future__ import get_swap_module_params_on_conversion
 from wengert.base.sections import fill_sections
 from wengert.tape.modes import no_grad
+from wengert.tensor.copying import swap_tensors
 
 _CURRENT: ContextVar[Transaction | None] = ContextVar("loading", default=None)
 
@@ -67,11 +69,14 @@ class Transaction:
     @staticmethod
     def assign(module: Any, name: str, value: Any) -> None:
         """Make `module` hold `value` under `name`."""
-        now = _CURRENT.get()
+        now, old = _CURRENT.get(), getattr(module, name)
+        # what is loaded, and what takes it back
+        steps = (lambda: setattr(module, name, value)), (lambda: setattr(module, name, old))
+        if get_swap_module_params_on_conversion():
+            steps = ((lambda: swap_tensors(old, value)),) * 2
+        steps[0]()
         if now is not None:
-            old = getattr(module, name)
-            now._undo.append(lambda: setattr(module, name, old))
-        setattr(module, name, value)
+            now._undo.append(steps[1])
 
 
 fill_sections(globals())

@@ -6,12 +6,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from wengert.__future__ import get_swap_module_params_on_conversion
+from wengert.base.device import is_meta
 from wengert.base.sections import fill_sections
 from wengert.interp.levels import Lifted
 from wengert.nn.modules.loading import Transaction
 from wengert.nn.parameter import Parameter, is_lazy
 from wengert.tape.base import new_tensor
 from wengert.tape.handles import RemovableHandle, register
+from wengert.tape.sites import warn
 from wengert.tensor.tensor import Tensor
 
 _EXTRA = "_extra_state"
@@ -314,15 +317,24 @@ def _load_one(
             f"checkpoint, the shape in current model is {held.shape}."
         )
         return
+    if is_meta(held.device) and not is_meta(value.device) and not assign:
+        warn(
+            f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter "
+            "in the current model, which is a no-op. (Did you mean to pass `assign=True` to assign "
+            "items in the state dictionary to their corresponding key in the module instead of "
+            "copying them in place?)",
+        )
     try:
         if not assign:
             Transaction.copy(module, held, value)
             return
         if isinstance(held, Parameter):
-            if isinstance(value, Parameter):
+            if isinstance(value, Parameter) and not get_swap_module_params_on_conversion():
                 value.requires_grad_(held.requires_grad)
             else:
                 value = Parameter(value, held.requires_grad)
+        elif get_swap_module_params_on_conversion():
+            value = value.detach()
         Transaction.assign(module, name, value)
     except Exception as error:
         error_msgs.append(

@@ -239,8 +239,8 @@ def pack_padded_sequence(
         )
     if (np.diff(sizes) > 0).any():
         raise RuntimeError(
-            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True: "
-            "sort the sequences, or pass enforce_sorted=False"
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. "
+            "You can pass `enforce_sorted=False` to pack_padded_sequence and pack_sequence"
         )
     if sizes[0] > steps:
         raise RuntimeError(
