@@ -51,3 +51,4 @@ def test_a_generator_starts_from_its_seed_at_once(seed):
     used.manual_seed(seed)
     assert fresh.get_state().tolist() == used.get_state().tolist()
     assert wg.rand(5, generator=fresh).tolist() == wg.rand(5, generator=used).tolist()
+    assert used.set_state(fresh.get_state()) is used

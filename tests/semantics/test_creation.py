@@ -83,3 +83,21 @@ def test_batches_are_normalised_with_a_positive_eps(t):
     with pytest.raises(ValueError, match="batch_norm eps must be positive during training"):
         t.nn.BatchNorm1d(3, eps=0.0)(t.ones(2, 3))
     assert t.nn.BatchNorm1d(3, eps=0.0).eval()(t.ones(2, 3)).equal(t.ones(2, 3))
+
+
+def test_bounds_of_uniform_numbers_are_finite_and_so_is_their_difference(t):
+    x = t.ones(2)
+    for low, high in ((-3e38, 3e38), (0.0, float("inf"))):
+        with pytest.raises(RuntimeError):
+            x.uniform_(low, high)
+    with pytest.raises(RuntimeError, match="uniform_ expects to-from"):
+        x.half().uniform_(-6e4, 6e4)
+    assert x.uniform_(-1e38, 1e38).isfinite().all()
+
+
+def test_complex_numbers_without_imaginary_part_are_numbers(t):
+    x = t.tensor(2 + 0j)
+    assert (int(x), float(x)) == (2, 2.0)
+    for convert in (int, float):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type"):
+            convert(x + 1j)

@@ -123,8 +123,8 @@ class Generator:
         untraced(_READS)
         return made_in_inference(new_tensor(self.stream.pack()))
 
-    def set_state(self, new_state: Any) -> None:
-        """Set the state to what `get_state` gave.
+    def set_state(self, new_state: Any) -> Generator:
+        """Set the state to what `get_state` gave, and return the generator.
 
         Raises
         ------
@@ -132,8 +132,8 @@ class Generator:
 
         Examples
         --------
-        >>> g, h = wg.Generator().manual_seed(5), wg.Generator()
-        >>> h.set_state(g.get_state())
+        >>> g = wg.Generator().manual_seed(5)
+        >>> h = wg.Generator().set_state(g.get_state())
         >>> bool((wg.rand(3, generator=g) == wg.rand(3, generator=h)).all())
         True
         """
@@ -154,6 +154,7 @@ class Generator:
             self.stream.unpack(packed)
         except ValueError as error:
             raise RuntimeError(str(error)) from None
+        return self
 
     def clone_state(self) -> Generator:
         """A new generator in the same state.
@@ -163,9 +164,7 @@ class Generator:
         >>> wg.Generator().manual_seed(7).clone_state().initial_seed()
         7
         """
-        copy = Generator(self.device)
-        copy.set_state(self.get_state())
-        return copy
+        return Generator(self.device).set_state(self.get_state())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (str(self.device), self.stream.pack())

@@ -62,6 +62,14 @@ def draw_uniform(
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
         )
+    if not high - low < 6e4:  # of half precision, too
+        with np.errstate(over="ignore"):
+            finite = np.isfinite(template.dtype.type(high - low))
+        if not finite:
+            raise RuntimeError(
+                "uniform_ expects to-from <= std::numeric_limits<...>::max(), but found "
+                f"to={high:g} and from={low:g}, whose difference is too large for {template.dtype}"
+            )
     if template.dtype.kind == "c":
         parts = draw_uniform(_real_parts(template), low, high, generator=generator)
         return parts.view(template.dtype)[..., 0]

@@ -59,8 +59,9 @@ def _opened(payload: Any, levels: list[Any]) -> Any:
                 missing.append(place)
         elif inside:
             raise RuntimeError(
-                "vmap: called random operation with a batch of parameters while in randomness same "
-                "mode, in which all elements draw the same: use the 'different' randomness flag"
+                "Vmap does not currently support same randomness with a batched tensor input: all "
+                "elements draw the same, whatever the parameters. Use the 'different' randomness "
+                "flag."
             )
         if inside:
             payload = payload.value

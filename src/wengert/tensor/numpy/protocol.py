@@ -49,6 +49,16 @@ def _late(module: str) -> Any:
     return importlib.import_module(f"wengert.tensor.numpy.{module}")
 
 
+def _real(number: Any, kind: str) -> Any:
+    if not isinstance(number, complex):
+        return number
+    if number.imag:
+        raise RuntimeError(
+            f"value cannot be converted to type {kind} without overflow: it is complex"
+        )
+    return number.real
+
+
 class NumpyProtocol:
     """The protocols by which NumPy dispatches its functions to tensors."""
 
@@ -165,13 +175,7 @@ class NumpyProtocol:
             note("float()", self)
         elif has_tangent(self):
             _late("boundary").check_number(self, _getframe(1))
-        number = self._number()
-        try:
-            return float(number)
-        except TypeError:
-            raise RuntimeError(
-                "value cannot be converted to type double without overflow: it is complex"
-            ) from None
+        return float(_real(self._number(), "double"))
 
     def __complex__(self) -> complex:
         if self._edge is not None:
@@ -185,7 +189,7 @@ class NumpyProtocol:
     def __int__(self) -> int:
         if self._edge is not None:
             note("int()", self)
-        return int(self._number())
+        return int(_real(self._number(), "int64_t"))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
