@@ -125,3 +125,20 @@ def test_bytes():
         theirs = torch.nn.functional.interpolate(torch.from_numpy(x), **options).numpy()
         # PyTorch rounds weights to 16 bits
         assert np.abs(ours.astype(int) - theirs).max() <= ("bi" in options.get("mode", ""))
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("size", [5, 16, 28, 33])
+def test_a_map_that_moves_nothing_has_the_gradient_of_pytorch(size, align):
+    # the points lie on elements, where rounding decides between two slopes
+    found = []
+    for library in (torch, wengert):
+        functions = library.nn.functional
+        theta = library.eye(2, 3).reshape(1, 2, 3).requires_grad_()
+        image = (library.arange(size * size) % 7.0).reshape(1, 1, size, size)
+        grid = functions.affine_grid(theta, (1, 1, size, size), align_corners=align)
+        sampled = functions.grid_sample(image, grid, align_corners=align)
+        (sampled * image).sum().backward()
+        found.append((grid.tolist(), theta.grad.numpy()))
+    assert found[0][0] == found[1][0]
+    np.testing.assert_allclose(found[1][1], found[0][1], rtol=1e-4, atol=0.01)

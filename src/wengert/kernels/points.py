@@ -93,7 +93,6 @@ class Layout:
         "padding",
         "period",
         "scale",
-        "shift",
         "shifts",
         "sizes",
         "sources",
@@ -111,7 +110,6 @@ class Layout:
         self.padding = padding
         self.is_open = padding == "zeros" or mode == "bicubic"
         self.scale = column([(n - align_corners) / 2 for n in sizes])
-        self.shift = column([(n - 1) / 2 for n in sizes])
         self.last = column([n - 1 for n in sizes])
         self.first = dtype.type(0 if align_corners else -0.5)
         self.span = column([n - align_corners for n in sizes])
@@ -168,8 +166,11 @@ class Layout:
 
     def raw(self, numbers: Any) -> Any:
         """Return the positions of a grid's numbers, before padding is applied."""
-        position = numbers * self.scale
-        position += self.shift
+        # in PyTorch's steps: whether a point lies on an element decides on its derivative
+        position = numbers + 1
+        position *= self.scale
+        if self.first:
+            position += self.first
         if not np.isfinite(np.add.reduce(position, axis=None)):
             if self.is_open:
                 # what is nowhere has no sample

@@ -9,6 +9,7 @@ import numpy as np
 from wengert.base.dtypes import FLOATING, category, from_numpy_dtype
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.kernels.fused import linspace
 from wengert.ops.coerce import dtype_name, operand, sizes_of
 from wengert.prims import grids
 from wengert.tape.base import new_tensor
@@ -253,8 +254,8 @@ def _check_maps(array: Any, sizes: tuple[int, ...], align_corners: bool) -> None
 def _steps(n: int, align_corners: bool, dtype: Any) -> Any:
     if n <= 1:
         return np.zeros(n, dtype)
-    steps = np.linspace(-1, 1, n)
-    return (steps if align_corners else steps * ((n - 1) / n)).astype(dtype)
+    steps = linspace(-1, 1, n, dtype)
+    return steps if align_corners else steps * (n - 1) / n
 
 
 def _affine(maps: Any, sizes: tuple[int, ...], align_corners: bool) -> Any:
