@@ -21,7 +21,7 @@ from wengert.compiler.ir.programs import (
     Program,
     Step,
     Value,
-    in_repetition,
+    in_iteration,
     substitute,
     uses,
 )
@@ -152,7 +152,7 @@ class Steps:
                 def value_of(value: Value) -> Any:
                     return known[self._places[value]]
 
-                params = {n: in_repetition(substitute(p, value_of), i) for n, p in fixed.items()}
+                params = {n: in_iteration(substitute(p, value_of), i) for n, p in fixed.items()}
             results = kernel(*[known[place] for place in args], **params)
             if one >= 0:
                 known[one] = results
