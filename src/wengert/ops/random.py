@@ -19,6 +19,7 @@ from wengert.ops.options import beside, float_type, made, shape_of
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import check_std, draw_normal, draw_uniform
+from wengert.ops.select import where
 from wengert.tape.base import TensorBase
 
 
@@ -198,7 +199,7 @@ def normal(
 
     Returns
     -------
-    Tensor: A leaf of the dtype of the tensors.
+    Tensor: Of the dtype of the tensors, whose gradients are 0.
 
     Raises
     ------
@@ -242,7 +243,14 @@ def normal(
     if isinstance(mean, TensorBase) or mean != 0.0:
         array = array + (mean._payload if isinstance(mean, TensorBase) else kind.type(mean))
     array = np.asarray(array).astype(kind, copy=False)
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "normal")
+    if out is not None:
+        return into(out, made(array), "normal")
+    result = made(array, device, requires_grad)
+    for value in given:
+        if value._edge is not None:
+            # as in PyTorch the parameters are in the history, with gradients of 0
+            result = where(np.True_, result, value)
+    return result
 
 
 fill_sections(globals())
