@@ -123,3 +123,15 @@ def test_what_is_drawn_around_a_tensor_has_a_gradient_of_zeros(t):
     drawn.sum().backward()
     assert mean.grad.tolist() == [0.0] * 3 and std.grad.tolist() == [[0.0] * 3] * 2
     assert not t.normal(mean.detach(), 1.0).requires_grad
+
+
+def test_assertions_about_traced_values_are_part_of_the_graph(t):
+    def first(x):
+        t._assert(x.shape[0] == 2, "two rows")
+        return x + 1
+
+    fx = importlib.import_module(f"{t.__name__}.fx")
+    module = fx.symbolic_trace(first)
+    assert module(t.zeros(2)).tolist() == [1.0, 1.0]
+    with pytest.raises(AssertionError, match="two rows"):
+        module(t.zeros(3))
