@@ -17,6 +17,7 @@ from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_ena
 from wengert.autograd.once import Error
 from wengert.base.device import as_device
 from wengert.base.elsewhere import elsewhere
+from wengert.interp.batched import Batched
 from wengert.interp.dual import ENABLED
 from wengert.kernels.spectral import LinAlgError
 from wengert.nn.modules.conversion import parsed
@@ -64,6 +65,7 @@ __all__ = [
     "is_grad_enabled",
 ]
 
+__path__: list[str] = []  # `_C._functorch` is a row of a table
 __getattr__ = elsewhere(__name__)
 
 _TensorBase = TensorBase
@@ -327,6 +329,16 @@ has_lapack = has_spectral = True
 has_mkl = has_openmp = False
 """NumPy's BLAS may be another."""
 _LinAlgError = LinAlgError
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Return whether a function transform is running."""
+    return bool(full_mode().levels)
+
+
+def is_batchedtensor(tensor: Any) -> bool:
+    """Return whether `tensor` is one of the batch that `vmap` runs a function on."""
+    return isinstance(tensor, TensorBase) and isinstance(tensor._payload, Batched)
 
 
 class _Names:

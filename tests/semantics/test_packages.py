@@ -1,6 +1,8 @@
 """What packages built on PyTorch do at import and in their classes."""
 
+import collections
 import importlib
+import types
 
 import pytest
 
@@ -71,9 +73,65 @@ def test_private_names_are_found_where_packages_import_them(t):
     made = normal._precision_to_scale_tril(16 * t.eye(2))
     assert t.allclose(made, t.eye(2) / 4)
     for name in ("_to_copy", "_local_scalar_dense", "add_", "detach_", "_foreach_add_"):
-        assert getattr(t.ops.aten, name).default is not None
+        assert getattr(t.ops.aten, name) is not None
     importlib.import_module(f"{root}.distributed._tensor.experimental")
     assert issubclass(t._C.Graph, object)
     assert importlib.import_module(f"{root}._dynamo.eval_frame") is t._dynamo.eval_frame
     options = importlib.import_module(f"{root}._tensor_str").PRINT_OPTS
     assert options.threshold == t._tensor_str.PRINT_OPTS.threshold == 1000
+
+
+def test_containers_of_examples_keep_their_classes(t):
+    class Named(collections.UserDict):
+        extra = None
+
+    class Many(list):
+        pass
+
+    example = Named(a=1)
+    example.extra = "kept"
+    made = t.utils.data.default_collate([example, Named(a=2)])
+    assert type(made) is Named and made.extra == "kept" and made["a"].tolist() == [1, 2]
+    assert example["a"] == 1
+    for kind in (collections.OrderedDict, types.MappingProxyType):
+        one = kind({"a": 1})
+        assert type(t.utils.data.default_collate([one, one])) is kind
+        assert type(t.utils.data.default_convert(one)) is kind
+    made = t.utils.data.default_collate([Many([1, 2]), Many([3, 4])])
+    assert type(made) is Many and [part.tolist() for part in made] == [[1, 3], [2, 4]]
+    assert type(t.utils.data.default_collate([(1, 2), (3, 4)])) is list
+
+
+def test_classes_of_ones_own_are_collated_by_functions_of_ones_own(t):
+    class Point:
+        pass
+
+    table = importlib.import_module(f"{t.__name__}.utils.data._utils.collate")
+    table.default_collate_fn_map[Point] = lambda batch, *, collate_fn_map: len(batch)
+    try:
+        assert t.utils.data.default_collate([{"p": Point()}] * 3) == {"p": 3}
+    finally:
+        del table.default_collate_fn_map[Point]
+
+
+def test_what_is_drawn_around_a_tensor_has_a_gradient_of_zeros(t):
+    mean, std = t.zeros(3, requires_grad=True), t.ones(2, 3, requires_grad=True)
+    t.manual_seed(0)
+    drawn = t.normal(mean, std)
+    t.manual_seed(0)
+    assert drawn.tolist() == t.normal(mean.detach(), std.detach()).tolist()
+    drawn.sum().backward()
+    assert mean.grad.tolist() == [0.0] * 3 and std.grad.tolist() == [[0.0] * 3] * 2
+    assert not t.normal(mean.detach(), 1.0).requires_grad
+
+
+def test_assertions_about_traced_values_are_part_of_the_graph(t):
+    def first(x):
+        t._assert(x.shape[0] == 2, "two rows")
+        return x + 1
+
+    fx = importlib.import_module(f"{t.__name__}.fx")
+    module = fx.symbolic_trace(first)
+    assert module(t.zeros(2)).tolist() == [1.0, 1.0]
+    with pytest.raises(AssertionError, match="two rows"):
+        module(t.zeros(3))

@@ -12,6 +12,7 @@ _SHOWN: dict[str, dict[str, str]] = {
     "_inductor": {},
     "_inductor.config": {},
     **{path: {} for path in ("_decomp", "_logging", "_refs", "utils.deterministic")},
+    "_C._functorch": {"_C": "is_batchedtensor"},
     "_functorch.apis": {"func": "grad grad_and_value vmap"},
     "_functorch.batch_norm_replacement": {"func": "replace_all_batch_norm_modules_"},
     "_functorch.eager_transforms": {
@@ -24,13 +25,19 @@ _SHOWN: dict[str, dict[str, str]] = {
             "make_functional_with_buffers"
         )
     },
-    "_functorch.vmap": {"func": "vmap"},
+    "_functorch.vmap": {
+        "": "Tensor",
+        "func": "vmap",
+        "utils._pytree": "tree_flatten tree_unflatten",
+    },
     "_custom_ops": {"library": "custom_op impl impl_abstract"},
     "_jit_internal": {"jit": "Final export ignore is_scripting unused"},
     "_lobpcg": {"": "lobpcg"},
     "_lowrank": {"": "pca_lowrank svd_lowrank"},
     "_tensor": {"tensor.tensor": "Tensor"},
-    "_tensor_str": {"tensor.printing": "PRINT_OPTS=OPTIONS printoptions set_printoptions"},
+    "_tensor_str": {
+        "tensor.printing": "PRINT_OPTS=OPTIONS _tensor_str printoptions set_printoptions"
+    },
     "": {
         "jit": "ScriptFunction ScriptModule fork wait",
         "tensor.storage": "TypedStorage UntypedStorage",
@@ -78,6 +85,7 @@ _SHOWN: dict[str, dict[str, str]] = {
             "reset_max_memory_allocated reset_max_memory_cached reset_peak_memory_stats"
         )
     },
+    "cuda.nvtx": {"profiler": "range=record_function"},
     "cuda.random": {
         "cuda": (
             "get_rng_state get_rng_state_all initial_seed manual_seed manual_seed_all seed "
@@ -119,7 +127,10 @@ _SHOWN: dict[str, dict[str, str]] = {
     "_dynamo._trace_wrapped_higher_order_op": {"_dynamo": "TransformGetItemToIndex"},
     "_dynamo.eval_frame": {"_dynamo": "OptimizedModule"},
     "_dynamo.utils": {"_dynamo": "is_compile_supported"},
-    "onnx": {"library": "register_custom_op_symbolic"},
+    "onnx": {
+        "library": "register_custom_op_symbolic",
+        "backends.others": "is_in_onnx_export=is_available",
+    },
     "onnx.symbolic_helper": {"library": "parse_args"},
     **{f"onnx.symbolic_opset{version}": {} for version in range(9, 19)},
     "distributed._tensor": {"utils.placements": "Partial Placement Replicate Shard"},
@@ -166,6 +177,10 @@ _SHOWN: dict[str, dict[str, str]] = {
             "MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss2d=NLLLoss "
             "SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss"
         )
+    },
+    "nn.modules.module": {
+        "nn.modules.registering": "_global_parameter_registration_hooks=_PARAMETERS",
+        "nn.modules.state": "_EXTRA_STATE_KEY_SUFFIX=_EXTRA",
     },
     "nn.modules.normalization": {
         "nn": "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm"
@@ -220,7 +235,8 @@ _SHOWN: dict[str, dict[str, str]] = {
     "utils.data.dataloader": {
         "utils.data": "DataLoader default_collate default_convert get_worker_info",
         "utils.data.loader": (
-            "_BaseDataLoaderIter _MultiProcessingDataLoaderIter _SingleProcessDataLoaderIter"
+            "_BaseDataLoaderIter _MultiProcessingDataLoaderIter _SingleProcessDataLoaderIter "
+            "_collate_fn_t=Collate"
         ),
     },
     "xpu": {"backends.others": "is_available is_initialized=is_available"},
@@ -230,8 +246,12 @@ _SHOWN: dict[str, dict[str, str]] = {
     "utils.tensorboard": {"utils.event_files": "FileWriter SummaryWriter"},
     "utils.tensorboard.writer": {"utils.event_files": "FileWriter SummaryWriter"},
     "utils.data._utils": {},
-    "utils.data._utils.collate": {"utils.data": "default_collate default_convert"},
+    "utils.data._utils.collate": {
+        "utils.data": "default_collate default_convert",
+        "utils.data.loader": "default_collate_fn_map",
+    },
     "utils.data._utils.worker": {"utils.data": "get_worker_info"},
+    "utils.data": {"utils.data.dataset": "functional_datapipe"},
     "utils.data.distributed": {"utils.data": "DistributedSampler"},
 }
 
@@ -286,9 +306,13 @@ _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
             "new_subgroups_by_enumeration recv_object_list send_object_list split_group",
         ),
     ),
+    "_C._functorch": (("passes", "_add_batch_dim _remove_batch_dim get_unwrapped"),),
+    "_functorch.vmap": (
+        ("passes", "_add_batch_dim _broadcast_to_and_flatten _get_name _maybe_remove_batch_dim"),
+    ),
     "_C": (("script", "Block Graph Node Type Value"),),
     "jit": (("script", "CompilationUnit _get_trace_graph export_opnames"),),
-    "utils.data": (("pipes", "DFIterDataPipe IterDataPipe MapDataPipe functional_datapipe"),),
+    "utils.data": (("pipes", "DFIterDataPipe IterDataPipe MapDataPipe"),),
 }
 
 _ABOUT = "Names of PyTorch's module, from where they stand here."

@@ -17,9 +17,13 @@ from wengert.tape.base import TensorBase
 Message = Callable[[], object] | str | None
 
 
-def _assert(condition: Any, message: object) -> None:
+def _assert(condition: Any, message: object) -> Any:
     """``assert condition, message`` as a function; a tensor of one element is a condition, too."""
+    kind: Any = type(condition)
+    if not isinstance(condition, TensorBase) and hasattr(kind, "__torch_function__"):
+        return kind.__torch_function__(_assert, (kind,), (condition, message))
     assert condition, message
+    return None
 
 
 def _check_with(error_type: type[Exception], cond: Any, message: Message) -> None:

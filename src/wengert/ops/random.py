@@ -19,6 +19,7 @@ from wengert.ops.options import beside, float_type, made, shape_of
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import check_std, draw_normal, draw_uniform
+from wengert.ops.select import where
 from wengert.ops.whole_batches import drawn_of, holds
 from wengert.tape.base import TensorBase
 from wengert.tape.record import T
@@ -200,7 +201,7 @@ def normal(
 
     Returns
     -------
-    Tensor: A leaf of the dtype of the tensors.
+    Tensor: Of the dtype of the tensors, whose gradients are 0.
 
     Raises
     ------
@@ -249,7 +250,14 @@ def normal(
 
     wide = [T.expand(value.detach(), shape=shape)._payload for value in given]
     array = drawn_of(draw, *wide)
-    return made(array, device, requires_grad) if out is None else into(out, made(array), "normal")
+    if out is not None:
+        return into(out, made(array), "normal")
+    result = made(array, device, requires_grad)
+    for value in given:
+        if value._edge is not None:
+            # as in PyTorch the parameters are in the history, with gradients of 0
+            result = where(np.True_, result, value)
+    return result
 
 
 fill_sections(globals())

@@ -204,6 +204,10 @@ def elements(array: Any, indent: int) -> str:
     return _nested(array, indent, summarize, layout)
 
 
+def _tensor_str(tensor: Any, indent: int) -> str:
+    return elements(tensor._array(), indent)
+
+
 def _nested(array: Any, indent: int, summarize: bool, layout: Any) -> str:
     if array.ndim == 0:
         return str(layout(array.item()))

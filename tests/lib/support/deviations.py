@@ -70,7 +70,7 @@ OURS = (
     Deviation(
         "Numbers that are drawn have no history.",
         ("requires_grad False",),
-        "bernoulli normal normal/number_mean",
+        "bernoulli",
     ),
     Deviation(
         "At zero the second derivative of a norm is 0; in PyTorch it is NaN, or refused.",

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shown
 from wengert.base.sections import fill_sections
 from wengert.nn.modules.conversion import Conversion
@@ -41,6 +42,9 @@ __all__ = [
     "register_module_module_registration_hook",
     "register_module_parameter_registration_hook",
 ]
+
+
+__getattr__ = elsewhere(__name__)
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> Any:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import copy
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    Sequence,
+)
 from itertools import islice, repeat, takewhile
 from multiprocessing import get_all_start_methods
 from typing import Any, Generic
@@ -40,10 +49,9 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, np.ndarray | np.generic) and data.dtype.kind in "biufc":
         return as_tensor(data)
     if isinstance(data, Mapping):
-        return {key: default_convert(value) for key, value in data.items()}
-    if isinstance(data, tuple | list):
-        parts = [default_convert(part) for part in data]
-        return type(data)(*parts) if hasattr(data, "_fields") else parts
+        return _like(data, {key: default_convert(value) for key, value in data.items()})
+    if isinstance(data, Sequence) and not isinstance(data, str | bytes):
+        return _like(data, [default_convert(part) for part in data])
     return data
 
 
@@ -73,6 +81,9 @@ def default_collate(batch: Sequence[Any]) -> Any:
     {'x': tensor([1, 2])}
     """
     first = batch[0]
+    for kind, collate in default_collate_fn_map.items():
+        if isinstance(first, kind):
+            return collate(batch, collate_fn_map=default_collate_fn_map)
     if isinstance(first, TensorBase):
         return stack(list(batch), 0)
     if isinstance(first, np.ndarray | np.generic) and first.dtype.kind in "biufc":
@@ -84,16 +95,38 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, str | bytes):
         return batch
     if isinstance(first, Mapping):
-        return {key: default_collate([example[key] for example in batch]) for key in first}
-    if isinstance(first, tuple | list):
+        return _like(first, {key: default_collate([one[key] for one in batch]) for key in first})
+    if isinstance(first, Sequence):
         if any(len(example) != len(first) for example in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        parts = [default_collate(part) for part in zip(*batch, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else parts
+        return _like(first, [default_collate(part) for part in zip(*batch, strict=True)])
     raise TypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
         f"{type(first)}: give the DataLoader a collate_fn"
     )
+
+
+Collate = Callable[[list[Any]], Any]
+default_collate_fn_map: dict[type, Callable[..., Any]] = {}
+"""Functions that programs add for classes of their own: ``collate(batch, collate_fn_map=...)``."""
+
+
+def _like(example: Any, parts: Any) -> Any:
+    """Return `parts` in a container of the class of `example`; a list for a tuple."""
+    if hasattr(example, "_fields"):
+        return type(example)(*parts)
+    if type(example) in (dict, list, tuple):
+        return parts
+    try:
+        if isinstance(example, MutableMapping | MutableSequence):
+            # it may have attributes, which the constructor would not set
+            made: Any = copy.copy(example)
+            for key, part in parts.items() if isinstance(parts, dict) else enumerate(parts):
+                made[key] = part
+            return made
+        return parts if isinstance(example, tuple) else type(example)(parts)
+    except TypeError:
+        return parts
 
 
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
