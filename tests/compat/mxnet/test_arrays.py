@@ -302,3 +302,8 @@ def test_functions_of_np_and_npx_show_numpys_signatures_and_types_are_types():
         assert str(inspect.signature(function)).startswith(start)
     assert np.issubdtype(np.zeros(3).dtype, np.floating)
     assert np.zeros(3, dtype=np.half).dtype == np.float16
+
+
+def test_chances_of_draws_are_refused():
+    with pytest.raises(NotImplementedError, match=r"nd\.pick"):
+        nd.random.multinomial(nd.array([0.5, 0.5]), get_prob=True)

@@ -187,6 +187,14 @@ def index_of(index) -> Any:
     return index
 
 
+def into(out, result) -> Any:
+    """Write a result to `out`, unless that is None, and return the array that has it."""
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
 def mark(array, gradient, request: str) -> None:
     """Make `array` a variable whose gradient goes into `gradient`."""
     ext = array._ext

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.mxnet.context import checked
-from wengert.compat.mxnet.results import computed, default_float
+from wengert.compat.mxnet.results import computed, default_float, into
 from wengert.numpy import random as _random
 from wengert.ops.generator import manual_seed
 
@@ -79,10 +79,7 @@ def drawing(
         result = computed(cls(), getattr(_random, name), (*values, shape), {})
         wanted = (None if dtype == "None" else dtype) or kind or default_float()
         result = result if result._payload.dtype == np.dtype(wanted) else result.astype(wanted)
-        if out is None:
-            return result
-        out[...] = result
-        return out
+        return into(out, result)
 
     draw.__signature__ = signature  # type: ignore[attr-defined]
     draw.__name__ = draw.__qualname__ = name

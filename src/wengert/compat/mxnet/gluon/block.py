@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -15,6 +14,7 @@ from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.gluon import parameter
 from wengert.compat.mxnet.neural import Deferred
 from wengert.compat.mxnet.results import CLASSES
+from wengert.tape.sites import warn
 
 __all__ = ["Block", "HybridBlock"]
 
@@ -125,12 +125,11 @@ class Block:
             parts = value.values() if isinstance(value, dict) else value
             held = isinstance(value, list | tuple | dict) and name[0] != "_"
             if held and not set(filter(_is_block, parts)) <= set(self._children.values()):
-                warnings.warn(
+                warn(
                     f'"{self.name}.{name}" is an unregistered container with Blocks. Note that '
                     "Blocks inside the list, tuple or dict will not be registered automatically. "
                     "Make sure to register them using register_child() or switching to "
                     "nn.Sequential/nn.HybridSequential instead.",
-                    stacklevel=2,
                 )
         found = parameter.ParameterDict(self._params.prefix)
         own = {**self._params._params, **{p.name: p for p in self._reg_params.values()}}

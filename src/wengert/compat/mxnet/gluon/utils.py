@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import made
+from wengert.tape.sites import warn
 
 __all__ = ["clip_global_norm", "split_and_load", "split_data"]
 
@@ -42,7 +42,7 @@ def clip_global_norm(arrays, max_norm: float, check_isfinite: bool = True) -> fl
     """Scale arrays in place to a global norm of at most `max_norm`; return the old norm."""
     norm = math.sqrt(sum(float((np.asarray(a._payload, np.float64) ** 2).sum()) for a in arrays))
     if check_isfinite and not math.isfinite(norm):
-        warnings.warn("nan or inf is detected. Clipping results will be undefined.", stacklevel=2)
+        warn("nan or inf is detected. Clipping results will be undefined.")
     scale = max_norm / (norm + 1e-8)
     if scale < 1.0:
         for array in arrays:

@@ -14,6 +14,7 @@ from wengert.compat.mxnet.arrays import NDArray
 from wengert.compat.mxnet.base import shown
 from wengert.compat.mxnet.context import checked
 from wengert.compat.mxnet.numpy.creation import filled, made
+from wengert.compat.mxnet.results import into
 from wengert.tape.base import TensorBase
 
 __all__ = ["CREATORS", "array"]
@@ -56,24 +57,17 @@ def _filled(name: str) -> Callable[..., Any]:
     def make(shape, ctx=None, dtype=None, **kwargs) -> Any:
         checked(ctx)
         result = filled(below(shape, dtype or np.float32), name, NDArray)
-        return _into(kwargs.get("out"), result)
+        return into(kwargs.get("out"), result)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"NumPy's `{name}`, of float32 where no dtype is asked for."
     return make
 
 
-def _into(out, result) -> Any:
-    if out is None:
-        return result
-    out[...] = result
-    return out
-
-
 def full(shape, val, ctx=None, dtype=np.float32, out=None) -> Any:
     """Return an array filled with one value."""
     checked(ctx)
-    return _into(out, filled(np.full(shape, val, dtype), "full", NDArray))
+    return into(out, filled(np.full(shape, val, dtype), "full", NDArray))
 
 
 def arange(

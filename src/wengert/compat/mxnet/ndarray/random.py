@@ -42,6 +42,8 @@ def randn(*shape: int, loc: float = 0.0, scale: float = 1.0, **kwargs) -> Any:
 
 def multinomial(data, shape=1, get_prob: bool = False, dtype="int32") -> Any:
     """Draw outcomes with the probabilities in `data`, or in each of its rows."""
+    if get_prob:
+        raise NotImplementedError("get_prob=True: write nd.log(nd.pick(data, sample))")
     chances = np.asarray(data._payload, np.float64)
     chances = chances / chances.sum(-1, keepdims=True)
     sizes = () if shape == 1 else tuple(np.ravel(shape).tolist())

@@ -10,7 +10,7 @@ import numpy as np
 from wengert import numpy as wnp
 from wengert.base.arrays import unmasked
 from wengert.compat.mxnet.context import checked
-from wengert.compat.mxnet.results import CLASSES, adopt, computed, default_float, default_int
+from wengert.compat.mxnet.results import CLASSES, adopt, computed, default_float, default_int, into
 from wengert.compat.mxnet.signatures import showing
 from wengert.tape.base import TensorBase, new_tensor
 
@@ -79,13 +79,18 @@ def _arrays(value) -> bool:
     return isinstance(value, TensorBase)
 
 
+def _parts(args: tuple[Any, ...]) -> list[Any]:
+    """Return arguments with NumPy's arrays for tensors."""
+    return [np.asarray(a._payload) if isinstance(a, TensorBase) else a for a in args]
+
+
 def _of_default(name: str) -> Callable[..., Any]:
     """NumPy's function, with float32 where its dtype is left open."""
     below = getattr(np, name)
 
     def make(*args, ctx=None, dtype=None, **kwargs) -> Any:
         checked(ctx)
-        given = [np.asarray(a._payload) if isinstance(a, TensorBase) else a for a in args]
+        given = _parts(args)
         if dtype is None and name in _WITH_DTYPE and len(given) > _WITH_DTYPE[name]:
             dtype = given.pop(_WITH_DTYPE[name])
         whole = name == "arange" and not any(isinstance(a, float) for a in given)
@@ -125,10 +130,7 @@ def full(shape, fill_value, order: str = "C", ctx=None, dtype=None, out=None) ->
         result = filled(np.full(shape, fill_value, kind), "full")
     else:
         result = filled(np.full(shape, fill_value, dtype), "full")
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return into(out, result)
 
 
 def _like(name: str) -> Callable[..., Any]:
@@ -136,9 +138,8 @@ def _like(name: str) -> Callable[..., Any]:
 
     def make(a, *args, ctx=None, out=None, **kwargs) -> Any:
         checked(ctx)
-        plain = [np.asarray(v._payload) if isinstance(v, TensorBase) else v for v in (a, *args)]
         kwargs.pop("order", None)
-        return filled(below(*plain, **kwargs), name)
+        return filled(below(*_parts((a, *args)), **kwargs), name)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"NumPy's `{name}`: shape and dtype of another array (see `numpy.{name}`)."
@@ -151,9 +152,7 @@ def _plain(name: str) -> Callable[..., Any]:
 
     def make(*args, ctx=None, **kwargs) -> Any:
         checked(ctx)
-        result = below(
-            *[np.asarray(a._payload) if isinstance(a, TensorBase) else a for a in args], **kwargs
-        )
+        result = below(*_parts(args), **kwargs)
         if isinstance(result, tuple):
             return tuple(map(made, result))
         if result.dtype == np.float64 and "dtype" not in kwargs:
