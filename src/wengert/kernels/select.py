@@ -28,8 +28,8 @@ def choose(condition: Any, self: Any, other: Any) -> Any:
     like = self if isinstance(self, np.ndarray) else other
     bits = _BITS.get(getattr(like, "dtype", None))
     if bits is None or condition.size < _LARGE or condition.dtype.kind != "b":
-        if bits is not None and self.__class__ is int and not self:
-            self = _ZERO[like.dtype]
+        if self.__class__ is int and not self and bits and other.__class__ is np.ndarray:
+            self = _ZERO[other.dtype]
         return np.where(condition, self, other)
     views = []
     for value in (self, other):

@@ -14,9 +14,9 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number, operand
+from wengert.ops.constants import ONE
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.neural import log_softmax
-from wengert.ops.normalisation_arguments import ONE
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 

@@ -17,7 +17,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import operand
-from wengert.ops.normalisation_arguments import ONE, ZERO
+from wengert.ops.constants import ONE, ZERO
 from wengert.ops.reduce import mean, sum
 from wengert.prims import neural as _records
 from wengert.tape.modes import mixes_dtypes

@@ -11,6 +11,7 @@ from wengert.base.errors import long_name
 from wengert.interp.levels import Lifted
 from wengert.kernels.normalisation import are_few, three_axes
 from wengert.ops.coerce import dtype_name, operand
+from wengert.ops.constants import ONE, ZERO
 from wengert.ops.out import into
 from wengert.prims import normalisation
 from wengert.prims.table import TABLE
@@ -29,8 +30,6 @@ _NOT_BATCHED = (
     "track_running_stats=False, or map over the running values, too."
 )
 SINGLE = np.dtype(np.float32)
-ONE = {dtype: new_tensor(dtype.type(1)) for dtype in (SINGLE, np.dtype(np.float64))}
-ZERO = {dtype: new_tensor(dtype.type(0)) for dtype in ONE}
 UNKNOWN = new_tensor(np.empty((3, 0), SINGLE))
 
 
