@@ -25,7 +25,6 @@ from wengert.ops.expand import broadcast_to
 from wengert.prims import parts as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
-from wengert.tensor.numpy.ufuncs import RULES as ORDERED
 from wengert.tensor.tensor import Tensor
 
 REQUIRES = (_records,)
@@ -184,8 +183,8 @@ _UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     **_primitives(_TWO),
     "div": (_quotient, "iufc"),
-    "max": (ORDERED["maximum"], "biufc"),
-    "min": (ORDERED["minimum"], "biufc"),
+    "max": (lambda a, b: (jnp if a._payload.dtype.kind == "c" else T).maximum(a, b), "biufc"),
+    "min": (lambda a, b: (jnp if a._payload.dtype.kind == "c" else T).minimum(a, b), "biufc"),
     "rem": (lambda a, b: T.fmod(a, b), "iuf"),
     "shift_right_logical": (_logical_shift, "iu"),
 }

@@ -51,21 +51,22 @@ def _product(a, b) -> Any:
     return total
 
 
-def _moved(args, directions, step: float) -> Any:
-    def leaf(value, direction) -> Any:
-        x = argument(value)
-        return x + (step * direction).astype(x.dtype) if is_inexact(x) else value
+def _differences(f: Callable[..., Any], args, directions, step: float) -> Any:
+    """Return the differences of a function around `args`, divided by the step."""
 
-    return tree_map(leaf, args, directions)
+    def moved(by: float) -> Any:
+        def leaf(value, direction) -> Any:
+            x = argument(value)
+            return x + (by * direction).astype(x.dtype) if is_inexact(x) else value
 
+        return f(*tree_map(leaf, args, directions))
 
-def _differences(above, below, step: float) -> Any:
-    def leaf(a, b) -> Any:
+    def quotient(a, b) -> Any:
         if not is_inexact(argument(a)):
             return a
         return (np.asarray(a, complex) - np.asarray(b, complex)) / step
 
-    return tree_map(leaf, above, below)
+    return tree_map(quotient, moved(step / 2), moved(-step / 2))
 
 
 def _check_close(found, expected, atol: float, rtol: float, what: str) -> None:
@@ -102,9 +103,7 @@ def check_jvp(
     atol, rtol, eps = _options(args, atol, rtol, eps)
     directions = _drawn(np.random.default_rng(0), tuple(args))
     _, slope = f_jvp(tuple(args), directions)
-    above = f(*_moved(tuple(args), directions, eps / 2))
-    below = f(*_moved(tuple(args), directions, -eps / 2))
-    differences = _differences(above, below, eps)
+    differences = _differences(f, tuple(args), directions, eps)
     _check_close(slope, differences, atol, rtol, f"{err_msg}JVP tangent")
 
 
@@ -128,9 +127,7 @@ def check_vjp(
     directions = _drawn(rng, tuple(args))
     output, pull = f_vjp(*args)
     cotangent = _drawn(rng, output)
-    above = f(*_moved(tuple(args), directions, eps / 2))
-    below = f(*_moved(tuple(args), directions, -eps / 2))
-    differences = _differences(above, below, eps)
+    differences = _differences(f, tuple(args), directions, eps)
     found = _product(pull(cotangent), directions)
     np.testing.assert_allclose(
         found,

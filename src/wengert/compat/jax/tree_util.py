@@ -296,14 +296,8 @@ def register_pytree_node(
             )
     if flatten_with_keys_func is None:
         register(nodetype, flatten_func, unflatten_func)
-        return
-    with_keys = flatten_with_keys_func
-    register(
-        nodetype,
-        flatten_func,
-        unflatten_func,
-        lambda value, count: [key for key, _ in with_keys(value)[0]],
-    )
+    else:
+        register_pytree_with_keys(nodetype, flatten_with_keys_func, unflatten_func, flatten_func)
 
 
 def register_pytree_node_class(cls) -> Any:
@@ -336,15 +330,12 @@ def register_pytree_with_keys(
     """Like `register_pytree_node`, but with a function that returns pairs of a key and a child."""
 
     def apart(value) -> tuple[Iterable[Any], Any]:
-        if flatten_func is not None:
-            children, data = flatten_func(value)
-            return children, data
         pairs, data = flatten_with_keys(value)
         return [child for _, child in pairs], data
 
     register(
         nodetype,
-        apart,
+        apart if flatten_func is None else flatten_func,
         unflatten_func,
         lambda value, count: [key for key, _ in flatten_with_keys(value)[0]],
     )

@@ -60,13 +60,16 @@ def _subtract(x: Any, y: Any) -> Any:
     return T.sub(x, y)
 
 
-def _extreme(prim: str, ahead: Any, keeps_nan: bool) -> Callable[..., Any]:
-    """Build `maximum` and the like; NumPy orders complex numbers by their real parts first."""
+def _extreme(ours: Callable[..., Any], ahead: Any, keeps_nan: bool) -> Callable[..., Any]:
+    """Build `maximum` and the like, where NumPy orders complex numbers by real parts first."""
 
     def rule(x: Any, y: Any) -> Any:
-        if not any(isinstance(v, TensorBase) and v._payload.dtype.kind == "c" for v in (x, y)):
-            return getattr(T, prim)(x, y)
-        x, y = tensor(x), tensor(y)
+        try:
+            return ours(x, y)
+        except RuntimeError:  # the primitive refuses complex numbers
+            x, y = tensor(x), tensor(y)
+            if "c" not in (x._payload.dtype.kind, y._payload.dtype.kind):
+                raise
         first = T.logical_or(call(ahead, x, y), T.isnan(x if keeps_nan else y))
         # the derivative is shared among equal numbers, as for real ones
         return select.where(T.eq(x, y), x / 2 + y / 2, select.where(first, x, y))
@@ -74,16 +77,19 @@ def _extreme(prim: str, ahead: Any, keeps_nan: bool) -> Callable[..., Any]:
     return rule
 
 
+_ORDERED = {
+    np.fmax: (np.greater_equal, False),
+    np.fmin: (np.less_equal, False),
+    np.maximum: (np.greater_equal, True),
+    np.minimum: (np.less_equal, True),
+}
+"""What puts the first of two numbers ahead, and whether NaN is."""
 RULES: dict[str, Callable[..., Any]] = {
     "clip": lambda x, low, high: T.clamp_tensor(x, low, high),
     "divmod": lambda x, y: (T.floor_divide(_apart(x), _apart(y)), T.remainder(x, y)),
-    "fmax": _extreme("fmax", np.greater_equal, False),
-    "fmin": _extreme("fmin", np.less_equal, False),
     "frexp": lambda x: tuple(late("frexp")(x)),
     "matmul": products.matmul_of,
     "matvec": products.matvec,
-    "maximum": _extreme("maximum", np.greater_equal, True),
-    "minimum": _extreme("minimum", np.less_equal, True),
     "modf": _modf,
     "positive": lambda x: x,
     "sign": _sign,
@@ -118,7 +124,8 @@ def rule_of(ufunc: Any) -> Callable[..., Any] | None:
     if _is_numpys(ufunc):
         prim = _primitive_of(name)
         if prim is not None:
-            found = RULES[name] = getattr(T, prim)
+            found, order = getattr(T, prim), _ORDERED.get(ufunc)
+            found = RULES[name] = found if order is None else _extreme(found, *order)
         return found
     if _is_scipys(ufunc):
         special = importlib.import_module("wengert.tensor.numpy.special")

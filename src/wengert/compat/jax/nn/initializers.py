@@ -28,62 +28,50 @@ class Initializer(Protocol):
         """Return the weights."""
 
 
-def _kind(dtype, default) -> Any:
-    chosen = default if dtype is None else dtype
-    return default_dtype("f") if chosen is None else requested_dtype(chosen, "initializers")
+def _initializer(draw: Callable[..., Any], own=None) -> Initializer:
+    """Build an initializer of ``draw(key, shape, kind)``, by default of the dtype `own`."""
+
+    def init(key, shape, dtype=None, out_sharding=None) -> Any:
+        chosen = own if dtype is None else dtype
+        kind = default_dtype("f") if chosen is None else requested_dtype(chosen, "initializers")
+        return draw(key, shape, kind)
+
+    return init
 
 
-def zeros(key, shape, dtype=None, out_sharding=None) -> Any:
-    """Return zeros; this function is itself an initializer."""
-    return jnp.zeros(shape, _kind(dtype, None))
-
-
-def ones(key, shape, dtype=None, out_sharding=None) -> Any:
-    """Return ones; this function is itself an initializer."""
-    return jnp.ones(shape, _kind(dtype, None))
+zeros = _initializer(lambda key, shape, kind: jnp.zeros(shape, kind))
+ones = _initializer(lambda key, shape, kind: jnp.ones(shape, kind))
+for _name, _function in (("zeros", zeros), ("ones", ones)):
+    _function.__name__ = _function.__qualname__ = _name  # type: ignore[attr-defined]
+    _function.__doc__ = f"Return {_name}; this function is itself an initializer."
 
 
 def constant(value, dtype=None) -> Initializer:
     """Build an initializer of constant weights."""
-    own = dtype
-
-    def init(key, shape, dtype=None, out_sharding=None) -> Any:
-        return jnp.full(shape, value, _kind(dtype, own))
-
-    return init
+    return _initializer(lambda key, shape, kind: jnp.full(shape, value, kind), dtype)
 
 
 def uniform(scale=1e-2, dtype=None) -> Initializer:
     """Build an initializer of uniform weights in [0, scale)."""
-    own = dtype
-
-    def init(key, shape, dtype=None, out_sharding=None) -> Any:
-        kind = _kind(dtype, own)
-        return sampling.uniform(key, shape, kind) * kind.type(scale)
-
-    return init
+    return _initializer(
+        lambda key, shape, kind: sampling.uniform(key, shape, kind) * kind.type(scale), dtype
+    )
 
 
 def normal(stddev=1e-2, dtype=None) -> Initializer:
     """Build an initializer of normal weights with a standard deviation."""
-    own = dtype
-
-    def init(key, shape, dtype=None, out_sharding=None) -> Any:
-        kind = _kind(dtype, own)
-        return sampling.normal(key, shape, kind) * kind.type(stddev)
-
-    return init
+    return _initializer(
+        lambda key, shape, kind: sampling.normal(key, shape, kind) * kind.type(stddev), dtype
+    )
 
 
 def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0) -> Initializer:
     """Build an initializer of normal weights truncated to two bounds, before scaling."""
-    own = dtype
 
-    def init(key, shape, dtype=None, out_sharding=None) -> Any:
-        kind = _kind(dtype, own)
+    def draw(key, shape, kind) -> Any:
         return sampling.truncated_normal(key, lower, upper, shape, kind) * kind.type(stddev)
 
-    return init
+    return _initializer(draw, dtype)
 
 
 def _fans(shape, in_axis, out_axis, batch_axis) -> tuple[float, float]:
@@ -115,10 +103,8 @@ def variance_scaling(
     in_axis, out_axis, batch_axis : int or sequence of int. The axes of inputs, of outputs, and
         those that do not count.
     """
-    own = dtype
 
-    def init(key, shape, dtype=None, out_sharding=None) -> Any:
-        kind = _kind(dtype, own)
+    def draw(key, shape, kind) -> Any:
         sizes = shape_of(shape)
         fan_in, fan_out = _fans(sizes, in_axis, out_axis, batch_axis)
         fans = {
@@ -140,7 +126,7 @@ def variance_scaling(
             return sampling.uniform(key, sizes, kind, -1) * kind.type(math.sqrt(3 * variance))
         raise ValueError(f"invalid distribution for variance scaling initializer: {distribution}")
 
-    return init
+    return _initializer(draw, dtype)
 
 
 def _scaled(name: str, scale: float, mode: str, distribution: str) -> Callable[..., Initializer]:
@@ -164,10 +150,8 @@ lecun_uniform = _scaled("lecun_uniform", 1.0, "fan_in", "uniform")
 
 def orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
     """Build an initializer of matrices with orthogonal rows or columns."""
-    own = dtype
 
-    def init(key, shape, dtype=None, out_sharding=None) -> Any:
-        kind = _kind(dtype, own)
+    def draw(key, shape, kind) -> Any:
         if len(shape) < 2:
             raise ValueError("orthogonal initializer requires at least a 2D shape")
         columns = shape[column_axis]
@@ -176,15 +160,13 @@ def orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
         others = [n for i, n in enumerate(shape) if i != column_axis % len(shape)]
         return kind.type(scale) * jnp.moveaxis(q.reshape((*others, columns)), -1, column_axis)
 
-    return init
+    return _initializer(draw, dtype)
 
 
 def delta_orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initializer:
     """Build an initializer of convolution kernels: an orthogonal matrix at the center, else 0."""
-    own = dtype
 
-    def init(key, shape, dtype=None, out_sharding=None) -> Any:
-        kind = _kind(dtype, own)
+    def draw(key, shape, kind) -> Any:
         if len(shape) not in (3, 4, 5):
             raise ValueError("Delta orthogonal initializer requires a 3D, 4D or 5D shape.")
         if shape[-1] < shape[-2]:
@@ -193,7 +175,7 @@ def delta_orthogonal(scale=1.0, column_axis: int = -1, dtype=None) -> Initialize
         middle = tuple((n - 1) // 2 for n in shape[:-2])
         return jnp.zeros(shape, kind).at[middle].set(matrix)
 
-    return init
+    return _initializer(draw, dtype)
 
 
 __getattr__ = closed(globals(), "jax.nn.initializers")
