@@ -16,7 +16,7 @@ from wengert.compiler.ir.programs import Program
 from wengert.compiler.ir.verifier import is_on, verify, verify_trace
 from wengert.compiler.passes import reduced
 from wengert.compiler.runtime.cost import gain
-from wengert.compiler.runtime.pulled import Pulled
+from wengert.compiler.runtime.transformed_programs import TransformedProgram
 from wengert.compiler.tracing.blocks import Elsewhere, Missing
 from wengert.compiler.tracing.capture import Captured
 from wengert.compiler.tracing.collector import seldom
@@ -80,13 +80,13 @@ class Options:
         with seldom():
             return self.backend.build(program, **settings)
 
-    def drive(self, stations: Sequence[Any], inputs: Sequence[Any]) -> Any:
-        """Build the native driver of blocks, or return None to leave that to Python."""
-        make = getattr(self.backend, "drive", None)
+    def link(self, blocks: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        """Link blocks into one native function, or return None to leave that to Python."""
+        make = getattr(self.backend, "link", None)
         if make is None:
             return None
         with seldom():
-            return make(stations, inputs, fastmath=self.fastmath)
+            return make(blocks, inputs, fastmath=self.fastmath)
 
 
 class Call:
@@ -120,7 +120,9 @@ class Call:
         values = [*saved, *cotangents]
         if any(isinstance(value, Lifted) for value in values):
             if self._pulled is None:
-                self._pulled = Variants(backward, lambda program: Pulled(program, finish))
+                self._pulled = Variants(
+                    backward, lambda program: TransformedProgram(program, finish)
+                )
             return self._pulled.gradients(values, present)
         if self._executable is None:
             self._executable = Variants(backward, lambda program: finished(program, finish)[1])

@@ -20,6 +20,7 @@ from wengert.compiler.tracing.effects import Log, mended
 from wengert.compiler.tracing.environment import Environment
 from wengert.compiler.tracing.exit import Exit, Leaf
 from wengert.compiler.tracing.graph import comes_back, derived
+from wengert.compiler.tracing.iterations import Iterations
 from wengert.compiler.tracing.leftovers import replace
 from wengert.compiler.tracing.memory import (
     counted_together,
@@ -36,7 +37,6 @@ from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings
 from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.trace import Trace
-from wengert.compiler.tracing.turns import Turns
 from wengert.prims import whole
 from wengert.tape import level_writes, levels
 from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor
@@ -122,7 +122,7 @@ def capture(
         trace.surroundings = environment.surroundings()
         trace.path = Path(environment.numbers)
         trace.is_exact = environment.is_exact
-        trace.turns = Turns(
+        trace.turns = Iterations(
             environment.skips and not environment.opened and all(t._edge is None for t in tensors)
         )
         values = [symbol.value for symbol in inputs]
