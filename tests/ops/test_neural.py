@@ -74,6 +74,12 @@ def test_a_last_offset_ends_the_last_bag(mode):
     assert bags.flatten().tolist() == [1.0 if mode == "mean" else 2.0, 4.0]
     bags.sum().backward()
     assert table.grad[3].item() == 0.0
+    # of these PyTorch's last bag goes on to the end
+    for other, padding in ((table, 1), (table.double(), None)):
+        bags = F.embedding_bag(
+            rows, other, offsets, include_last_offset=True, mode=mode, padding_idx=padding
+        )
+        assert bags[1].item() == (6.0 if mode == "mean" else 12.0)
 
 
 @pytest.mark.parametrize(

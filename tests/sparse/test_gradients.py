@@ -249,3 +249,11 @@ def test_reads_of_numbers_and_by_numbers_have_sparse_gradients():
 
 def test_indices_may_be_given_as_whole_numbers_of_another_kind():
     assert wg.sparse_coo_tensor(wg.ones(1, 1), wg.ones(1)).to_dense().tolist() == [0.0, 1.0]
+
+
+def test_a_sparse_gradient_does_not_follow_writes_to_the_indices():
+    weight = wg.ones(9, 2, requires_grad=True)
+    rows = wg.tensor([7, 1])
+    wg.nn.functional.embedding(rows, weight, sparse=True).sum().backward()
+    rows[0] = 8
+    assert weight.grad._indices().tolist() == [[7, 1]]

@@ -139,7 +139,8 @@ def _rows(w: Any, x: Any, row: int, by_freq: bool, sparse: bool) -> Any:
             raise RuntimeError(
                 "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
             )
-        index = np.asarray(unpack(node, "indices", True)).reshape(-1)
+        # a copy, since the gradient outlives the tensor of indices
+        index = np.array(unpack(node, "indices", True)).reshape(-1)
         kept = None if row < 0 else np.flatnonzero(index != row)
         return (index if kept is None else index[kept])[None], (index.size, width), kept
 
@@ -225,8 +226,9 @@ def embedding_bag(
         if not len(starts):
             raise RuntimeError("include_last_offset: number of offset should be at least 1")
         end, starts = starts[-1], starts[:-1]
-        # PyTorch's last maximum goes on to the end
-        if end < x._payload.size and not largest:
+        # as in PyTorch: there the last bag of a maximum, of doubles, or with padding goes on
+        short = not largest and row < 0 and w._payload.dtype != np.float64
+        if end < x._payload.size and short:
             x = x[:end]
             factors = None if factors is None else factors[:end]
     places = x._payload.reshape(-1)
