@@ -49,9 +49,7 @@ def _late(module: str) -> Any:
     return importlib.import_module(f"wengert.tensor.numpy.{module}")
 
 
-def _real(number: Any, kind: str) -> Any:
-    if not isinstance(number, complex):
-        return number
+def _real(number: complex, kind: str) -> float:
     if number.imag:
         raise RuntimeError(
             f"value cannot be converted to type {kind} without overflow: it is complex"
@@ -175,7 +173,11 @@ class NumpyProtocol:
             note("float()", self)
         elif has_tangent(self):
             _late("boundary").check_number(self, _getframe(1))
-        return float(_real(self._number(), "double"))
+        number = self._number()
+        try:
+            return float(number)
+        except TypeError:
+            return float(_real(number, "double"))
 
     def __complex__(self) -> complex:
         if self._edge is not None:
@@ -189,7 +191,11 @@ class NumpyProtocol:
     def __int__(self) -> int:
         if self._edge is not None:
             note("int()", self)
-        return int(_real(self._number(), "int64_t"))
+        number = self._number()
+        try:
+            return int(number)
+        except TypeError:
+            return int(_real(number, "int64_t"))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
