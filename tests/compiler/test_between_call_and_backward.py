@@ -165,3 +165,28 @@ def test_functions_do_not_run_again_on_memory_that_has_changed_unseen(at_once):
         with refused if turn % 2 else nullcontext():
             wg.autograd.grad(result, x, create_graph=True)
     assert f.reason is None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: x * KEPT[0].detach(), lambda x: x * KEPT[0][:] + KEPT[0], lambda x: x * KEPT[0]],
+)
+def test_data_that_the_function_assigns_is_read_as_on_the_tape(function):
+    def changing(x):
+        result = function(x)
+        KEPT[0].data = KEPT[0].data + 1
+        return result
+
+    found = []
+    for used in (changing, wg.compile(changing, backend="numpy", options=OPTIONS)):
+        KEPT[0] = ones()
+        story = []
+        for _ in range(3):
+            x = ones(requires_grad=True)
+            used(x).sum().backward()
+            story.append(x.grad.tolist())
+        found.append(story)
+    assert found[0] == found[1]
+
+
+KEPT = [ones()]

@@ -281,3 +281,19 @@ def test_errors_of_the_function_are_raised_after_what_it_has_done():
         with pytest.raises(ValueError, match="always"):
             f(wg.ones(2))
     assert lines == [0, 1, 2]
+
+
+def test_errors_after_what_ends_a_trace_are_raised_at_once():
+    printed = []
+
+    class Stream:
+        write = staticmethod(printed.append)
+
+    def function(x):
+        print(x.shape[0], file=Stream)
+        raise ValueError("always")
+
+    f = wg.compile(function, backend="numpy", options={"quiet": True})
+    with pytest.raises(ValueError, match="always"):
+        f(wg.ones(2))
+    assert printed == ["2", "\n"]

@@ -906,3 +906,13 @@ def test_what_is_not_followed_prints_its_values_and_no_marks():
         return x * 2
 
     check(f, vectors(), compiled=False, options={"quiet": True})
+
+
+def test_functions_that_print_and_return_nothing_print_once(capsys):
+    @wg.compile(backend="numpy", options={"measure": False})
+    def f(x):
+        print("one", x.sum().item())
+
+    for turn in range(4):
+        assert f(wg.ones(2) * turn) is None
+        assert capsys.readouterr().out == f"one {2.0 * turn}\n"

@@ -559,3 +559,32 @@ def test_text_and_arrays_made_in_the_middle_are_those_of_the_values() -> None:
 
 def test_gradients_of_products_with_vectors_are_compiled() -> None:
     check(lambda f: hvp(f, (X[0],), (X[1],)), lambda v: (v**3).sum())
+
+
+@pytest.mark.filterwarnings("ignore:.* is not compiled:UserWarning")
+def test_results_that_share_memory_under_forward_mode_and_have_a_history():
+    weight = wg.ones(2, requires_grad=True)
+
+    def function(x):
+        y = x * weight
+        return y, y.detach()
+
+    found = []
+    for used in (function, wg.compile(function, backend="numpy", options={"measure": False})):
+        for _ in range(2):
+            (y, same), _ = wg.func.jvp(used, (wg.ones(2),), (wg.ones(2),))
+            same.mul_(3)
+        found.append((y.tolist(), same.tolist()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.filterwarnings("ignore:.* is not compiled:UserWarning")
+def test_results_that_show_the_value_inside_of_an_argument():
+    def function(x, y):
+        return y.sum() * 2, x.detach()
+
+    compiled = wg.compile(function, backend="numpy", options={"measure": False})
+    y = wg.ones(2, requires_grad=True)
+    for _ in range(2):
+        found = wg.func.hessian(lambda x: sum(part.sum() for part in compiled(x, y)))(wg.zeros(2))
+        assert found.tolist() == [[0, 0], [0, 0]]

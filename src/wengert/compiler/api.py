@@ -468,13 +468,16 @@ def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The key of a call by its arguments, apart from their sizes; and these sizes."""
     leaves: list[Any] = flatten((args, kwargs))[0]
     arrays: Any = TensorBase | np.ndarray
+    # not by what a subclass may override, and see
+    held = [leaf._payload if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
     form = [
-        (leaf.dtype, leaf.ndim, getattr(leaf, "requires_grad", False))
+        (array.dtype, array.ndim, getattr(leaf, "_edge", None) is not None)
         if isinstance(leaf, arrays)
         else (type(leaf), leaf if isinstance(leaf, bool | float | int | str) else None)
-        for leaf in leaves
+        for leaf, array in zip(leaves, held, strict=True)
     ]
-    sizes = [tuple(leaf.shape) for leaf in leaves if isinstance(leaf, arrays)]
+    pairs = zip(leaves, held, strict=True)
+    sizes = [tuple(array.shape) for leaf, array in pairs if isinstance(leaf, arrays)]
     return (*kwargs, *form), tuple(sizes)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.patches import put
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import normal_dim
 from wengert.ops.create import zeros
@@ -643,7 +644,7 @@ def install() -> None:
     # under each of its names: `absolute` is `abs`
     for name, value in list(vars(package).items()):
         if isinstance(value, FunctionType) and value in made:
-            setattr(package, name, made[value])
+            put(package, name, made[value])
     for kind in (SparseTensor, SparseRows):
         for name, method in vars(_Methods).items():
             if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__"):

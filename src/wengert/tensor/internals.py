@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.base.dtypes import dtype, from_numpy_dtype, is_differentiable
 from wengert.base.errors import long_name
+from wengert.base.patches import PATCHES
 from wengert.base.ports import PORTS
 from wengert.base.sections import fill_sections
 from wengert.ops.strided import as_strided
@@ -37,6 +38,11 @@ def _geometry(tensor: Any) -> tuple[Any, ...]:
     return tensor.shape, tensor.stride(), tensor.storage_offset()
 
 
+def _tells(cls: type) -> bool:
+    """Return whether a class is one whose definitions all tensors go by."""
+    return cls.__module__.startswith(("wengert.tensor.", "wengert.nn."))
+
+
 class TensorClass(type):
     """The metaclass by which sparse tensors count as instances of `Tensor`."""
 
@@ -44,6 +50,23 @@ class TensorClass(type):
         return type.__instancecheck__(cls, instance) or (
             isinstance(instance, SparseValue) and cls is PORTS.tensor
         )
+
+    def __init__(cls, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if _tells(cls):
+            PATCHES.classes.append(cls)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        before = cls.__dict__.get(name, PATCHES.absent)
+        super().__setattr__(name, value)
+        if _tells(cls):
+            PATCHES.tell(cls, name, before, value)
+
+    def __delattr__(cls, name: str) -> None:
+        before = cls.__dict__.get(name, PATCHES.absent)
+        super().__delattr__(name)
+        if _tells(cls):
+            PATCHES.tell(cls, name, before, PATCHES.absent)
 
 
 class TensorInternals(metaclass=TensorClass):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.base.arrays import column, constant
+from wengert.base.patches import put
 from wengert.ops.matmul import matmul
 from wengert.prims.facet import OPERATOR
 from wengert.prims.table import TABLE
@@ -131,7 +132,8 @@ def _install_binary(cls: type, method: str, name: str, reflected: bool = False) 
     def first(self: Any, other: Any) -> Any:
         made = operator(TABLE[name], _general, method, reflected)
         made.__name__ = made.__qualname__ = method
-        setattr(cls, method, made)
+        if cls.__dict__.get(method) is first:
+            put(cls, method, made)
         return made(self, other)
 
     first.__name__ = first.__qualname__ = method
@@ -141,7 +143,8 @@ def _install_binary(cls: type, method: str, name: str, reflected: bool = False) 
 def _install_unary(cls: type, method: str, name: str) -> None:
     def first(self: Any) -> Any:
         made = getattr(T, name)
-        setattr(cls, method, made)
+        if cls.__dict__.get(method) is first:
+            put(cls, method, made)
         return made(self)
 
     setattr(cls, method, first)

@@ -31,6 +31,7 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any
 
+from wengert.base.patches import put
 from wengert.base.ports import PORTS
 from wengert.prims.facet import OPERATOR
 from wengert.prims.table import TABLE
@@ -332,7 +333,7 @@ def prepare() -> None:
         for symbol in _BINARY:
             for name in (f"__{symbol}__", f"__r{symbol}__", f"__i{symbol}__"):
                 if hasattr(plain, name):
-                    setattr(plain, name, _meeting(name))
+                    put(plain, name, _meeting(name))
         _WATCHED.append(True)
 
 
@@ -392,7 +393,7 @@ def give_way(cls: Any) -> None:
         name = f"__{symbol}__"
         own = vars(cls).get(name)
         if own is not None or not derived:  # else the operator of a base already defers
-            setattr(cls, name, _yielding(name, own))
+            put(cls, name, _yielding(name, own))
 
 
 def _yielding(name: str, own: Any) -> Any:
@@ -534,7 +535,7 @@ def _expose(module: types.ModuleType) -> None:
         ):
             found = _looking(value, module.__name__, name)
             _REPLACED.setdefault(value, found)
-            setattr(module, name, found)
+            put(module, name, found)
 
 
 def _takes_second_tensor(name: str, known: Set[str]) -> bool:

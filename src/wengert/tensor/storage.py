@@ -430,8 +430,9 @@ class StorageMethods:
 
 
 def _storage_of(tensor: Any, kind: Any) -> Any:
+    memory = _memory(tensor)
     untraced("it asks for the memory of a tensor")
-    return storage_over(owner_of(_memory(tensor)), kind, tensor._share_version())
+    return storage_over(owner_of(memory), kind, tensor._share_version())
 
 
 def _memory(tensor: Any) -> np.ndarray[Any, Any]:

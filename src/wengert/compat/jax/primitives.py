@@ -124,7 +124,7 @@ class _Trace:
 
 
 _TRACE = _Trace()
-Array._trace = _TRACE  # type: ignore[attr-defined]
+Array._trace = _TRACE
 
 
 def find_top_trace(xs) -> Any:

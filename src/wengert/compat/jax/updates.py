@@ -207,6 +207,6 @@ def _at(self) -> Updates:
     return Updates(self)
 
 
-Array.at = property(_at)  # type: ignore[attr-defined]
+Array.at = property(_at)
 
 fill_sections(globals())

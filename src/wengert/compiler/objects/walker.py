@@ -41,6 +41,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.dtypes import dtype
+from wengert.base.patches import Watched
 from wengert.base.size import Size
 from wengert.compiler.control import COMPILED
 from wengert.compiler.objects import contents
@@ -177,6 +178,8 @@ def _rule(thing: Any, kind: type) -> Reader:
         return found
     if issubclass(kind, type):
         return _class
+    if issubclass(kind, Watched):
+        return by_identity
     known: Reader | None = None
     if issubclass(kind, ctypes._SimpleCData | ctypes.Array | ctypes.Structure | ctypes.Union):
         known = contents.read_c_object

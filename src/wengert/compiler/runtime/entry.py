@@ -101,6 +101,7 @@ class Call:
     lies
         The saved values that are memory of tensors and arrays that the call reaches, and the places
         of these.
+    late: Those that are memory that the call gives to tensors.
     follows
         Those that the tape would read off tensors, and the places of these in `Exit.reads`.
     known: The places in `Exit.reads` of tensors of which it is known what the tape would read.
@@ -113,16 +114,22 @@ class Call:
         self.entry = entry
         self._tree = entry.tree if tree is None else tree
         self.lies: list[tuple[int, int]] = []
+        self.late: list[tuple[int, int]] = []
         self.follows: list[tuple[int, int]] = []
         self.known: set[int] = set()
         if exit.backward is not None and entry.environment.is_outermost:
             places = {value: i for i, value in enumerate(self._tree.inputs)}
-            places |= {value: i for i, value in exit.left()}
+            places |= {e.value: e.place for e in exit.effects if e.value is not None}
             saved = exit.backward.saved
             self.lies = [(k, places[value]) for k, value in enumerate(saved) if value in places]
-            held = exit.backward.held
-            self.follows = [(k, exit.reads.index(i)) for k, i in self.lies if held.get(i)]
-            self.known = {n for n, i in enumerate(exit.reads) if i in held}
+            late = {value: i for i, value in exit.left() if value not in places}
+            self.late = [(k, late[value]) for k, value in enumerate(saved) if value in late]
+            held, lies = exit.backward.held, [*self.lies, *self.late]
+            self.follows = [(k, exit.reads.index(i)) for k, i in lies if held.get(i)]
+            follow = {n for _, n in self.follows}
+            self.known = {
+                n for n, i in enumerate(exit.reads) if n in follow or not held.get(i, True)
+            }
         self._executable: Variants | None = None
         self._pulled: Variants | None = None
 
@@ -423,6 +430,7 @@ class Entry:
         arrays: list[Any],
         given: Any,
         done: Captured | None = None,
+        memory: list[Any] | None = None,
     ) -> Any:
         """Like `run`, but on a graph; with `done`, replay that trace without effects."""
         visits: list[Visit] | None = [] if self.records else None
@@ -436,7 +444,7 @@ class Entry:
             leaves = exit.finish(known, tensors, arrays)
         node = None
         if exit.outputs:
-            own = self.memory(tensors, arrays)[0]
+            own = self.memory(tensors, arrays)[0] if memory is None else memory
             lies = {id(a): b for a, b in zip(inputs, own, strict=True) if a is not b}
             for visit in visits or ():
                 visit.saved[:] = [lies.get(id(array), array) for array in visit.saved]
@@ -470,11 +478,19 @@ class Entry:
         return bool(self.places)
 
     def finished(
-        self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any, met: Any
+        self,
+        exit: Exit,
+        known: Any,
+        tensors: list[Any],
+        arrays: list[Any],
+        given: Any,
+        met: Any,
+        memory: list[Any] | None = None,
     ) -> Any:
         """The results of a run that came to `exit`, for the arguments `given`.
 
-        `met` are the tensors that the function reached, for which `tensors` stand.
+        `met` are the tensors that the function reached, for which `tensors` stand. `memory` is what
+        these and the arrays held when it began, unless they still do.
         """
         backward, node = exit.backward, None
         leaves = exit.finish(known, tensors, arrays)
@@ -482,6 +498,11 @@ class Entry:
             if exit.call is None:
                 exit.call = self.call_of(exit)
             saved = [known[value] for value in backward.saved]
+            if exit.call.lies:
+                # the memory itself, where a write to it shows
+                own = self.memory(tensors, arrays)[0] if memory is None else memory
+                for k, place in exit.call.lies:
+                    saved[k] = own[place]
             node = attach(
                 exit.call,
                 [tensors[place] for place in backward.sources],
@@ -492,10 +513,8 @@ class Entry:
             )
         result = exit.complete(leaves, tensors)
         if node is not None:
-            for k, place in exit.call.lies:
-                # where a write to it shows
-                saved[k] = [*tensors, *arrays][place]
-                saved[k] = saved[k]._array() if isinstance(saved[k], TensorBase) else saved[k]
+            for k, place in exit.call.late:
+                saved[k] = tensors[place]._array()
             node.met = held_by(met)
             node.reads = held_by([tensors[place] for place in exit.reads])
         return result
@@ -516,9 +535,10 @@ class Entry:
         known: Any = {**trace.arrays, **trace.before}
         places = captured.inputs
         inputs = [contiguous(known[value]) for value in places]
+        memory = [trace.arrays[value] for value in places]
         if added and self.by_blocks:
             return self._gone_through(
-                self.tree, inputs, list(tensors), list(arrays), given, captured
+                *(self.tree, inputs, list(tensors), list(arrays), given, captured, memory)
             )
         if added and self.tree.traces == 1:
             # the code that later calls run
@@ -526,7 +546,9 @@ class Entry:
             if found.call is None:
                 found.call = self.call_of(found)
             found = found.without_effects(captured.log.settle)
-            return self.finished(found, known, list(tensors), list(arrays), given, tensors)
+            return self.finished(
+                *(found, known, list(tensors), list(arrays), given, tensors, memory)
+            )
         own = type(self).__new__(type(self))
         own.environment, own.options, own.name = self.environment, self.options, self.name
         own.function, own._match, own.layout = self.function, self._match, self.layout
@@ -536,7 +558,7 @@ class Entry:
         # with its effects, which forbid to run the function again
         found.call = own.call_of(found)
         found = found.without_effects(captured.log.settle)
-        return own.finished(found, known, list(tensors), list(arrays), given, tensors)
+        return own.finished(found, known, list(tensors), list(arrays), given, tensors, memory)
 
 
 def _drawn(exit: Exit, known: Any) -> list[Any]:

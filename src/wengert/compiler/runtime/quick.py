@@ -70,7 +70,8 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         return None
     seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
     lines = [
-        *conditions,
+        # a result may be None
+        *[line.replace("return None", "return MISS") for line in conditions],
         *[f"if not are_known({sorted(entry.streams)}): return MISS"] * bool(entry.streams),
         *[f"if not {name}.flags.c_contiguous: return MISS" for name in seen],
         *lines,
@@ -79,7 +80,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         [
             "def quick(args, kwargs):",
             "    try:",
-            *[f"        {line.replace('return None', 'return MISS')}" for line in lines],
+            *[f"        {line}" for line in lines],
             # what a step raises the function itself raises, or catches
             "    except (AttributeError, LookupError, TypeError, *RAISED):",
             "        return MISS",

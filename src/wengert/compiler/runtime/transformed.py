@@ -28,7 +28,7 @@ from wengert.compiler.runtime.entry import Call, Entry, contiguous, pulled_back
 from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.capture import Captured, capture
 from wengert.compiler.tracing.environment import Environment
-from wengert.compiler.tracing.exit import Exit
+from wengert.compiler.tracing.exit import Exit, Leaf
 from wengert.compiler.tracing.lowering import filled, lowered, raised, split, whole
 from wengert.compiler.tracing.memory import Memory
 from wengert.compiler.tracing.payloads import Form, contents_of, is_of_transform, real_payload
@@ -128,6 +128,15 @@ class TransformedEnvironment(Environment):
         """Drop the tensors and arrays (see `Environment.close`)."""
         super().close()
         self._before = []
+
+    def is_apart(self, leaf: Leaf) -> bool:
+        """Whether a leaf shows an array inside of a tensor of a transform."""
+        if leaf.kind not in ("given", "window", "shared", "view"):
+            return False
+        place: int = leaf.what if leaf.kind == "given" else leaf.what.place
+        return place < len(self.owners) and is_of_transform(
+            self.met[self.owners[place][0]]._payload
+        )
 
     def swap(self) -> None:
         """Make tensors of transforms hold the symbols of their stand-ins."""
@@ -310,10 +319,17 @@ def capture_transformed(
         elif exit.said:
             why = "it prints"
         elif any(
-            inside and leaf.kind != "tensor"
+            (inside and leaf.kind != "tensor") or environment.is_apart(leaf)
             for leaf, inside in zip(exit.leaves[: exit.count], results.lifted(), strict=True)
         ):
             why = "a result shares memory with an argument of a transform"
+        elif (
+            exit.roots
+            and exit.backward is not None
+            and any(level.size is None for level in environment.levels)
+        ):
+            # whose histories are joined with their tangents, in new memory
+            why = "its results share memory"
         elif exit.backward is not None and (exit.effects or _draws(captured)):
             # it could not be run again for second derivatives, which transforms may ask for
             what = "writes to tensors" if exit.effects else "draws random numbers"
@@ -427,7 +443,14 @@ class TransformedEntry(Entry):
         return [*held, *arrays], cells
 
     def finished(
-        self, exit: Exit, known: Any, tensors: list[Any], arrays: list[Any], given: Any, met: Any
+        self,
+        exit: Exit,
+        known: Any,
+        tensors: list[Any],
+        arrays: list[Any],
+        given: Any,
+        met: Any,
+        memory: list[Any] | None = None,
     ) -> Any:
         """The results of a run that came to `exit` (see `Entry.finished`)."""
         levels = tuple(PORTS.levels())

@@ -262,7 +262,8 @@ class Unseen(Exception):
 def _is_unseen(trace: Trace, grads: Sequence[Any], missing: Missing) -> bool:
     """Return whether nobody can tell that a run has begun, but by Python's objects."""
     return not (
-        trace.said
+        trace.broken
+        or trace.said
         or missing.drawn
         or missing.said
         or trace.has_drawn

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.patches import PATCHES, Members
 from wengert.base.ports import PORTS
 from wengert.compiler.objects.flows import questions_of, sinks_of
 from wengert.compiler.objects.guards import Conditions, Matcher
@@ -112,6 +113,12 @@ def _is_watched(tensor: Any) -> bool:
 
 
 @functools.lru_cache(512)
+def _is_ours(kind: Any) -> bool:
+    """Return whether a class is one of this package."""
+    return is_of_library(kind) and kind.__module__.startswith("wengert.")
+
+
+@functools.lru_cache(512)
 def _is_of_user(kind: Any) -> bool:
     """Return whether only a user's code handles the objects of a class."""
     return not any(is_of_library(base) for base in kind.__mro__[:-1])
@@ -173,6 +180,8 @@ class Environment(Reach):
         openings: Openings | Search | None = None,
     ) -> None:
         super().__init__()
+        PATCHES.watch()
+        self._asked_classes: set[type] = set()
         self._openings = openings
         self._held: set[int] = set()
         self._own: set[int] = set()
@@ -206,12 +215,12 @@ class Environment(Reach):
                     self._asks(value, path, questions)
             self._called = function if isinstance(function, types.FunctionType) else None
             self._value(function, self._constant(function))
+            self._replaced()
             self._asked_for()
             self._escaped()
-            while self._unwrapped() or self._asked_for():
+            while self._unwrapped() or self._replaced() or self._asked_for():
                 self._escaped()
             self._asked()
-            self._called_by_name()
             self._hooked()
             self.apart = self.noted()
             if gradients:
@@ -640,24 +649,31 @@ class Environment(Reach):
                         self._line(f"if {self._names[id(thing)]}.{key} != {known}: return None")
         self._plainly(0)
 
-    def _called_by_name(self) -> None:
-        """Guard that our own classes have the methods that code may call."""
-        kinds = {PORTS.tensor: self._attributes} if self.met else {}
-        for thing in self.walked:
-            kind: Any = type(thing)
-            if not isinstance(thing, type) and hasattr(kind, "_is_hooked"):
-                kinds |= {key: {"forward"} for key in filter(is_of_library, kind.__mro__[:-1])}
-        asks = not self._attributes.isdisjoint(_ASKING)
-        for kind, names in kinds.items():
-            for name in sorted(filter(str.isidentifier, names)):
-                # some are loaded on first access
-                found = getattr(kind, name, _MISSING)
-                if found is _MISSING:
-                    if asks and kind is PORTS.tensor:
-                        self._line(f"if hasattr({self._tool(kind)}, {name!r}): return None")
-                elif found is getattr(kind, name):
-                    held, known = self._tool(kind), self._constant(found)
-                    self._line(f"if {held}.{name} is not {known}: return None")
+    def _replaced(self) -> bool:
+        """Walk what others have put in place of the library's definitions; return if there is any.
+
+        See NOTE [patches] in `wengert.base.patches`.
+        """
+        count = len(self.walked)
+        if not self._asked_classes:
+            known = self._tool(PATCHES.key)
+            self._line(f"if {self._tool(PATCHES)}.key is not {known}: return None")
+            for owner, name, value in [*PATCHES.found.values()]:
+                self._value(value, f"{self._tool(vars(owner))}[{name!r}]")
+        kinds = [type(thing) for thing in self.walked]
+        kinds += [thing for thing in (*self.walked, *self.kept) if isinstance(thing, type)]
+        for kind in dict.fromkeys(kinds):
+            if kind in self._asked_classes:
+                continue
+            self._asked_classes.add(kind)
+            if isinstance(kind, type(PORTS.tensor)) or not any(map(_is_ours, kind.__mro__)):
+                continue
+            members = Members(kind)
+            tag, held = self._tool(members.tag), self._tool(members)
+            self._line(f"if {tag}.value != {held}.seen and {held}.have_changed(): return None")
+            for owner, name, value in members.foreign():
+                self._value(value, f"{self._tool(vars(owner))}[{name!r}]")
+        return len(self.walked) > count
 
     def _hooked(self) -> None:
         """Guard that there are no global module hooks, where modules are reached."""
