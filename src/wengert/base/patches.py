@@ -62,6 +62,8 @@ def _is_own(value: Any, within: list[Any]) -> bool:
 
 
 _EMPTY = types.CellType()
+_HOLDERS = (types.FunctionType, staticmethod, classmethod, property, functools.partial)
+"""The types of what may hold functions of others."""
 
 
 class Patches:
@@ -83,6 +85,7 @@ class Patches:
         self._keys: dict[frozenset[tuple[int, str, int]], Any] = {}
         self._count = 0
         self.classes: list[type] = []
+        self._fine: set[Any] = set()
         self.key: Any = None
         self._note()
 
@@ -107,15 +110,29 @@ class Patches:
             ):
                 self._find(module)
                 module.__class__ = _watching(kind)
+        self._note()
 
     def _find(self, owner: Any) -> None:
-        space = vars(owner)
-        for name, value in list(space.items()):
-            own = type(value) is types.FunctionType and value.__globals__ is space
-            if not own and not is_own(value):
+        # quick, for there are thousands
+        function, fine = types.FunctionType, self._fine
+        for name, value in list(vars(owner).items()):
+            kind = type(value)
+            if kind is function and value.__closure__ is None:
+                own = id(value.__globals__) in fine
+            else:
+                own = kind in fine
+            if own:
+                continue
+            if not is_own(value):
                 self._originals[id(owner), name] = None
                 self.found[id(owner), name] = owner, name, value
-        self._note()
+            elif kind is function and value.__closure__ is None:
+                module = sys.modules.get(value.__module__)
+                if module is not None and vars(module) is value.__globals__:
+                    # which is never gone
+                    fine.add(id(value.__globals__))
+            elif not isinstance(value, type) and kind not in _HOLDERS:
+                fine.add(kind)
 
     def tell(self, owner: Any, name: str, before: Any, value: Any) -> None:
         """Note that something has been set on a module or class, or deleted (see `absent`)."""
