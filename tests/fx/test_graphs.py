@@ -239,3 +239,15 @@ def test_graphs_by_hand():
     assert fx.map_arg((y.node, [y.node]), operator.attrgetter("op"))[1] == ["call_function"]
     with pytest.raises(RuntimeError, match="was not provided"):
         fx.GraphModule({}, graph)
+
+
+def test_annotated_types_stand_in_the_code():
+    def f(x: wg.Tensor, k: int = 3, *rest: float, name: "str" = "a", **more) -> wg.Tensor:
+        return x * k
+
+    traced = fx.symbolic_trace(f)
+    head = "def forward(self, x : torch.Tensor, k : int = 3, name : _str_ = 'a', *rest, **more):"
+    assert head in traced.code
+    assert "%x : torch.Tensor [num_users=1] = placeholder[target=x]" in str(traced.graph)
+    assert [node.type for node in traced.graph.nodes][:3] == [wg.Tensor, int, "str"]
+    assert pickle.loads(pickle.dumps(traced))(X, 2).equal(X * 2)

@@ -84,3 +84,10 @@ def test_steps_between_elements_may_be_chosen(t):
     assert x.grad.stride() == (2, 1)
     with pytest.raises(RuntimeError, match="must match dimensionality of strides"):
         t.empty_strided((2, 2), (1,))
+
+
+def test_memory_is_pinned_only_where_there_is_an_accelerator(t):
+    x = t.ones(2)
+    assert not (x.is_pinned() or x.is_nested or x.is_mkldnn or x.is_xla or x.is_mps or x.is_xpu)
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+        x.pin_memory()

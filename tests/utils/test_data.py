@@ -65,7 +65,7 @@ def test_each_pass_is_in_another_order_and_complete():
     assert sorted(first) == sorted(second) == list(range(20))
 
 
-def test_workers_that_are_asked_for_make_no_difference():
+def test_workers_share_the_batches():
     loader = DataLoader(Numbers(4), 2, num_workers=2, pin_memory=True, persistent_workers=True)
     assert listed(loader) == [[0, 1], [2, 3]]
 

@@ -200,8 +200,9 @@ class Tracer(TracerBase):
             else:
                 default = () if param.default is param.empty else (self.create_arg(param.default),)
                 name = "_" + param.name if stars else param.name
+                kind = None if stars or param.annotation is param.empty else param.annotation
                 value = self.proxy(
-                    self.create_node("placeholder", stars + param.name, default, {}, name)
+                    self.create_node("placeholder", stars + param.name, default, {}, name, kind)
                 )
             args.append(value)
         return args

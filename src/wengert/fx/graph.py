@@ -15,7 +15,7 @@ import wengert
 from wengert.base.dtypes import dtype
 from wengert.base.elsewhere import elsewhere
 from wengert.base.sections import fill_sections
-from wengert.fx.node import BINARY, IN_PLACE, Node, map_arg, path_of
+from wengert.fx.node import BINARY, IN_PLACE, Node, map_arg, path_of, shown_type
 
 __all__ = ["Graph", "PythonCode"]
 
@@ -385,7 +385,8 @@ class _Code:
                     starred.append(f"    {node.name} = {name}" if node.name != name else "")
                 else:
                     default = f" = {self.text(node.args[0])}" if node.args else ""
-                    params.append(f"{node.name}{default}")
+                    kind = "" if node.type is None else f" : {self.annotation(node.type)}"
+                    params.append(f"{node.name}{kind}{default}")
                 continue
             if node.op == "output":
                 lines.append(f"    return {self.text(node.args[0])}")
@@ -439,6 +440,9 @@ class _Code:
             if held is func:
                 return path
         return self.known(path, func)
+
+    def annotation(self, kind: Any) -> str:
+        return self.function(kind) if isinstance(kind, type) else self.known(shown_type(kind), kind)
 
     def known(self, path: str, value: Any) -> str:
         """Return a name in the code for a value that has no literal."""

@@ -86,6 +86,13 @@ def path_of(func: Any) -> str:
     return f"{module}.{name}"
 
 
+def shown_type(annotation: Any) -> str:
+    """Return an annotated type as text."""
+    if isinstance(annotation, type):
+        return path_of(annotation).removeprefix("builtins.")
+    return repr(annotation)
+
+
 class Node:
     """One step of a graph: an input, a parameter, a call, or the output.
 
@@ -248,7 +255,8 @@ class Node:
 
     def format_node(self, *args: Any, **kwargs: Any) -> str:
         """Format the node as a line of text."""
-        users = f"%{self.name} : [num_users={len(self.users)}] = {self.op}"
+        kind = "" if self.type is None else f"{shown_type(self.type)} "
+        users = f"%{self.name} : {kind}[num_users={len(self.users)}] = {self.op}"
         if self.op == "placeholder":
             default = f"(default={_shown(self._args[0])})" if self._args else ""
             return f"{users}[target={self.target}]{default}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.base.backends import backend_of
 from wengert.base.device import as_device, is_meta
 from wengert.base.device import device as Device
 from wengert.base.dtypes import DTYPES, as_dtype, get_default_dtype, is_differentiable
@@ -118,6 +119,22 @@ def cuda(
     """
     place = "cuda" if device is None else device
     return to(input, device=place, memory_format=memory_format)
+
+
+@export("Tensor")
+def pin_memory(input: Any, device: Any = None) -> Any:
+    """Return the tensor itself, which a GPU copies like any other memory.
+
+    Raises
+    ------
+    RuntimeError: If there is no GPU.
+    """
+    if backend_of("cuda") is None:
+        raise RuntimeError(
+            "Cannot access accelerator device when none is available. Ask "
+            "torch.cuda.is_available() before you pin memory"
+        )
+    return input
 
 
 def type_of(input: Any, dtype: Any = None, non_blocking: bool = False) -> Any:

@@ -18,7 +18,10 @@ _NAMES = {
         ),
         "blend": "addcdiv addcmul lerp",
         "callbacks": "apply_ is_shared map2_ map_ share_memory_",
-        "cast": "cpu cuda sparse_mask to to_dense to_sparse to_sparse_coo to_sparse_csr type_as",
+        "cast": (
+            "cpu cuda pin_memory sparse_mask to to_dense to_sparse to_sparse_coo to_sparse_csr "
+            "type_as"
+        ),
         "choice": "bernoulli multinomial",
         "clone": "clone",
         "combine": "sum_to_size",

@@ -15,7 +15,7 @@ from wengert.utils.data.dataset import (
     random_split,
 )
 from wengert.utils.data.distributed import DistributedSampler
-from wengert.utils.data.loader import DataLoader, default_collate, default_convert, get_worker_info
+from wengert.utils.data.loader import DataLoader, default_collate, default_convert
 from wengert.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
@@ -24,6 +24,7 @@ from wengert.utils.data.sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from wengert.utils.data.workers import get_worker_info
 
 __all__ = [
     "BatchSampler",

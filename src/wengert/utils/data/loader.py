@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, repeat, takewhile
 from multiprocessing import get_all_start_methods
 from typing import Any, Generic
 
@@ -17,17 +17,7 @@ from wengert.ops.join import stack
 from wengert.tape.base import TensorBase
 from wengert.utils.data.dataset import Dataset, IterableDataset, T_co
 from wengert.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, drawn_seed
-
-
-def get_worker_info() -> Any:
-    """Return None: examples are fetched in this process, not in a worker.
-
-    Examples
-    --------
-    >>> from wengert.utils.data import get_worker_info
-    >>> get_worker_info() is None
-    True
-    """
+from wengert.utils.data.workers import END, Worker, batches
 
 
 def default_convert(data: Any) -> Any:
@@ -127,11 +117,15 @@ def _check_context(context: Any, num_workers: int) -> None:
         )
 
 
+def _is_batch(fetched: Any) -> bool:
+    return fetched is not END
+
+
 class _BaseDataLoaderIter:
     """An iterator over the batches of a loader, with a length."""
 
-    def __init__(self, loader: DataLoader[Any]) -> None:
-        self._loader, self._batches = loader, loader._batches()
+    def __init__(self, loader: DataLoader[Any], batches: Iterator[Any]) -> None:
+        self._loader, self._batches = loader, batches
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -144,18 +138,18 @@ class _BaseDataLoaderIter:
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
-    """The iterator of every loader: there are no workers."""
+    """The iterator of loaders without workers."""
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """The iterator of loaders with workers, of which there are none."""
+    """The iterator of loaders with workers."""
 
 
 class DataLoader(Generic[T_co]):
     """Iterate over a data set in batches.
 
     Examples are fetched in this process and thread. With the same seed they come in the same order
-    as from PyTorch's loader.
+    as from PyTorch's loader, and random numbers drawn for them are the same.
 
     Parameters
     ----------
@@ -168,8 +162,13 @@ class DataLoader(Generic[T_co]):
         `default_collate`.
     drop_last : bool. Whether to leave out a smaller last batch.
     generator : Generator, optional. Where random numbers come from.
-    num_workers, pin_memory, timeout, worker_init_fn, prefetch_factor, persistent_workers: Accepted
-        for compatibility with PyTorch: there are no worker processes.
+    num_workers : int. The number of workers that take turns. They run in this process, but have
+        random numbers and a shallow copy of the data set of their own.
+    worker_init_fn : callable, optional. Called with the number of each worker, as this worker.
+    prefetch_factor : int, optional. The number of batches that a worker is told ahead.
+    persistent_workers : bool. Whether the workers of a pass serve in the next.
+    pin_memory, timeout, multiprocessing_context, pin_memory_device, in_order: Accepted for
+        compatibility with PyTorch.
 
     Raises
     ------
@@ -203,6 +202,8 @@ class DataLoader(Generic[T_co]):
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None:
         if num_workers < 0:
             raise ValueError(
@@ -264,9 +265,11 @@ class DataLoader(Generic[T_co]):
         self.multiprocessing_context = multiprocessing_context
         self.prefetch_factor = prefetch_factor
         self.persistent_workers = persistent_workers
+        self.pin_memory_device, self.in_order = pin_memory_device, in_order
         self.generator = generator
         makes_batches = batch_size is not None or batch_sampler is not None
         self.collate_fn = collate_fn or (default_collate if makes_batches else default_convert)
+        self._workers: list[Worker] | None = None
         self._is_complete = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -277,30 +280,45 @@ class DataLoader(Generic[T_co]):
         super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator[Any]:
-        # PyTorch draws a seed for workers in each pass, with or without workers
-        drawn_seed(self.generator)
-        return _SingleProcessDataLoaderIter(self)
+        workers = self._workers
+        if workers is None:
+            # drawn in each pass, with or without workers
+            base = drawn_seed(self.generator)
+            workers = [Worker(self, number, base) for number in range(self.num_workers)]
+            self._workers = workers if self.persistent_workers else None
+        if not workers:
+            fetched = map(self._fetcher(self.dataset), self._orders())
+            return _SingleProcessDataLoaderIter(self, takewhile(_is_batch, fetched))
+        prefetch = 2 if self.prefetch_factor is None else self.prefetch_factor
+        made = batches(workers, self._fetcher, self._orders(), prefetch)
+        return _MultiProcessingDataLoaderIter(self, made)
 
-    def _batches(self) -> Iterator[Any]:
+    def _orders(self) -> Iterable[Any]:
+        """What to fetch: the indices of each batch."""
         if self._is_iterable:
-            yield from self._of_stream()
-        elif self.batch_sampler is None:
-            for i in self.sampler or ():
-                yield self.collate_fn(self.dataset[i])
-        else:
-            fetch = getattr(self.dataset, "__getitems__", None)
-            for numbers in self.batch_sampler:
-                examples = fetch(numbers) if fetch else [self.dataset[i] for i in numbers]
-                yield self.collate_fn(examples)
+            return repeat(None)
+        return (self.sampler or ()) if self.batch_sampler is None else self.batch_sampler
 
-    def _of_stream(self) -> Iterator[Any]:
-        if self.batch_size is None:
-            yield from map(self.collate_fn, self.dataset)
-            return
-        examples = iter(self.dataset)
-        while batch := list(islice(examples, self.batch_size)):
-            if len(batch) == self.batch_size or not self.drop_last:
-                yield self.collate_fn(batch)
+    def _fetcher(self, dataset: Any) -> Callable[[Any], Any]:
+        """Return a function that fetches a batch, and `END` after the last one of a stream."""
+        collate, size = self.collate_fn, self.batch_size
+        if self._is_iterable:
+            examples = iter(dataset)
+            if size is None:
+                return lambda _: next(map(collate, examples), END)
+
+            def fetch(_: Any) -> Any:
+                batch = list(islice(examples, size))
+                enough = len(batch) == size or (batch and not self.drop_last)
+                return collate(batch) if enough else END
+
+            return fetch
+        if self.batch_sampler is None:
+            return lambda i: collate(dataset[i])
+        many = getattr(dataset, "__getitems__", None)
+        if many:
+            return lambda numbers: collate(many(numbers))
+        return lambda numbers: collate([dataset[i] for i in numbers])
 
     def __len__(self) -> int:
         """Return the number of batches in a pass."""

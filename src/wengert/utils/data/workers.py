@@ -1,0 +1,130 @@
+"""Layer 8 · utils: the workers of a `DataLoader`: this process, with their own random numbers."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import cycle, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.kernels.random import Stream
+from wengert.ops.generator import drawing_from
+from wengert.utils.data.dataset import Dataset
+
+END = object()
+"""What a worker returns when its share of a stream has ended."""
+
+
+class WorkerInfo(NamedTuple):
+    """A worker, as `get_worker_info` describes it.
+
+    Attributes
+    ----------
+    id: Its number, from 0.
+    num_workers: The number of workers.
+    seed: The seed of its random numbers.
+    dataset: Its copy of the data set.
+    """
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+
+_CURRENT: ContextVar[WorkerInfo | None] = ContextVar("worker", default=None)
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """Return the worker that is fetching examples, or None outside of workers.
+
+    Examples
+    --------
+    >>> from wengert.utils.data import get_worker_info
+    >>> get_worker_info() is None
+    True
+    """
+    return _CURRENT.get()
+
+
+class Worker:
+    """A worker: what PyTorch computes in a process of its own is computed here, in its turn.
+
+    It has a shallow copy of the data set, and its own states of the random numbers of the library,
+    of NumPy and of Python. So a program gets the numbers that it gets with worker processes.
+    """
+
+    def __init__(self, loader: Any, number: int, base: int) -> None:
+        dataset = loader.dataset
+        if isinstance(dataset, Dataset):
+            # worker_init_fn and iterators may change its attributes
+            dataset = copy.copy(dataset)
+        seed = base + number
+        self.info = WorkerInfo(number, loader.num_workers, seed, dataset)
+        self._stream = Stream(seed)
+        self._python = random.Random(seed).getstate()
+        words = np.random.SeedSequence([number, base & 0xFFFFFFFF, base >> 32, 0])
+        self._numpy = np.random.RandomState(words.generate_state(4)).get_state()
+        if loader.worker_init_fn is not None:
+            with self._working():
+                loader.worker_init_fn(number)
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        outside = random.getstate(), np.random.get_state()
+        random.setstate(self._python)
+        np.random.set_state(self._numpy)
+        token = _CURRENT.set(self.info)
+        try:
+            with drawing_from(self._stream):
+                yield
+        finally:
+            _CURRENT.reset(token)
+            self._python, self._numpy = random.getstate(), np.random.get_state()
+            random.setstate(outside[0])
+            np.random.set_state(outside[1])
+
+    def call(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call `function` as this worker."""
+        with self._working():
+            return function(*args)
+
+
+def batches(
+    workers: list[Worker],
+    fetcher: Callable[[Any], Callable[[Any], Any]],
+    orders: Iterable[Any],
+    prefetch: int,
+) -> Iterator[Any]:
+    """Yield the batches that workers fetch, in PyTorch's order.
+
+    The workers take turns. As many orders as PyTorch hands out ahead are drawn ahead, since a
+    sampler may draw random numbers.
+    """
+    fetch = {worker: worker.call(fetcher, worker.info.dataset) for worker in workers}
+    tasks: deque[tuple[Worker, Any]] = deque()
+    given, turns = iter(orders), cycle(workers)
+
+    def assign(count: int) -> None:
+        for order in islice(given, count):
+            if not fetch:
+                return
+            tasks.append((next(worker for worker in turns if worker in fetch), order))
+
+    assign(prefetch * len(workers))
+    while tasks:
+        worker, order = tasks.popleft()
+        if worker not in fetch:
+            continue
+        batch = worker.call(fetch[worker], order)
+        if batch is END:
+            del fetch[worker]
+        assign(1)
+        if batch is not END:
+            yield batch
