@@ -17,13 +17,16 @@
 PYTHON ?= python3
 PIP = -m pip --disable-pip-version-check --quiet
 
-# a process for each core; those that are done take tests from the others
-PYTEST = -m pytest -q -n auto --dist worksteal
+# A process for each core; those that are done take tests from the others. To rewrite the asserts
+# of all tests takes as long as a tenth of them: those that fail run again with full messages.
+PYTEST = -m pytest -q -n auto --dist worksteal --assert=plain
+AGAIN = -m pytest -q --last-failed --last-failed-no-failures=none
 
 # What the compiled modules take part in: the tape, and what stands on it most closely. Idioms,
 # kernels, batches, optimisers, pictures and the compiler of functions see no difference.
 COMPILED = $(addprefix tests/,autograd func semantics table tape) \
 	$(filter-out %/test_numpy_functions.py %/test_numpy_ufuncs.py,$(wildcard tests/tensor/*.py))
+COMPILER := $(shell command -v $(CC))
 # what was compiled before, by content
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/wengert-native
 
@@ -43,26 +46,29 @@ NUMBERS = src docs README.md $(addprefix tests/,amp autograd benchmarks bridge c
 demo: .venv/installed
 	.venv/bin/wengert demo
 
-test: .venv/developing .venv/documented
-	$(MAKE) --jobs=2 --output-sync=target lint docs
+test: .venv/developing
+	$(MAKE) --jobs=3 --output-sync=target lint docs $(if $(COMPILER),.venv/compiled)
 	$(MAKE) python
-	@if command -v $(CC) > /dev/null; then $(MAKE) native; else \
-		echo "make test: there is no C compiler ($(CC)): the compiled modules were NOT tested"; fi
+	$(if $(COMPILER),$(MAKE) native,@echo \
+		"make test: there is no C compiler ($(CC)): the compiled modules were NOT tested")
 
 python: .venv/developing
-	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow"
+	export WENGERT_NATIVE=0; .venv/bin/python $(PYTEST) -m "not slow" \
+		|| { .venv/bin/python $(AGAIN); exit 1; }
 
 coverage: .venv/developing
 	WENGERT_NATIVE=0 .venv/bin/python $(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered $(CORE)
 
 native: .venv/compiled
-	WENGERT_NATIVE=1 .venv/bin/python $(PYTEST) -m "not slow" $(COMPILED)
+	export WENGERT_NATIVE=1; .venv/bin/python $(PYTEST) -m "not slow" $(COMPILED) \
+		|| { .venv/bin/python $(AGAIN); exit 1; }
 
 slow: .venv/developing
 	.venv/bin/python $(PYTEST) -m slow
 
 parity: .venv-parity/installed
-	WENGERT_NATIVE=0 OMP_NUM_THREADS=1 .venv-parity/bin/python $(PYTEST) -m torch $(TORCH)
+	export WENGERT_NATIVE=0 OMP_NUM_THREADS=1; .venv-parity/bin/python $(PYTEST) -m torch $(TORCH) \
+		|| { .venv-parity/bin/python $(AGAIN); exit 1; }
 
 machines: .venv/developing
 	WENGERT_NATIVE=0 .venv/bin/python tests/machines -q -n auto --dist worksteal -m "not slow" $(NUMBERS)
@@ -79,8 +85,8 @@ mutants: .venv/developing
 	.venv/bin/python tests/mutation known
 	.venv/bin/python tests/mutation --count 200
 
-docs: .venv/documented
-	.venv/bin/python -m sphinx -n -W --keep-going -q -E -j auto -b html docs build/docs
+docs: .venv/developing
+	WENGERT_NATIVE=0 .venv/bin/python -m sphinx -n -W --keep-going -q -E -j auto -b html docs build/docs
 
 bench: .venv/installed
 	.venv/bin/wengert bench
@@ -100,23 +106,21 @@ clean:
 
 # Each stamp says that an environment is as pyproject.toml asks; the package is installed in place,
 # so that a change to its source needs no new installation.
-.venv/installed: pyproject.toml
+.venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "wengert needs Python 3.11")'
 	$(PYTHON) -m venv .venv
+
+.venv/installed: pyproject.toml | .venv/bin/python
 	.venv/bin/python $(PIP) install --editable .
 	.venv/bin/python -m compileall -q src
 	touch $@
 
-.venv/developing: .venv/installed
-	.venv/bin/python $(PIP) install --editable '.[test,dev]'
-	touch $@
-
-.venv/documented: .venv/installed
-	.venv/bin/python $(PIP) install --editable '.[docs]'
-	touch $@
+.venv/developing: pyproject.toml | .venv/bin/python
+	.venv/bin/python $(PIP) install --editable '.[test,dev,docs,native]'
+	.venv/bin/python -m compileall -q src
+	touch .venv/installed $@
 
 .venv/compiled: .venv/developing $(wildcard native/* src/wengert/tape/*.p* src/wengert/prims/*.py)
-	.venv/bin/python $(PIP) install --editable '.[native]'
 	.venv/bin/python native/build.py --cache $(CACHE)
 	touch $@
 

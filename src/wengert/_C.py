@@ -16,6 +16,7 @@ from typing import Any, Self
 from wengert.autograd.forward_ad import _is_fwd_grad_enabled as _is_fwd_grad_enabled
 from wengert.autograd.once import Error
 from wengert.base.device import as_device
+from wengert.base.elsewhere import elsewhere
 from wengert.interp.dual import ENABLED
 from wengert.kernels.spectral import LinAlgError
 from wengert.nn.modules.conversion import parsed
@@ -62,6 +63,8 @@ __all__ = [
     "has_lapack",
     "is_grad_enabled",
 ]
+
+__getattr__ = elsewhere(__name__)
 
 _TensorBase = TensorBase
 _TensorMeta = type(TensorBase)

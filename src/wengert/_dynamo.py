@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
 from wengert.compiler.api import Compiled as OptimizedModule
@@ -43,6 +44,7 @@ __all__ = [
     "set_stance",
 ]
 __path__: list[str] = []  # `_dynamo.utils` is a row of a table
+__getattr__ = elsewhere(__name__)
 TransformGetItemToIndex = contextlib.nullcontext
 """Does nothing: indices are tensors here without it."""
 

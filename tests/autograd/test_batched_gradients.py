@@ -45,7 +45,13 @@ def test_several_outputs_and_unused_inputs():
         materialize_grads=True,
     )
     assert rows.tolist() == [[2.0 + i] * 3 for i in range(4)]
-    assert unused.shape == (4, 2)
+    assert unused.shape == (4, 2) and not unused.requires_grad
+
+
+def test_zeros_in_place_of_no_gradient_can_be_differentiated():
+    other = wg.ones(2, requires_grad=True)
+    (zeros,) = wg.autograd.grad(cubes(X).sum(), other, create_graph=True, materialize_grads=True)
+    assert wg.autograd.grad(zeros.sum(), other, materialize_grads=True)[0].tolist() == [0.0, 0.0]
 
 
 def test_vectors_of_different_numbers_are_refused():

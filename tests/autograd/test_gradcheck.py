@@ -730,3 +730,11 @@ def test_fast_mode_is_fast():
     start = time.perf_counter()
     gradcheck(lambda x: x.tanh() * x, x, fast_mode=True)
     assert time.perf_counter() - start < 0.05
+
+
+def test_sparse_inputs_are_checked_by_their_values():
+    x = wg.eye(2, dtype=wg.float64).to_sparse().requires_grad_()
+    assert gradcheck(lambda x: x.to_dense() ** 2, x, masked=True)
+    assert gradcheck(lambda x: (x * 3, x.detach()), x, masked=True)
+    with pytest.raises(GradcheckError, match="Jacobian mismatch"):
+        gradcheck(lambda x: x.to_dense() * x.detach().to_dense(), x, masked=True)

@@ -339,10 +339,19 @@ def test_a_module_and_a_line_of_code_run_as_they_are(tmp_path):
     assert "installed as torch" in done.stderr and "installed as jax" in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [(), ("-", "x")])
+def test_a_program_is_read_from_standard_input(arguments):
+    command = [*PYTHON, "-m", "wengert.compat", "--as", "torch", *arguments]
+    text = "import torch, sys\nprint(torch.ones(1), sys.argv, __name__)"
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    argv = [*arguments] or ["-"]
+    assert done.stdout == f"tensor([1.]) {argv} __main__\n", done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--as", "torch"), "there is no program to run"),
+        (("--as", "torch", "-c"), "Argument expected for the -c option"),
         (("--as", "nothing", "x.py"), "nothing here stands for 'nothing'"),
         (("--as", "torch", "no/such/file.py"), "cannot read the program"),
         (("x.py",), "--as"),

@@ -17,7 +17,7 @@ from wengert.prims.whole import TABLE
 
 pytest.importorskip("llvmlite.binding")
 
-from wengert.compiler.backends import llvm, sharing
+from wengert.compiler.backends import llvm, parallelise
 from wengert.compiler.backends.kinds import kind_of, with_values
 
 BACKENDS = pytest.mark.parametrize("backend", [numpy_backend, llvm], ids=["numpy", "llvm"])
@@ -407,7 +407,7 @@ def test_an_interrupt_of_a_shared_loop_is_raised(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(sharing, "share", interrupted)
+        patch.setattr(parallelise, "share", interrupted)
         with pytest.raises(KeyboardInterrupt):
             executable(w.arrays)
     np.testing.assert_allclose(executable(w.arrays)[0], np.exp(np.sin(w.arrays[0])), 1e-13)

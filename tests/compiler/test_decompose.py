@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from support.samples import samples, supports
-from wengert.compiler.backends.pulls import PULLS
+from wengert.compiler.backends.all_maps import INDEX_MAPS
 from wengert.compiler.decompose.all import DECOMPOSED
 from wengert.compiler.ir.facets import COMBINES, MAPS, having
 from wengert.compiler.ir.programs import Program, Step, apply
@@ -21,7 +21,7 @@ FORMS = ()
 if importlib.util.find_spec("llvmlite"):
     from wengert.compiler.codegen.native.table import NATIVE
 
-    FORMS = (MAPS, COMBINES, PULLS, NATIVE)
+    FORMS = (MAPS, COMBINES, INDEX_MAPS, NATIVE)
 
 RULED = sorted(prim.name for prim in having(DECOMPOSED))
 SINGLE = {"erf", "erfinv", "logit", "normal_hazard", "special_log_ndtr"}

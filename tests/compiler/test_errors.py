@@ -254,3 +254,30 @@ def test_ranks_outside_of_the_range_raise_in_later_calls_too(backend):
             with pytest.raises(RuntimeError, match=r"q values must be in the range \[0, 1\]"):
                 compiled(x, wg.tensor(q))
     assert compiled(x, wg.tensor(0.25)) == 0.5
+
+
+def resized(x):
+    x = x * 2
+    return x.resize_(2, 2) + 1
+
+
+@pytest.mark.parametrize("function", [resized, lambda x: (x.storage_offset(), x.is_shared())])
+def test_what_cannot_be_traced_runs_as_it_is(function):
+    f = wg.compile(function, backend="numpy", options={"quiet": True})
+    for _ in range(2):
+        assert repr(f(wg.ones(4))) == repr(function(wg.ones(4)))
+    assert f.reason is not None
+
+
+def test_errors_of_the_function_are_raised_after_what_it_has_done():
+    lines = []
+
+    def function(x):
+        lines.append(len(lines))
+        raise ValueError("always")
+
+    f = wg.compile(function, backend="numpy", options={"quiet": True})
+    for _ in range(3):
+        with pytest.raises(ValueError, match="always"):
+            f(wg.ones(2))
+    assert lines == [0, 1, 2]

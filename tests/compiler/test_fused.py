@@ -12,7 +12,7 @@ from wengert.interp.eager import FUSED, LARGE, K
 from wengert.prims.table import TABLE
 
 pytest.importorskip("llvmlite")
-sharing = pytest.importorskip("wengert.compiler.backends.sharing")
+parallelise = pytest.importorskip("wengert.compiler.backends.parallelise")
 
 F = wg.nn.functional
 ELEMENTS = sorted(prim.name for prim in TABLE.values() if FUSED[prim] == "elements")
@@ -281,8 +281,8 @@ def test_convolutions_of_images_of_many_sizes_are_those_of_the_kernel(used):
 )
 def test_no_bit_depends_on_the_number_of_threads(function, monkeypatch):
     shared = []
-    real = sharing.share
-    monkeypatch.setattr(sharing, "share", lambda *args: (shared.append(args), real(*args)))
+    real = parallelise.share
+    monkeypatch.setattr(parallelise, "share", lambda *args: (shared.append(args), real(*args)))
     data, before = large(701, 997, seed=4), wg.get_num_threads()
     found = []
     try:

@@ -10,7 +10,7 @@ pytest.importorskip("llvmlite.binding")
 
 from wengert.compiler.backends import llvm
 from wengert.compiler.backends.affine import Counter, Index, linear, of, place_of
-from wengert.compiler.backends.pull import splits
+from wengert.compiler.backends.index_maps import splits
 
 ALONG = {"dim": (1,), "keepdim": True}
 

@@ -128,6 +128,13 @@ def test_rates_that_are_no_rates():
     assert wg._standard_gamma(wg.tensor([0.0, -1.0])).tolist() == [tiny, tiny]
 
 
+def test_samples_of_small_concentrations_lie_in_the_support():
+    for kind in (wg.float32, wg.float64):
+        small = wg.full((20, 3), 1e-6, dtype=kind)
+        for found in (D.Beta(small, small).sample(), D.Dirichlet(small).sample()):
+            assert ((found > 0) & (found < 1)).all()
+
+
 def test_a_generator_is_drawn_from_and_no_other():
     wg.manual_seed(1)
     expected = wg.rand(2)

@@ -212,3 +212,9 @@ def test_compiled_samples_are_those_that_are_not_compiled(name):
     found = [compiled(*inputs) for _ in range(4)]
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_binomial_at_even_odds():
+    logits = wg.zeros(2, requires_grad=True)
+    D.Binomial(1, logits=logits).log_prob(wg.tensor([0.0, 1.0])).sum().backward()
+    assert logits.grad.tolist() == [-0.5, 0.5]

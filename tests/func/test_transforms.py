@@ -287,13 +287,13 @@ ERRORS = [
     (lambda: func.grad(cubes, has_aux=True)(X), RuntimeError, "output of function f should be a"),
     (lambda: func.grad(cubes)(X.long()), RuntimeError, "only Tensors of floating point and"),
     (lambda: func.grad(cubes)("x"), ValueError, "Expected all inputs to be Tensors"),
-    (lambda: func.vjp(lambda x: 1, X), RuntimeError, "Expected f(*primals) to return only"),
+    (lambda: func.vjp(lambda x: 1, X), RuntimeError, "expected f(*primals) to return only"),
     (lambda: func.vjp(cubes, X)[1](X, X), RuntimeError, "expected one cotangent"),
     (lambda: func.vjp(cubes, X)[1](X), RuntimeError, "Mismatch in shape"),
     (lambda: func.jvp(cubes, X, X), RuntimeError, "Expected primals to be a tuple"),
     (lambda: func.jvp(cubes, (X,), (X, X)), RuntimeError, "Expected primals and tangents to have"),
     (lambda: func.jvp(cubes, (X,), (A,)), RuntimeError, "Expected tangent to have the shape"),
-    (lambda: func.jvp(lambda x: 1, (X,), (X,)), RuntimeError, "Expected f(*primals) to return"),
+    (lambda: func.jvp(lambda x: 1, (X,), (X,)), RuntimeError, "expected f(*primals) to return"),
     (lambda: func.vmap(cubes)(), ValueError, "got no inputs"),
     (lambda: func.vmap(cubes, in_dims=None)(X), ValueError, "expected `in_dims` to be int or a"),
     (lambda: func.vmap(cubes, in_dims=(None,))(X), ValueError, "at least one input must be"),
@@ -303,7 +303,7 @@ ERRORS = [
     (lambda: func.vmap(wg.add)(X, A), ValueError, "Expected all tensors to have the same size"),
     (lambda: func.vmap(lambda x: 1)(X), ValueError, "`f` must only return Tensors"),
     (lambda: func.vmap(wg.sin, out_dims=None)(X), ValueError, "`f` can not return a BatchedTensor"),
-    (lambda: func.vmap(wg.sin, out_dims=1)(X), (ValueError, IndexError), "out_dims=1"),
+    (lambda: func.vmap(wg.sin, out_dims=1)(X), IndexError, "Dimension out of range"),
     (lambda: func.vmap(wg.sin, randomness="no"), RuntimeError, "Only allowed values for random"),
     (lambda: func.vmap(wg.sin, chunk_size=0), ValueError, "chunk_size should be None or greater"),
     (lambda: func.jacobian(cubes, mode="both"), ValueError, "mode must be 'auto'"),
@@ -387,3 +387,39 @@ def test_transforms_are_those_of_a_thread():
     assert found[1] == [[3.0, 12.0, 27.0]] * 2
     assert found[2] == [[12.0, 48.0, 108.0]] * 2
     assert current_mode() is None
+
+
+def test_dimensions_of_results():
+    found = func.vmap(lambda x: (x, "a"), out_dims=(0, None))(X)
+    assert found[0].tolist() == X.tolist() and found[1] == "a"
+    assert func.vmap(lambda x: None, out_dims=None, chunk_size=2)(X) is None
+    assert func.vmap(lambda x: x, out_dims=(1,))(A).tolist() == A.T.tolist()
+    with pytest.raises(ValueError, match="out_dims is not compatible with the structure of `out"):
+        func.vmap(lambda x: x, out_dims=(0, 0))(X)
+    with pytest.raises(ValueError, match="must be an int, None or a python collection of ints"):
+        func.vmap(lambda x: x, out_dims="a")(X)
+
+
+@pytest.mark.parametrize("output", [None, (), [], {}, "a"])
+def test_outputs_that_are_not_tensors(output):
+    what = "return only tensors" if output else "has non-empty output"
+    for transform in (
+        lambda f: func.jvp(f, (X,), (X,)), lambda f: func.vjp(f, X), lambda f: func.jacfwd(f)(X),
+        lambda f: func.jacrev(f)(X), lambda f: func.hessian(f)(X),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match=f"^(vjp|jvp).*{what}"):
+            transform(lambda x: output)
+
+
+def test_normal_numbers_under_transforms():
+    def draw(mean):
+        return wg.normal(mean, 1.0), wg.normal(wg.zeros(2), wg.ones(2))
+
+    for found in func.vmap(draw, randomness="different")(wg.zeros(3, 2)):
+        assert found.shape == (3, 2) and found.unique().numel() == 6
+    _, same = func.vmap(lambda x: (x, draw(wg.zeros(2))[0]), randomness="same")(wg.zeros(3))
+    assert same.unique().numel() == 2
+    _, same = func.vmap(lambda x: (x, wg.rand(2)), randomness="same", chunk_size=2)(wg.zeros(5))
+    assert same.unique().numel() == 2
+    value, tangent = func.jvp(lambda x: wg.normal(x, x.abs()), (X,), (X,))
+    assert value.shape == (3,) and tangent.tolist() == [0.0] * 3

@@ -110,6 +110,22 @@ def test_groups_have_the_values_and_slopes_of_their_rows(shape, centre):
     np.testing.assert_allclose(got, expected, atol=1e-11)
 
 
+def test_groups_of_few_numbers_have_moments_of_their_own():
+    # a group, or each channel of it, is few numbers, or is not
+    for channels, groups, within in [(32, 8, 16), (32, 1, 1), (8, 4, 60), (64, 2, 4), (6, 6, 9)]:
+        x, g = (v.astype("f") for v in normals((1, channels, within), 3.0))
+        rows = groups, x.size // groups
+        weight, bias = np.random.default_rng(1).uniform(0.5, 2.0, (2, channels)).astype("f")
+        wide, shift = weight[:, None], bias[:, None]
+        for known in (NOTHING, kernels.moments_of(x.reshape(1, *rows), EPS)):
+            got = kernels.group_norm(x, weight, bias, known, groups=groups, eps=EPS)
+            expected = standardised(x.reshape(rows), (1,)).reshape(x.shape) * wide + shift
+            np.testing.assert_allclose(got, expected, atol=1e-5)
+            got = slopes.group_norm_backward(g, x, weight, known, groups=groups, eps=EPS)
+            expected = slope((g * wide).reshape(rows), x.reshape(rows), (1,)).reshape(x.shape)
+            np.testing.assert_allclose(got, expected, atol=1e-5)
+
+
 @pytest.mark.parametrize(("shape", "dim"), [ROWS, COLUMNS, CHANNELS])
 def test_a_small_variance_far_from_0_keeps_its_digits(shape, dim):
     # multiples of 1/64 near 4096 are exact in float32

@@ -66,6 +66,33 @@ def test_an_empty_bag_gives_zeros():
         assert bags[0].tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_a_last_offset_ends_the_last_bag(mode):
+    table = wg.tensor([[0.0], [2.0], [4.0], [8.0]], requires_grad=True)
+    rows, offsets = wg.tensor([0, 1, 2, 3]), wg.tensor([0, 2, 3])
+    bags = F.embedding_bag(rows, table, offsets, include_last_offset=True, mode=mode)
+    assert bags.flatten().tolist() == [1.0 if mode == "mean" else 2.0, 4.0]
+    bags.sum().backward()
+    assert table.grad[3].item() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "offsets", "options", "words"),
+    [
+        ([0, 1], [1], {}, "offsets.0. has to be 0"),
+        ([0, 1], [0, 3], {}, "offsets.-1. can not be greater"),
+        ([0, 1], [0, 2, 1], {}, "offsets must not decrease"),
+        ([0, 1], [0.0], {}, "Expected tensor for argument #1 'indices'"),
+        ([0, 9], [0], {}, "Expected idx >= 0 && idx < num_embeddings"),
+        ([0, 1], [0], {"padding_idx": 3}, "padding_idx must be within the number of embeddings"),
+        ([0, 1], [0], {"mode": "sum", "per_sample_weights": wg.ones(2).double()}, "same type as"),
+    ],
+)
+def test_bags_that_do_not_fit_are_refused(rows, offsets, options, words):
+    with pytest.raises(RuntimeError, match=words):
+        F.embedding_bag(wg.tensor(rows), wg.ones(3, 2), wg.tensor(offsets), **options)
+
+
 def test_ctc_counts_every_alignment():
     # two steps of two classes, one label: label-label, blank-label and label-blank
     p = wg.tensor([[0.6, 0.4], [0.3, 0.7]], dtype=wg.float64)

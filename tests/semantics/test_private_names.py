@@ -2,6 +2,7 @@
 
 import importlib
 from collections import OrderedDict
+from unittest import mock
 
 import pytest
 
@@ -43,6 +44,32 @@ def test_nodes_are_instances_of_a_class_that_none_inherits(t):
     assert issubclass(functions.DelayedError, Node)
     assert issubclass(t.autograd.function.BackwardCFunction, Node) and issubclass(Node, Node)
     assert not any(isinstance(other, Node) for other in (None, 1, Node, functions.AccumulateGrad))
+
+    class Double(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(isinstance(ctx, Node) and issubclass(type(ctx), Node))
+            return g * 2
+
+    seen = []
+    Double.apply(y).sum().backward()
+    assert seen == [True]
+
+
+def test_tensors_tell_what_they_are_not(t):
+    for x in (t.ones(2), t.eye(2).to_sparse()):
+        assert not (x.is_nested or x.is_mkldnn or x.is_mps or x.is_xpu or x.is_quantized)
+
+
+def test_a_setting_is_replaced_for_a_test(t):
+    settings = importlib.import_module(f"{t.__name__}._dynamo").config
+    with mock.patch.object(settings, "suppress_errors", True):
+        assert settings.suppress_errors
+    assert not settings.suppress_errors
 
 
 def test_resize_is_a_function_of_the_graph(t):

@@ -28,6 +28,24 @@ def run(code):
     return done.stdout.split()
 
 
+def test_functions_stay_those_of_handlers_when_sparse_tensors_are_used_later():
+    code = """
+import wengert as wg
+seen = []
+class Seeing(wg.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        seen.append(func)
+        return super().__torch_function__(func, types, args, kwargs)
+x, exp = Seeing([1.0]), wg.exp
+sparse = wg.eye(2).to_sparse()
+wg.exp(x)
+assert seen[-1] is exp is wg.exp
+assert wg.sqrt(sparse).is_sparse and wg.exp(wg.zeros(1)) == 1
+"""
+    run(code)
+
+
 def test_nothing_changes_until_a_subclass_overrides():
     code = """
 import wengert as wg

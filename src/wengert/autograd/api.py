@@ -174,13 +174,17 @@ def grad(
     if any(g is None for g in grads):
         of_batch = vectors if is_grads_batched else ()
         grads = [
-            _unused(source, i, allow_unused, materialize_grads, of_batch) if g is None else g
+            _unused(source, i, allow_unused, materialize_grads, of_batch, create_graph)
+            if g is None
+            else g
             for i, (g, source) in enumerate(zip(grads, sources, strict=True))
         ]
     return tuple(grads)
 
 
-def _unused(source: Any, index: int, allow: bool, materialize: bool, vectors: Sequence[Any]) -> Any:
+def _unused(
+    source: Any, index: int, allow: bool, materialize: bool, vectors: Sequence[Any], graph: bool
+) -> Any:
     edge = isinstance(source, GradientEdge)
     if materialize:
         shape, dtype = (
@@ -195,7 +199,8 @@ def _unused(source: Any, index: int, allow: bool, materialize: bool, vectors: Se
                 "get_gradient_edge(tensor)."
             )
         count = next((v.shape[:1] for v in vectors if v is not None), ())
-        return PORTS.namespace.zeros(shape=(*count, *shape), dtype=dtype)
+        zeros = PORTS.namespace.zeros(shape=(*count, *shape), dtype=dtype)
+        return zeros.requires_grad_(graph)
     if not allow:
         what = source.node.name() if edge else errors.describe(source._payload)
         raise RuntimeError(

@@ -90,7 +90,7 @@ def gradcheck(
         entries are compared if inputs and outputs have up to 500 elements. For more elements, in
         double precision, four random projections are compared to a tenth of `atol`, and all entries
         if one of these differs.
-    masked: Applies to sparse tensors only, and has no effect.
+    masked: Has no effect: sparse inputs vary in the elements that they specify.
 
     Returns
     -------
@@ -124,7 +124,8 @@ def gradcheck(
             "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
         )
     verify = _module("verify")
-    settings = (func, verify.as_tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes)
+    func, inputs = verify.of_values(func, inputs)
+    settings = (func, inputs, eps, atol, rtol, nondet_tol, check_grad_dtypes)
     check = verify.Check(*settings)
     try:
         if check_backward_ad:

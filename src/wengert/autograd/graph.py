@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.autograd.function_node import Context
 from wengert.base import errors
 from wengert.base.names import shows
 from wengert.base.sections import fill_sections
@@ -45,10 +46,10 @@ __dir__ = shows(__all__)
 
 class _NodeMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, _Node)
+        return isinstance(instance, (_Node, Context))
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, _Node)
+        return subclass is cls or issubclass(subclass, (_Node, Context))
 
 
 class Node(metaclass=_NodeMeta):

@@ -13,7 +13,7 @@ from wengert.autograd.projected import bisect, differs, signs, times
 from wengert.autograd.undefined import undefined_gradients
 from wengert.base.dtypes import is_differentiable
 from wengert.tape.backward import run_grad
-from wengert.tape.base import TensorBase, new_tensor
+from wengert.tape.base import SparseValue, TensorBase, new_tensor
 from wengert.tape.sites import warn
 
 # Jacobians of up to this many entries are compared in full when a projection differs
@@ -441,6 +441,25 @@ def _checked_inputs(inputs: Sequence[Any]) -> list[int]:
             "have requires_grad=True."
         )
     return positions
+
+
+def of_values(func: Callable[..., Any], inputs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return `func` and its inputs with the values of sparse tensors in their place."""
+    inputs = as_tuple(inputs)
+    sparse: dict[int, Any] = {i: x for i, x in enumerate(inputs) if isinstance(x, SparseValue)}
+    if not sparse:
+        return func, inputs
+
+    def function(*given: Any) -> Any:
+        built = (sparse[i]._with(x) if i in sparse else x for i, x in enumerate(given))
+        outputs = as_tuple(func(*built))
+        return tuple(getattr(x, "_values_", x) for x in outputs)
+
+    values = (
+        sparse[i]._values_.detach().requires_grad_(x.requires_grad) if i in sparse else x
+        for i, x in enumerate(inputs)
+    )
+    return function, tuple(values)
 
 
 def parts_of(outputs: Sequence[Any]) -> list[_Part]:

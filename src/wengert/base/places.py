@@ -30,7 +30,7 @@ _SHOWN: dict[str, dict[str, str]] = {
     "_lobpcg": {"": "lobpcg"},
     "_lowrank": {"": "pca_lowrank svd_lowrank"},
     "_tensor": {"tensor.tensor": "Tensor"},
-    "_tensor_str": {"tensor.printing": "printoptions set_printoptions"},
+    "_tensor_str": {"tensor.printing": "PRINT_OPTS=OPTIONS printoptions set_printoptions"},
     "": {
         "jit": "ScriptFunction ScriptModule fork wait",
         "tensor.storage": "TypedStorage UntypedStorage",
@@ -85,6 +85,9 @@ _SHOWN: dict[str, dict[str, str]] = {
         )
     },
     "cuda.streams": {"cuda": "Event ExternalStream Stream"},
+    "distributions.multivariate_normal": {
+        "distributions.multivariate": "_precision_to_scale_tril=precision_to_scale_tril"
+    },
     "distributions.utils": {"distributions.number_transforms": "_sum_rightmost=sum_rightmost"},
     "distributed.constants": {"distributed": "default_pg_timeout"},
     "distributed.distributed_c10d": {
@@ -119,6 +122,9 @@ _SHOWN: dict[str, dict[str, str]] = {
     "onnx": {"library": "register_custom_op_symbolic"},
     "onnx.symbolic_helper": {"library": "parse_args"},
     **{f"onnx.symbolic_opset{version}": {} for version in range(9, 19)},
+    "distributed._tensor": {"utils.placements": "Partial Placement Replicate Shard"},
+    "distributed.autograd": {"backends.others": "is_available"},
+    "distributed.rpc": {"backends.others": "is_available"},
     "distributed.tensor": {"utils.placements": "Partial Placement Replicate Shard"},
     "distributed.tensor.placement_types": {
         "utils.placements": "Partial Placement Replicate Shard _StridedShard"
@@ -222,6 +228,7 @@ _SHOWN: dict[str, dict[str, str]] = {
     "mtia": {"backends.others": "is_available is_initialized=is_available"},
     "utils.model_zoo": {"hub": "load_url=load_state_dict_from_url tqdm"},
     "utils.tensorboard": {"utils.event_files": "FileWriter SummaryWriter"},
+    "utils.tensorboard.writer": {"utils.event_files": "FileWriter SummaryWriter"},
     "utils.data._utils": {},
     "utils.data._utils.collate": {"utils.data": "default_collate default_convert"},
     "utils.data._utils.worker": {"utils.data": "get_worker_info"},
@@ -279,7 +286,8 @@ _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
             "new_subgroups_by_enumeration recv_object_list send_object_list split_group",
         ),
     ),
-    "jit": (("script", "CompilationUnit export_opnames"),),
+    "_C": (("script", "Block Graph Node Type Value"),),
+    "jit": (("script", "CompilationUnit _get_trace_graph export_opnames"),),
     "utils.data": (("pipes", "DFIterDataPipe IterDataPipe MapDataPipe functional_datapipe"),),
 }
 

@@ -63,7 +63,8 @@ _HOMES = {
         "utils.show_pickle"
     ),
     "cluster": (
-        "distributed._composable distributed._functional_collectives distributed.algorithms "
+        "distributed._composable distributed._functional_collectives distributed._tensor "
+        "distributed.algorithms "
         "distributed.autograd distributed.checkpoint "
         "distributed.device_mesh distributed.elastic distributed.fsdp distributed.launch "
         "distributed.launcher distributed.nn distributed.optim distributed.pipelining "

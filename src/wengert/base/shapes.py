@@ -14,6 +14,8 @@ Shape = tuple[int, ...]
 
 def normal_dim(dim: Any, ndim: int) -> int:
     """Return `dim` counted from the front; a tensor without dimensions takes 0 and -1."""
+    if dim.__class__ is int and 0 <= dim < ndim:
+        return int(dim)
     bound = ndim or 1
     if -bound <= dim < bound:
         return operator.index(dim) % bound

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import builtins
+import code
 import io
 import runpy
 import sys
@@ -40,8 +41,9 @@ def _arguments(arguments: list[str], names: tuple[str, ...]) -> _Arguments:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m wengert.compat",
-        description="Run a program that imports another library, with what stands for it here.",
-        usage="%(prog)s --as NAME [--as NAME] [-v] (script.py | -m module | -c code) [args ...]",
+        description="Run a program that imports another library, with what stands for it here. "
+        "Without a program, start Python's prompt, or read the program from standard input.",
+        usage="%(prog)s --as NAME ... [-v] [script.py | -m module | -c code | -] [args ...]",
     )
     parser.add_argument(
         "--as",
@@ -59,7 +61,7 @@ def _own(arguments: list[str]) -> int:
     """Return the number of arguments before the program."""
     count = 0
     while count < len(arguments) and (word := arguments[count])[:1] == "-":
-        if word in ("-m", "-c"):
+        if word in ("-m", "-c", "-"):
             break
         count += 2 if word == "--as" else 1
     return count
@@ -71,9 +73,9 @@ def main() -> None:
     own = _own(sys.argv[1:]) + 1
     options, program = parser.parse_args(sys.argv[1:own]), sys.argv[own:]
     kind = program[0] if program else ""
-    program = program[1:] if kind in ("-m", "-c") else program
+    program = program[1:] if kind in ("-m", "-c") else program or ["-"]
     if not program:
-        parser.error("there is no program to run")
+        parser.error(f"Argument expected for the {kind} option")
     names = tuple(options.names)
     try:
         installed = [install(name) for name in names]
@@ -86,6 +88,10 @@ def main() -> None:
         runpy.run_module(program[0], run_name="__main__", alter_sys=True)
     elif kind == "-c":
         _run(program[0], "<string>")
+    elif not kind and sys.stdin.isatty():
+        code.interact(local={"__name__": "__main__"}, exitmsg="")
+    elif program[0] == "-":
+        _run(sys.stdin.read(), "<stdin>")
     else:
         path = Path(program[0])
         try:
@@ -100,10 +106,10 @@ def main() -> None:
 def _run(text: Any, name: str, **more: Any) -> None:
     """Run code as the main module, which pickles and processes of its own refer to."""
     names = vars(sys.modules["__main__"])
-    code = compile(text, name, "exec", dont_inherit=True)
+    compiled = compile(text, name, "exec", dont_inherit=True)
     if "__torch_function__" in str(text):
         # tables of functions may stand before the classes that implement them
         prepare()
     names.clear()
     names.update(__name__="__main__", __builtins__=builtins, __spec__=None, __doc__=None, **more)
-    exec(code, names)
+    exec(compiled, names)

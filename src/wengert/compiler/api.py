@@ -28,7 +28,7 @@ from wengert.compiler.runtime.transformed import (
     kinds_of,
 )
 from wengert.compiler.tracing.blocks import Elsewhere, Missing
-from wengert.compiler.tracing.capture import Captured, capture
+from wengert.compiler.tracing.capture import Captured, Unseen, capture
 from wengert.compiler.tracing.collector import seldom
 from wengert.compiler.tracing.effects import Openings, Search
 from wengert.compiler.tracing.environment import Environment
@@ -342,7 +342,18 @@ class Compiled:
             environment.numbers = self._numbers
             before = environment.apart
             started = perf_counter()
-            captured = self._captured(environment, entry, args, kwargs, missing)
+            try:
+                captured = self._captured(environment, entry, args, kwargs, missing)
+            except Unseen as unseen:
+                known = environment.openings and Openings(self._open, environment.openings)
+                after = self._environment(args, kwargs, False, known)
+                if options.fullgraph or self._open or not before.equals(after):
+                    raise unseen.cause from None
+                # the error may be one of tracing
+                result = self.function(*args, **kwargs)
+                what = f"tracing it raises {type(unseen.cause).__name__}: {unseen.cause}"
+                self._stop(Reason(what, None))
+                return result
             ends.callback(captured.let_go)
             if captured.exit is None:
                 self._skips = self._skips and not captured.trace.turns.skipped

@@ -100,8 +100,6 @@ class _Config:
     ``disable`` is True, `compile` gives functions back as they are.
     """
 
-    _settings: dict[str, Any]
-
     def __init__(self) -> None:
         off = (
             *("capture_dynamic_output_shape_ops", "capture_scalar_outputs", "compiled_autograd"),
@@ -113,21 +111,19 @@ class _Config:
             *("inline_inbuilt_nn_modules", "optimize_ddp", "trace_numpy"),
         )
         limits = {"recompile_limit": 8, "accumulated_recompile_limit": 256}
-        object.__setattr__(
-            self, "_settings", {**dict.fromkeys(off, False), **dict.fromkeys(on, True), **limits}
-        )
+        vars(self).update({**dict.fromkeys(off, False), **dict.fromkeys(on, True), **limits})
 
     def _known(self, name: str) -> str:
         name = name.replace("cache_size_limit", "recompile_limit")
-        if name not in self._settings:
+        if name not in vars(self):
             raise AttributeError(f"wengert._dynamo.config.{name} does not exist")
         return name
 
     def __getattr__(self, name: str) -> Any:
-        return self._settings[self._known(name)]
+        return vars(self)[self._known(name)]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._settings[self._known(name)] = value
+        vars(self)[self._known(name)] = value
 
     @contextlib.contextmanager
     def patch(self, *names: Any, **settings: Any) -> Iterator[None]:
@@ -136,13 +132,13 @@ class _Config:
         By keyword, as a dictionary, or as a name and a value.
         """
         given = names[0] if len(names) == 1 else dict([names] if names else [])
-        before = dict(self._settings)
+        before = dict(vars(self))
         try:
             for name, value in {**given, **settings}.items():
                 setattr(self, name, value)
             yield
         finally:
-            self._settings.update(before)
+            vars(self).update(before)
 
 
 CONFIG = _Config()

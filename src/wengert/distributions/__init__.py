@@ -11,6 +11,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from wengert.base.elsewhere import elsewhere
 from wengert.base.names import shows
 
 # the modules of PyTorch's names, each with its file here and its public names
@@ -96,7 +97,7 @@ class _Module(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name in self.__all__:
             return self.__dict__.setdefault(name, getattr(_file(self.__file), name))
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return elsewhere(self.__name__)(name)
 
 
 for _name, (_home, _names) in _MODULES.items():

@@ -193,10 +193,7 @@ class Binomial(_OfBits, Distribution):
     def log_prob(self, value: Any) -> Any:
         value, n = self._checked(value), self.total_count
         log_ways = wg.lgamma(n + 1) - wg.lgamma(value + 1) - wg.lgamma(n - value + 1)
-        # ln(1 + exp(logits)) without overflow
-        positive = self.logits.clamp(min=0)
-        softplus = positive + wg.log1p(wg.exp(-wg.abs(self.logits)))
-        return value * self.logits + log_ways - n * softplus
+        return value * self.logits + log_ways + n * logsigmoid(-self.logits)
 
     def entropy(self) -> Any:
         counts = self.enumerate_support(False)

@@ -11,6 +11,7 @@ from wengert.base.containers import field_names, flatten
 from wengert.base.sections import fill_sections
 from wengert.func.inputs import Entered, Transformed, as_tensor
 from wengert.interp.levels import Level, levels_of
+from wengert.ops.generator import get_rng_state, set_rng_state
 from wengert.ops.join import cat
 from wengert.ops.permute import movedim
 from wengert.tape.base import TensorBase
@@ -24,15 +25,15 @@ R = TypeVar("R")
 _RANDOMNESS = ("error", "different", "same")
 
 
-def dims_of(dims: Any, value: Any, name: str) -> Iterator[Any]:
-    """Return the mapped dimension of each leaf of `value`."""
+def dims_of(dims: Any, value: Any, name: str, kind: str = "in") -> Iterator[Any]:
+    """Return the mapped dimension of each leaf of `value`, an input or an output as `kind` says."""
     if dims is None or (isinstance(dims, int) and not isinstance(dims, bool)):
         for _ in flatten(value)[0]:
             yield dims
         return
     if isinstance(value, dict) and isinstance(dims, dict) and value.keys() == dims.keys():
         for key, part in value.items():
-            yield from dims_of(dims[key], part, name)
+            yield from dims_of(dims[key], part, name, kind)
         return
     if (
         isinstance(value, list | tuple)
@@ -40,16 +41,17 @@ def dims_of(dims: Any, value: Any, name: str) -> Iterator[Any]:
         and len(value) == len(dims)
     ):
         for dim, part in zip(dims, value, strict=True):
-            yield from dims_of(dim, part, name)
+            yield from dims_of(dim, part, name, kind)
         return
     fields = field_names(value)
     if fields is not None and type(dims) is type(value):
         for field in fields:
-            yield from dims_of(getattr(dims, field), getattr(value, field), name)
+            yield from dims_of(getattr(dims, field), getattr(value, field), name, kind)
         return
     raise ValueError(
-        f"{name}: in_dims is not compatible with the structure of inputs: {dims!r} for an input "
-        f"of type {type(value).__name__}. It is an int, None, or has the inputs' own structure."
+        f"{name}: {kind}_dims is not compatible with the structure of `{kind}puts`: {dims!r} for "
+        f"an {kind}put of type {type(value).__name__}. It is an int, None, or has the {kind}puts' "
+        "own structure."
     )
 
 
@@ -163,7 +165,10 @@ def vmap(
         if chunk_size is None or chunk_size >= size:
             return _run(call, leaves, dims, size, out_dims, randomness, name)
         chunks = []
+        drawn = get_rng_state() if randomness == "same" else None
         for start in range(0, size, chunk_size):
+            if drawn is not None:
+                set_rng_state(drawn)  # all chunks draw the same
             count = min(chunk_size, size - start)
             part = [
                 leaf
@@ -221,10 +226,13 @@ def _within(
             link(leaf, value)
     result = call(inside)
     outputs, rebuild = flatten(result)
-    places = list(dims_of(out_dims, result, name.replace("in_dims", "out_dims")))
+    places = _places(out_dims, result, name)
     made = []
     for out, place in zip(outputs, places, strict=True):
         if not isinstance(out, TensorBase):
+            if place is None:
+                made.append(out)
+                continue
             raise ValueError(
                 f"{name}: `f` must only return Tensors, got type {type(out)} as a return."
             )
@@ -241,16 +249,26 @@ def _within(
         whole = move("unwrap", out, level)
         if shared:
             link(out, whole)
-        ndim = whole._payload.ndim
-        if not -ndim <= place < ndim:
-            raise ValueError(f"{name}: out_dims={place} is not a dimension of a result with {ndim}")
         made.append(movedim(whole, 0, place) if place else whole)
     return rebuild(made)
 
 
+def _places(out_dims: Any, result: Any, name: str) -> list[Any]:
+    """Return the dimension of each output over which the results of the elements are stacked."""
+    if isinstance(out_dims, tuple | list) and len(out_dims) == 1 and isinstance(result, TensorBase):
+        (out_dims,) = out_dims
+    kinds = int | tuple | list | dict | None
+    if not isinstance(out_dims, kinds) and field_names(out_dims) is None:
+        raise ValueError(
+            f"{name}: `out_dims` must be an int, None or a python collection of ints representing "
+            f"where in the outputs the vmapped dimension should appear, got: {out_dims!r}"
+        )
+    return list(dims_of(out_dims, result, name.replace("in_dims", "out_dims"), "out"))
+
+
 def _rejoined(chunks: list[Any], out_dims: Any, name: str) -> Any:
     first, rebuild = flatten(chunks[0])
-    places = list(dims_of(out_dims, chunks[0], name))
+    places = _places(out_dims, chunks[0], name)
     rows = [flatten(chunk)[0] for chunk in chunks]
     return rebuild(
         [

@@ -8,7 +8,7 @@ from typing import Any
 from wengert.base.containers import flatten
 from wengert.base.dtypes import is_differentiable
 from wengert.base.sections import fill_sections
-from wengert.func.inputs import Entered, tensors_of, with_aux
+from wengert.func.inputs import Entered, tensors_of, tensors_only, with_aux
 from wengert.func.reverse import pullback
 from wengert.interp.dual import Dual
 from wengert.interp.levels import Level
@@ -112,12 +112,8 @@ def jvp(
         )
         values = [rebuild([next(pairs) for _ in tensors]) for tensors, rebuild in parts]
         output, aux = with_aux(func(*values), has_aux, name)
-        outputs, rebuild_output = flatten(output)
+        outputs, rebuild_output = tensors_only(output, name)
         for out in outputs:
-            if not isinstance(out, TensorBase):
-                raise RuntimeError(
-                    f"{name}: Expected f(*primals) to return only Tensors, got {type(out).__name__}"
-                )
             if strict and not _depends(out, level):
                 raise RuntimeError(
                     f"{name}: The output of f is independent of the inputs. This is not allowed "

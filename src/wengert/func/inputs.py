@@ -242,4 +242,21 @@ def with_aux(output: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
     return output
 
 
+def tensors_only(output: Any, function: str) -> tuple[list[Any], Callable[..., Any]]:
+    """Return the tensors of a function's output, of which there is one, and what rebuilds it."""
+    outputs, rebuild = flatten(output)
+    if not outputs or output is None:
+        raise RuntimeError(
+            f"{function}: Expected f to be a function that has non-empty output (got output = "
+            f"{output})"
+        )
+    for out in outputs:
+        if not isinstance(out, TensorBase):
+            raise RuntimeError(
+                f"{function}: expected f(*primals) to return only tensors, got unsupported type "
+                f"{type(out).__name__}"
+            )
+    return outputs, rebuild
+
+
 fill_sections(globals())

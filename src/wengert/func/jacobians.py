@@ -111,11 +111,6 @@ def jacrev(
         primals = [args[number] for number in numbers]
         output, pull, *aux = vjp(partial, *primals, has_aux=has_aux)
         outputs, rebuild = flatten(output)
-        if not outputs:
-            raise RuntimeError(
-                "jacrev: Expected f to be a function that has non-empty output (got output = "
-                f"{output})"
-            )
 
         def row(*cotangents: Any) -> Any:
             grads = pull(rebuild(list(cotangents)))

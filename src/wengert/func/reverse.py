@@ -14,6 +14,7 @@ from wengert.func.inputs import (
     replaced,
     shown,
     tensors_of,
+    tensors_only,
     with_aux,
 )
 from wengert.ops.like import zeros_like
@@ -241,12 +242,7 @@ def pullback(
         inputs = [[fresh(tensor, name) for tensor in tensors] for tensors, _ in parts]
         values = [rebuild(own) for own, (_, rebuild) in zip(inputs, parts, strict=True)]
         output, aux = with_aux(func(*values), has_aux, name)
-    outputs, rebuild_output = flatten(output)
-    for out in outputs:
-        if not isinstance(out, TensorBase):
-            raise RuntimeError(
-                f"{name}: Expected f(*primals) to return only Tensors, got {type(out).__name__}"
-            )
+    outputs, rebuild_output = tensors_only(output, name)
     flat = [tensor for own in inputs for tensor in own]
     keep = outside and leads_outside(outputs, flat)
     rules = keep or (outside and leads_outside(outputs, flat, True))

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from wengert.base.extras import scipy_module
+from wengert.kernels.protocols import numbers
 from wengert.kernels.scipy import quick, ufunc
 from wengert.kernels.single import horner
 
@@ -287,7 +288,7 @@ def spherical_bessel(self: Any, n: int) -> Any:
     if kind == "f":
         # it vanishes at infinity
         infinite = size == np.inf
-        if infinite.any():
+        if np.count_nonzero(infinite):
             result = np.where(infinite, result.dtype.type(0), result)
     return result[()]
 
@@ -296,9 +297,10 @@ def sinc(self: Any) -> Any:
     """sin(pi x) / (pi x), which is 1 at 0."""
     if self.dtype.kind != "f" or self.dtype == np.float16:
         return spherical_bessel(self * math.pi, 0)
+    half, pi = numbers(self, 0.5, math.pi)
     x = np.where(self, self, 1e-20)
     # the sine vanishes at whole numbers: of the distance from the nearest one
     whole = np.rint(x)
-    sine = np.sin((x - whole) * math.pi)
-    half = whole * 0.5
-    return np.where(half == np.rint(half), sine, -sine)[()] / (x * math.pi)
+    sine = np.sin((x - whole) * pi)
+    whole *= half
+    return np.where(whole == np.rint(whole), sine, -sine)[()] / (x * pi)

@@ -70,6 +70,7 @@ def blocks(count: int, groups: int, each: int) -> tuple[int, int]:
     return images, groups if images > 1 else max(1, min(groups, _BLOCK // max(each, 1)))
 
 
+@lru_cache(maxsize=512)
 def reach(size: Shape, kernel: Shape, stride: Shape, dilation: Shape) -> Shape:
     """The elements from the first of the first window to the last of the last."""
     geometry = zip(size, kernel, stride, dilation, strict=True)
@@ -100,6 +101,7 @@ def result_size(
     )
 
 
+@lru_cache(maxsize=512)
 def overlap(
     sizes: Shape, padding: Shape, reached: Shape
 ) -> tuple[tuple[slice, ...], tuple[slice, ...]]:

@@ -32,6 +32,7 @@ from wengert.kernels.columns import (
     result_size,
 )
 from wengert.kernels.fold import add_windows
+from wengert.kernels.protocols import all_finite
 
 Shape = tuple[int, ...]
 
@@ -103,7 +104,7 @@ def correlate(
     if groups == 1 and is_last(self):
         sums = correlate_rows(self, weight, size, stride, padding, dilation)
         return _plus(sums, bias)
-    if has_bands(each, kernel, size, stride, dilation) and np.isfinite(self).all():
+    if has_bands(each, kernel, size, stride, dilation) and all_finite(self):
         sums = correlate_in_bands(self, weight, size, padding, dilation[1], groups)
         return _plus(sums, bias)
     self = np.ascontiguousarray(self)
@@ -203,6 +204,7 @@ def _plus(sums: Any, bias: Any) -> Any:
     return sums
 
 
+@lru_cache(maxsize=512)
 def _is_worth_turning(given: Shape, weight: Shape, stride: Shape, groups: int) -> bool:
     """Whether copying self to columns is quicker than adding columns to the result."""
     taps, places = math.prod(weight[2:]), given[0] * math.prod(given[2:])

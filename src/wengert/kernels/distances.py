@@ -70,6 +70,8 @@ def cdist(x1: Any, x2: Any, p: float, mm: bool) -> Any:
     if mm:
         return _by_product(x1, x2)
     a, b = _flat(x1, x2)
+    if a.shape[2] and _at_once(a, b) and not (p == 2 and _in_double(a, b)):
+        return _root(_sums(a, b, p), p).reshape(shape)
     result = np.zeros((a.shape[0], a.shape[1], b.shape[1]), x1.dtype)
     if p == 2 and _in_double(a, b) and _by_double_product(a, b, result):
         return result.reshape(shape)
@@ -128,7 +130,7 @@ def _sums(a: Any, b: Any, p: float) -> Any:
     """The sums (for p = inf the maxima) of the powers of the differences' coordinates."""
     if _at_once(a, b):
         powers = _power(a[:, :, None, :] - b[:, None, :, :], p)
-        return powers.max(-1) if p == math.inf else powers.sum(-1)
+        return (np.maximum if p == math.inf else np.add).reduce(powers, -1)
     join = np.maximum if p == math.inf else np.add
     total = np.zeros((a.shape[0], a.shape[1], b.shape[1]), a.dtype)
     for differences in _by_coordinate(a, b):

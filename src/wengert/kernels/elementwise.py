@@ -52,7 +52,7 @@ def rsqrt(self: Any) -> Any:
 
 def relu(self: Any) -> Any:
     """The larger of self and 0; NaN stays."""
-    return clamp(self, self.dtype.type(0), None)
+    return clamp(self, 0 if self.dtype.kind == "f" else self.dtype.type(0), None)
 
 
 def sigmoid(self: Any) -> Any:
@@ -83,7 +83,7 @@ def power(self: Any, exponent: Any) -> Any:
     """self to the power exponent; of integers what is between -1 and 1 is cut to 0."""
     if self.dtype.kind == "i":
         negative = np.less(exponent, 0)
-        if negative.any():
+        if np.count_nonzero(negative):
             turned = np.where(exponent & 1, self, 1)  # 1 and -1 are their own inverses
             inverse = np.where(np.abs(self) == 1, turned, 0)
             whole = np.power(self, np.maximum(exponent, 0))
@@ -167,7 +167,7 @@ def trunc_divide(self: Any, other: Any) -> Any:
 
 
 def _integer_division_check(self: Any, other: Any) -> None:
-    if self.dtype.kind in "iu" and self.size and np.any(np.equal(other, 0)):
+    if self.dtype.kind in "iu" and self.size and np.count_nonzero(other) != np.size(other):
         raise RuntimeError("ZeroDivisionError\n  an integer was divided by zero")
 
 

@@ -318,7 +318,7 @@ def cholesky_inverse(self: Any, upper: bool) -> Any:
     """The inverse of the matrix of which `self` is the Cholesky factor."""
     size = self.shape[-1]
     flat = np.diagonal(self, axis1=-2, axis2=-1) == 0
-    if flat.any():
+    if np.count_nonzero(flat):
         info = np.where(flat.any(-1), flat.argmax(-1) + 1, 0)
         raise first_failure(
             "cholesky_inverse",

@@ -36,7 +36,8 @@ def _weights(points: Points, order: int) -> Any:
     total = coefficients[-1]
     for c in coefficients[-2::-1]:
         total = total * rests + c
-    return np.broadcast_to(total, (len(rests), *total.shape[-3:]))
+    # one coefficient alone is the same for all dimensions
+    return total if total.ndim > 3 else np.broadcast_to(total, (len(rests), *total.shape))
 
 
 def _joined(each: list[Any]) -> Any:
@@ -50,11 +51,15 @@ def _joined(each: list[Any]) -> Any:
 
 def _rows(points: Points, size: int, channels: int) -> Any:
     """The indices (K, N, C, P) of all elements in extended planes that follow each other."""
-    layout = points.layout
-    count = len(points.index)
+    return points.index[:, None] + _offsets(points.layout, len(points.index), channels, size)
+
+
+@lru_cache(maxsize=64)
+def _offsets(layout: Layout, count: int, channels: int, size: int) -> Any:
+    """Return the parts of the indices that do not depend on the points."""
     first = np.arange(layout.base, layout.base + count * channels * size, size)
-    rows = points.index[:, None] + first.reshape(count, channels, 1)
-    return rows + np.array(layout.shifts).reshape(-1, 1, 1, 1)
+    shifts = np.array(layout.shifts).reshape(-1, 1, 1, 1)
+    return first.reshape(count, channels, 1) + shifts
 
 
 def _elements(extended: Any, points: Points) -> Any:
@@ -70,7 +75,7 @@ def sample(extended: Any, numbers: Any, layout: Layout) -> Any:
     if layout.mode == "nearest":
         return found[0]
     found *= _joined([*_weights(points, 0)])[:, :, None]
-    return found.sum(0)
+    return np.add.reduce(found, 0)
 
 
 def scatter(g: Any, numbers: Any, layout: Layout) -> Any:

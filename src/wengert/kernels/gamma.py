@@ -91,12 +91,14 @@ def lgamma(self: Any) -> Any:
     result = np.asarray(_lgamma(x))
     # in single precision the function of SciPy, or of `math`, has digits enough
     near = np.absolute(x - 1.5) < 0.75 if self.dtype.itemsize == 8 else np.False_
-    if near.any():
+    if np.count_nonzero(near):
         # sixty operations are quicker on Python's floats than on arrays of one element
         y = x[near] if x.size > 1 else x.item()
         # a zero has no sign
         result[near] = horner(y - 1.5, _AROUND_ZEROS) * ((y - 1.0) * (y - 2.0)) + 0.0
-    result[x == -math.inf] = math.inf
+    lowest = x == -math.inf
+    if np.count_nonzero(lowest):
+        result[lowest] = math.inf
     return result.astype(self.dtype, copy=False)[()]
 
 
@@ -115,7 +117,7 @@ def mvlgamma(self: Any, p: int) -> Any:
 
 def _trigamma_of_block(x: Any) -> Any:
     low = x < 0.5
-    reflect = low.any()
+    reflect = np.count_nonzero(low)
     y = np.where(low, 1.0 - x, x) if reflect else x.copy()
     total = np.zeros_like(y)
     for _ in range(7):

@@ -160,12 +160,12 @@ def grid_sample(self: Any, grid: Any, mode: str, padding_mode: str, align_corner
     x, numbers = _wide(self), _flat(grid)
     channels = x.shape[1]
     layout = layout_of(x.shape[2:], mode, padding_mode, align_corners, numbers.dtype)
-    result = np.empty((len(x), channels, numbers.shape[2]), x.dtype)
+    shape = (len(x), channels, numbers.shape[2])
     if few_points.are_few(numbers, layout, channels):
         result = few_points.sample(_extended(x, layout), numbers, layout)
-    elif result.size:
-        room = _Room()
-        for some, part, points in _portions(numbers, layout, channels):
+    else:
+        result, room = np.empty(shape, x.dtype), _Room()
+        for some, part, points in _portions(numbers, layout, channels) if result.size else ():
             weights = points.weights((0,) * len(layout.sizes))
             for block in _channel_blocks(channels, result.shape[2]):
                 _weighted(_Reader(x[some, block], points, room), weights, result[some, block, part])

@@ -30,7 +30,7 @@ _DIAGONAL = (
 def _zeros(A: Any) -> Any:
     """Return the step at which elimination met a 0; NumPy found one of the matrices singular."""
     info = lu(A)[2]
-    if info.any():
+    if np.count_nonzero(info):
         return info
     # another LAPACK, and so other rounding errors: ask NumPy's
     for at in np.ndindex(*A.shape[:-2]):
@@ -193,7 +193,7 @@ def lstsq(A: Any, B: Any, rcond: float, driver: str) -> tuple[Any, Any, Any]:
     orthogonal factorization, "gelsd" and "gelss" from the singular values, which they return.
     """
     *batch, m, n = A.shape
-    if np.isnan(A).any():
+    if np.count_nonzero(np.isnan(A)):
         # LAPACK would find a rank of it, and of that a solution
         raise LinAlgError("torch.linalg.lstsq: input tensor should not contain NaNs")
     columns, count, k = B.shape[-1], math.prod(batch), min(m, n)

@@ -51,7 +51,7 @@ def logit(self: Any, eps: float | None) -> Any:
     result = np.log(self / (1 - self))
     # it vanishes at 1/2, near which the quotient is rounded to 1
     middle = np.absolute(self - 0.5) < 0.25
-    if not middle.any():
+    if not np.count_nonzero(middle):
         return result
     x = self[middle]
     result = asarray(result)

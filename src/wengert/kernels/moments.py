@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import largest, smallest
+from wengert.kernels.protocols import largest, numbers, smallest
 from wengert.kernels.reduce import Dims, divided, extent, widened
 from wengert.kernels.reducing import largest as _largest
 from wengert.kernels.sums import dots, sums
 
 _FEW = 1024
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def _squares(self: Any) -> Any:
@@ -36,21 +37,17 @@ def _spread(self: Any, centre: Any, dim: Dims, keepdim: bool, n: int) -> Any:
 
 
 def _moments(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """The variances, and the means, in any precision and with the dimensions."""
     n = extent(self, dim)
     if self.dtype.char == "f" and self.size <= _FEW and n - correction > 0:
         # few numbers cost nothing in double precision, and have digits to spare
-        wide = self.astype(np.float64)
-        centre = sums(wide, dim, True) / n
-        spread = _spread(wide, centre, dim, keepdim, 0) / (n - correction)
-        if not keepdim:
-            centre = centre.reshape(spread.shape)[()]
-        return spread.astype(np.float32), centre.astype(np.float32)
+        wide = self.astype(_DOUBLE)
+        (count,) = numbers(wide, n)
+        centre = sums(wide, dim, True) / count
+        return (_spread(wide, centre, dim, keepdim, 0) / (n - correction)).astype(_SINGLE), centre
     # two passes: the one-pass formula cancels where the mean is large
     centre = divided(sums(self, dim, True), n)
-    spread = divided(_spread(self, centre, dim, keepdim, n), n - correction)
-    if not keepdim:
-        centre = centre.reshape(spread.shape)[()]
-    return spread, centre
+    return divided(_spread(self, centre, dim, keepdim, n), n - correction), centre
 
 
 @widened
@@ -68,13 +65,15 @@ def std(self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
 @widened
 def var_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """The variances and means along dimensions."""
-    return _moments(self, dim, correction, keepdim)
+    spread, centre = _moments(self, dim, correction, keepdim)
+    centre = centre.astype(self.dtype, copy=False)
+    return spread, centre if keepdim else centre.reshape(spread.shape)[()]
 
 
 @widened
 def std_mean(self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """The standard deviations and means along dimensions."""
-    spread, centre = _moments(self, dim, correction, keepdim)
+    spread, centre = var_mean(self, dim=dim, correction=correction, keepdim=keepdim)
     return np.sqrt(spread), centre
 
 

@@ -9,10 +9,12 @@ import numpy as np
 
 from wengert.kernels import single
 from wengert.kernels.elementwise import exp_of_minus_plus_one
+from wengert.kernels.protocols import numbers
 from wengert.kernels.reduce import along, are_within, widened
 from wengert.kernels.reducing import largest as _largest
 from wengert.kernels.reducing import smallest as _smallest
 from wengert.kernels.select import choose, clamp
+from wengert.kernels.shape import split
 from wengert.kernels.special import erfc
 from wengert.kernels.sums import sums
 
@@ -59,12 +61,13 @@ def log_softmax(self: Any, dim: Dims) -> Any:
 
 def softplus(self: Any, beta: float, threshold: float) -> Any:
     """log(1 + exp(beta * self)) / beta; self above the threshold."""
-    scaled = self * beta
+    scaled = self if beta == 1 else self * beta
     result = single.log1p(np.exp(-_size(scaled)))
     result += clamp(scaled, 0, None)
-    result /= beta
+    if beta != 1:
+        result /= beta
     above = scaled > threshold
-    return choose(above, self, result)[()] if above.any() else result
+    return choose(above, self, result)[()] if np.count_nonzero(above) else result
 
 
 def log_sigmoid(self: Any) -> Any:
@@ -82,7 +85,7 @@ def silu(self: Any) -> Any:
 @widened
 def glu(self: Any, dim: int) -> Any:
     """The first half along a dimension times the sigmoid of the second."""
-    first, second = np.split(self, 2, dim)
+    first, second = split(self, (self.shape[dim] // 2,) * 2, dim)
     return first / exp_of_minus_plus_one(second)
 
 
@@ -90,9 +93,10 @@ def glu(self: Any, dim: int) -> Any:
 def mish(self: Any) -> Any:
     """self * tanh(log(1 + exp(self)))."""
     # tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2), and 1 long before that overflows
-    grown = np.exp(clamp(self, None, 40))
-    grown *= grown + 2
-    return self * (grown / (grown + 2))
+    most, two = numbers(self, 40, 2)
+    grown = np.exp(clamp(self, None, most))
+    grown *= grown + two
+    return self * (grown / (grown + two))
 
 
 def _gelu(self: Any) -> Any:
@@ -112,8 +116,9 @@ gelu_slope = widened(single.large(_gelu_slope, single.gelu_slope_of_block))
 def gelu(self: Any, approximate: str) -> Any:
     """self times the normal distribution function, or its approximation by tanh."""
     if approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (self + 0.044715 * (self * self * self))
-        return 0.5 * self * (1 + np.tanh(inner))
+        half, one, root, cubic = numbers(self, 0.5, 1, math.sqrt(2 / math.pi), 0.044715)
+        inner = root * (self + cubic * (self * self * self))
+        return half * self * (one + np.tanh(inner))
     return _exact_gelu(self)
 
 
@@ -128,15 +133,21 @@ def elu(self: Any, alpha: float, scale: float, input_scale: float) -> Any:
     """scale * self where positive, an exponential that ends in -alpha * scale elsewhere."""
     below = clamp(self, None, 0)
     below = single.expm1(below if input_scale == 1 else below * input_scale)
-    below *= alpha * scale
     above = clamp(self, 0, None)
-    below += above if scale == 1 else above * scale
+    if scale != 1:
+        factor, rate = numbers(self, scale, alpha * scale)
+        above *= factor
+        below *= rate
+    elif alpha != 1:
+        below *= alpha
+    below += above
     return below
 
 
 def hardsigmoid(self: Any) -> Any:
     """(self + 3) / 6, kept between 0 and 1."""
-    return clamp(self + 3, 0, 6) / 6
+    three, six = numbers(self, 3, 6)
+    return clamp(self + three, 0, six) / six
 
 
 def hardtanh(self: Any, min_val: float, max_val: float) -> Any:
@@ -181,18 +192,22 @@ def huber_loss(self: Any, target: Any, reduction: str, delta: float) -> Any:
     return _reduced(near * (size - 0.5 * near), reduction)
 
 
+# divide: a certainty that proves wrong costs 100, not infinity
+@np.errstate(divide="ignore")
+def _logs(self: Any) -> tuple[Any, Any]:
+    return np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)
+
+
 @widened
 def binary_cross_entropy(self: Any, target: Any, reduction: str) -> Any:
     """Cross entropies of probabilities and target probabilities."""
     for name, given in (("target", target), ("input", self)):
-        if not np.logical_and(given >= 0, given <= 1).all():
+        if np.count_nonzero(np.logical_and(given >= 0, given <= 1)) != given.size:
             raise RuntimeError(
                 f"all elements of {name} should be between 0 and 1: binary_cross_entropy takes "
                 "probabilities; binary_cross_entropy_with_logits takes any numbers"
             )
-    # a certainty that proves wrong costs 100, not infinity
-    with np.errstate(divide="ignore"):
-        yes, no = np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)
+    yes, no = _logs(self)
     return _reduced((target - 1) * no - target * yes, reduction)
 
 

@@ -128,7 +128,7 @@ def _outer(tail: Any) -> Any:
     np.negative(r, out=r)
     np.sqrt(r, out=r)
     far = r > 5.0
-    if not far.any():
+    if not np.count_nonzero(far):
         r -= 1.6
         return ratio(r, _TAIL)
     result = np.empty_like(r)

@@ -171,7 +171,7 @@ def moments_of(self: Any, eps: float) -> Any:
     """Means, variances, and one over the roots of the variances plus `eps`, as three rows."""
     k, count = self.shape[1], self.shape[0] * self.shape[2]
     if are_few(self, self.shape):
-        return Few(self.shape).moments(self, eps)
+        return few_of(self.shape).moments(self, eps)
     known = np.empty((3, k), self.dtype)
     if self.size == 0:
         known.fill(np.nan)
@@ -228,7 +228,7 @@ def _settle(known: Any, rest: Any, squares: Any, count: int, eps: float) -> None
     mean += rest
     np.add(var, eps, out=scale)
     np.sqrt(scale, out=scale)
-    if eps or scale.all():
+    if eps or np.count_nonzero(scale) == scale.size:
         np.divide(1, scale, out=scale)
     else:
         # without eps, elements that are all equal give 0 / 0 by definition
@@ -274,12 +274,15 @@ _WIDE = np.dtype(np.float64)
 class Few:
     """The numbers of three axes as a matrix, in which means are along rows or columns."""
 
-    __slots__ = ("axes", "axis", "count")
+    __slots__ = ("axes", "axis", "count", "once", "share")
 
     def __init__(self, axes: Dims) -> None:
         a, _, b = self.axes = axes
         self.axis = 0 if b == 1 < a else 1
-        self.count = a * b
+        self.count = np.array(a * b, _WIDE)
+        # made once, as all of this
+        self.once = repeated(a * b, 1, _WIDE)
+        self.share = repeated(a * b, 1 / (a * b), _WIDE)
 
     def matrix(self, values: Any) -> Any:
         """An array of as many numbers, in memory of its own."""
@@ -297,9 +300,8 @@ class Few:
             matrix = matrix.reshape(k, a, b).transpose(1, 0, 2)
         return matrix.astype(np.float32, order="C").reshape(self.axes)
 
-    def summed(self, matrix: Any, factor: float) -> Any:
+    def summed(self, matrix: Any, square: Any) -> Any:
         """The sums times a factor, repeated."""
-        square = repeated(self.count, factor, _WIDE)
         return matrix.dot(square) if self.axis else square.dot(matrix)
 
     def along(self, matrix: Any) -> Any:
@@ -309,12 +311,11 @@ class Few:
 
     def apart(self, values: Any) -> tuple[Any, Any, Any]:
         """The means, the distances from them, and the variances."""
-        count = self.count
-        mean = self.summed(apart := self.matrix(values), 1)
+        mean = self.summed(apart := self.matrix(values), self.once)
         # by a quotient, which is exact where all numbers are equal
-        mean /= count
+        mean /= self.count
         apart -= mean
-        return mean, apart, self.summed(apart * apart, 1 / count)
+        return mean, apart, self.summed(apart * apart, self.share)
 
     def moments(self, values: Any, eps: float) -> Any:
         """Return the moments, as `moments_of` does."""
@@ -336,11 +337,14 @@ class Few:
         """``(g - mean(g) - y * mean(g * y)) / spread`` for standardised values y."""
         standard, spread = self.standard(values, eps)
         result = self.matrix(g)
-        along = self.summed(result * standard, 1 / self.count)
+        along = self.summed(result * standard, self.share)
         along *= standard
-        along += self.summed(result, 1 / self.count)
+        along += self.summed(result, self.share)
         result -= along
         return self.array(_quotient(result, spread, eps))
+
+
+few_of = functools.lru_cache(maxsize=128)(Few)
 
 
 # -- standardised values --------------------------------------------------------------------------
@@ -397,9 +401,14 @@ def _affine(self: Any, weight: Any, bias: Any, shaped: Any) -> Any:
 def _standard(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
     """``(self - mean) * scale * weight + bias``, with a number for each mean, or for all."""
     if are_few(self, self.shape):
-        few = Few(self.shape)
+        few = few_of(self.shape)
         return _affine(few.array(few.standard(self, eps)[0]), weight, bias, _column)
-    mean, var, scale = known if known.size else moments_of(self, eps)
+    return _moved(self, known if known.size else moments_of(self, eps), weight, bias, eps)
+
+
+def _moved(self: Any, known: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """`_standard` by known moments, which need not be those of the rows alone."""
+    mean, var, scale = known
     with degenerate(eps):
         factor = scale if _is(weight, 1) else scale * weight
         steps: list[tuple[Any, Any]] = [(np.subtract, mean), (np.multiply, factor)]
@@ -431,7 +440,7 @@ def layer_norm(self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: fl
     """`standardise` along the last dimensions, times weights, plus biases of their shape."""
     axes = three_axes(self.shape, dim)
     if are_few(self, axes):
-        few = Few(axes)
+        few = few_of(axes)
         result = few.array(few.standard(self, eps)[0])
         return _affine(result, weight, bias, _row).reshape(self.shape)
     values = np.ascontiguousarray(self).reshape(axes)
@@ -456,7 +465,7 @@ def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: 
     n, channels = self.shape[:2]
     axes = 1, n * groups, self.size // (n * groups)
     if are_few(self, axes):
-        few = Few(axes)
+        few = few_of(axes)
         result = few.array(few.standard(self, eps)[0]).reshape(n, channels, -1)
         return _affine(result, weight, bias, _column).reshape(self.shape)
     if not known.size:
@@ -465,7 +474,7 @@ def group_norm(self: Any, weight: Any, bias: Any, known: Any, groups: int, eps: 
     if channels != groups:
         known = known.repeat(channels // groups, axis=1)
     weight, bias = (np.concatenate([v] * n) if v.ndim else v for v in (weight, bias))
-    return _standard(values, known, weight, bias, eps).reshape(self.shape)
+    return _moved(values, known, weight, bias, eps).reshape(self.shape)
 
 
 @computed_wide

@@ -9,13 +9,13 @@ import numpy as np
 
 from wengert.kernels.normalisation import (
     FEW,
-    Few,
     applied,
     are_few,
     are_near,
     computed_wide,
     degenerate,
     dots_of,
+    few_of,
     lengthened,
     moments_of,
     parts_of,
@@ -48,7 +48,7 @@ def _standard_of_few(self: Any, known: Any, eps: float) -> tuple[Any, Any]:
 def _slope_of_few(self: Any, values: Any, known: Any, eps: float, factor: Any) -> Any:
     """``(self - mean(self) - y * mean(self * y)) * scale * factor`` for standardised values y."""
     if are_few(self, self.shape) and are_few(values, self.shape):
-        result = Few(self.shape).slope(self, values, eps)
+        result = few_of(self.shape).slope(self, values, eps)
         if factor is not None and (factor.ndim or factor != 1):
             result *= factor[:, None] if factor.ndim else factor
         return result
@@ -184,7 +184,7 @@ def standardised_sum(self: Any, input: Any, known: Any, dim: Dims, eps: float, o
         sizes = {"across": input.shape[dim[0] :], "within": axes[1:2], "last": input.shape[:2]}
         return np.zeros(sizes[over], self.dtype)
     if are_few(self, axes) and are_few(input, axes):
-        few = Few(axes)
+        few = few_of(axes)
         products = few.matrix(self)
         products *= few.standard(input, eps)[0]
         if over == "within":

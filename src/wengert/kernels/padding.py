@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from wengert.kernels.protocols import empty, full, zeros
@@ -11,16 +12,14 @@ Pads = tuple[tuple[int, int], ...]
 
 def constant_pad(self: Any, pads: Pads, value: Any) -> Any:
     """Self with `value` before and after it in each dimension; negative widths cut."""
-    shape = tuple(n + before + after for n, (before, after) in zip(self.shape, pads, strict=True))
+    shape = tuple([n + sum(pad) for n, pad in zip(self.shape, pads, strict=True)])
     result = full(self, shape, value, self.dtype)
-    inner, own = [], []
-    for n, (before, after) in zip(self.shape, pads, strict=True):
-        inner.append(slice(max(before, 0), max(before, 0) + n + min(before, 0) + min(after, 0)))
-        own.append(slice(max(-before, 0), n - max(-after, 0)))
-    result[tuple(inner)] = self[tuple(own)]
+    spans = [_span(n, *pad) for n, pad in zip(self.shape, pads, strict=True)]
+    result[tuple([inner for _, inner in spans])] = self[tuple([own for own, _ in spans])]
     return result
 
 
+@lru_cache(maxsize=256)
 def _span(n: int, before: int, after: int) -> tuple[slice, slice]:
     """Return the slices of the kept positions, in the input and in the padded result."""
     length = max(n + min(before, 0) + min(after, 0), 0)
@@ -28,6 +27,7 @@ def _span(n: int, before: int, after: int) -> tuple[slice, slice]:
     return slice(first, first + length), slice(start, start + length)
 
 
+@lru_cache(maxsize=256)
 def _frames(size: int, before: int, after: int, mode: str) -> list[tuple[slice, slice]]:
     """The parts of a frame along a dimension of `size` positions, and what each of them repeats.
 

@@ -114,7 +114,7 @@ def _largest_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
 
 def _found_of_few(x: Any, dims: int, table: Any, shape: Shape) -> Any:
     """Like `_found`, but None if there are NaNs, of which the last would be needed."""
-    if x.dtype.kind == "f" and np.isnan(x).any():
+    if x.dtype.kind == "f" and np.count_nonzero(np.isnan(x)):
         return None
     code = _each(x, dims, table).argmax(2)
     code += np.arange(0, table.size, table.shape[1])
@@ -171,7 +171,7 @@ def _codes(x: Any, plan: Windows, dtype: Any, missing: bool) -> Any:
         span *= count
     if code is None:
         return np.zeros(x.shape, dtype)
-    if not missing and x.dtype.kind == "f" and np.isnan(x).any():
+    if not missing and x.dtype.kind == "f" and np.count_nonzero(np.isnan(x)):
         return None
     return code
 
@@ -272,7 +272,7 @@ def adaptive_max_pool_indices(self: Any, output_size: Shape) -> Any:
         places = _found_of_few(self, dims, bin_table(sizes, output_size), output_size)
         if places is not None:
             return places
-    if math.prod(output_size) <= _FEW_BINS and not (self != self).any():
+    if math.prod(output_size) <= _FEW_BINS and not np.count_nonzero(self != self):
         return _found_bin_by_bin(self, plan)
     return by_blocks(lambda x: _found_in_bins(x, plan), self, dims, output_size, np.int64)
 

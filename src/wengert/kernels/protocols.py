@@ -10,6 +10,7 @@ with an array as the first argument whose library is meant.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,20 @@ def beside(like: Any, table: Any) -> Any:
     return table if is_numpys(like) else np.asarray(table, like=like)
 
 
+@lru_cache(maxsize=256)
+def _numbers(char: str, *values: float) -> tuple[Any, ...]:
+    made = [np.array(value, char) for value in values]
+    for array in made:
+        array.flags.writeable = False
+    return tuple(made)
+
+
+def numbers(like: Any, *values: float) -> tuple[Any, ...]:
+    """Constants, as arrays where `like` is one of floats: NumPy takes half the time with them."""
+    char = like.dtype.char
+    return _numbers(char, *values) if char in "fd" and like.__class__ is np.ndarray else values
+
+
 # -- arrays of what may be a number ---------------------------------------------------------------
 
 
@@ -83,6 +98,12 @@ def copied(self: Any, order: Any = "K", dtype: Any = None) -> Any:
     if is_numpys(self):
         return np.array(self, dtype, copy=True, order=order)
     return np.array(self, dtype, copy=True, order=order, like=self)
+
+
+def all_finite(self: Any) -> bool:
+    """Whether no element is infinite or NaN."""
+    # counting takes a quarter of the time of `all`
+    return bool(np.count_nonzero(np.isfinite(self)) == self.size)
 
 
 # -- reductions ------------------------------------------------------------------------------------

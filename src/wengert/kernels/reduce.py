@@ -15,13 +15,13 @@ import numpy as np
 
 from wengert.kernels import protocols
 from wengert.kernels.protocols import arange, largest, ones, smallest, zeros
+from wengert.kernels.shape import unsqueeze
 from wengert.kernels.sums import sums
 
 Dims = tuple[int, ...]
 
 # NumPy's annotations of `reduce` have no form for a `keepdims` that is not a literal
 _product: Any = np.multiply.reduce
-_greatest: Any = np.maximum.reduce
 
 
 def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -42,7 +42,7 @@ def widened(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 def extent(self: Any, dim: Dims) -> int:
     """The number of elements that are combined into one."""
-    return math.prod([self.shape[i] for i in dim])
+    return self.shape[dim[0]] if len(dim) == 1 else math.prod([self.shape[i] for i in dim])
 
 
 # -- sums and products --------------------------------------------------------------------------
@@ -169,8 +169,9 @@ def are_within(positions: Any, size: int) -> bool:
     unsigned = _UNSIGNED.get(positions.dtype) if positions.__class__ is np.ndarray else None
     if unsigned is None:
         return not (positions.min() < 0 or positions.max() >= size)
-    # negative numbers are larger than any size
-    return bool(_greatest(positions.view(unsigned), None) < size)
+    # negative numbers are larger than any size; the largest of few is found sooner by its place
+    positions = positions.view(unsigned)
+    return bool(positions.item(positions.argmax()) < size)
 
 
 def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
@@ -180,7 +181,7 @@ def pick(self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     if keepdim:
         indices = indices.squeeze(dim)
     picked = self[along(indices, dim)]
-    return np.expand_dims(picked, dim) if keepdim else picked
+    return unsqueeze(picked, dim) if keepdim else picked
 
 
 def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
@@ -188,7 +189,7 @@ def at_index(indices: Any, dim: int, shape: Dims, keepdim: bool) -> Any:
     if not shape:
         return ones(indices, (), np.bool_)
     if not keepdim:
-        indices = np.expand_dims(indices, dim)
+        indices = unsqueeze(indices, dim)
     sizes = [-1 if i == dim else 1 for i in range(len(shape))]
     places = arange(indices, shape[dim]).reshape(sizes)
     return places == indices

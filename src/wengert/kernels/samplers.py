@@ -222,12 +222,13 @@ def _gamma(draws: _Draws, power: float, d: float) -> float:
 
 def dirichlet(stream: Stream, alpha: Any) -> Any:
     """Dirichlet numbers along the last dimension: gamma numbers over their sum."""
-    kind = alpha.dtype.type
+    kind, least = alpha.dtype.type, np.finfo(alpha.dtype).tiny
     found = gamma(stream, alpha.reshape(-1).astype(np.float64)).reshape(alpha.shape)
+    # those of small concentrations underflow, and the sum of zeros is no divisor
+    found = np.maximum(found, least)
     with np.errstate(invalid="ignore"):
         found = (found / found.sum(-1, keepdims=True)).astype(alpha.dtype)
-    info = np.finfo(alpha.dtype)
-    return np.clip(found, info.tiny, np.nextafter(kind(1), kind(0)))
+    return np.clip(found, least, np.nextafter(kind(1), kind(0)))
 
 
 # -- counts ----------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.reduce import widened
+from wengert.kernels.reduce import places_of, widened
 from wengert.kernels.sums import running_sums
 
 _TURN = 2 * math.pi
@@ -76,9 +76,9 @@ def _extremes(ufunc: Any, self: Any, dim: int) -> Any:
     if self.dtype.kind == "f" and self.size:
         # what follows a NaN is NaN
         last = values[(slice(None),) * dim + (-1,)]
-        if (last != last).any():
+        if np.count_nonzero(last != last):
             new |= self != self
-    positions = np.arange(self.shape[dim]).reshape((-1,) + (1,) * (self.ndim - dim - 1))
+    positions = places_of(self, self.shape)[dim]
     # not by np.where, which stops at each turn that the processor did not expect
     found = new * positions
     return np.maximum.accumulate(found, axis=dim, out=found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -38,18 +37,16 @@ def _values(src: Any, index: Any) -> Any:
     return src.reshape(-1)
 
 
-def _combining(reduce: str) -> np.ufunc:
-    """Return the ufunc that combines two values."""
-    match reduce:
-        case "sum" | "mean":
-            return np.add
-        case "prod":
-            return np.multiply
-        case "amax":
-            return np.maximum
-        case "amin":
-            return np.minimum
-    raise ValueError(f"no way to combine values is called {reduce}")
+_COMBINING: dict[str, np.ufunc] = {
+    "sum": np.add,
+    "mean": np.add,
+    "prod": np.multiply,
+    "amax": np.maximum,
+    "amin": np.minimum,
+}
+
+# NumPy takes a NaN among extremes for an invalid value here, though not elsewhere
+_extreme = np.errstate(invalid="ignore")(np.ufunc.at)
 
 
 def _nothing(dtype: Any, reduce: str) -> Any:
@@ -89,9 +86,7 @@ def _combined(self: Any, places: Any, values: Any, reduce: str, include_self: bo
     flat = result.reshape(-1)
     if not include_self:
         flat[places] = _nothing(self.dtype, reduce)
-    # NumPy takes a NaN among extremes for an invalid value here, though not elsewhere
-    with np.errstate(invalid="ignore") if reduce[0] == "a" else nullcontext():
-        _combining(reduce).at(flat, places, values)
+    (_extreme if reduce[0] == "a" else np.ufunc.at)(_COMBINING[reduce], flat, places, values)
     if reduce == "mean":
         count = np.bincount(places, minlength=flat.size)
         if include_self:
@@ -108,7 +103,7 @@ def scatter_others(self: Any, index: Any, src: Any, dim: int, include_self: bool
     values = _values(src, index)
     places = _places(index, index.shape, self.shape, dim)
     is_zero = values == 0
-    has_zeros = is_zero.any()
+    has_zeros = np.count_nonzero(is_zero)
     if has_zeros:
         values = np.where(is_zero, 1, values)
     product = self.reshape(-1).copy()

@@ -22,7 +22,7 @@ def searchsorted(sorted_sequence: Any, self: Any, right: bool) -> Any:
     missing = False
     if sorted_sequence.dtype.kind == "f" and size:
         last = sorted_sequence[..., -1]
-        missing = bool((last != last).any())
+        missing = bool(np.count_nonzero(last != last))
     if sorted_sequence.ndim == 1:
         found: Any = sorted_sequence.searchsorted(self, side)
     else:
@@ -68,6 +68,9 @@ def _bisected(rows: Any, values: Any, right: bool) -> Any:
 
 def isin(elements: Any, test_elements: Any, invert: bool) -> Any:
     """Whether each element is among others."""
+    if elements.__class__ is np.ndarray and elements.size * test_elements.size <= _SMALL:
+        found = np.logical_or.reduce(elements[..., None] == test_elements.reshape(-1), -1)
+        return ~found if invert else found
     return np.isin(elements, test_elements, invert=invert)
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.protocols import is_numpys, zeros
+from wengert.kernels.protocols import copied, is_numpys, zeros
 
 Shape = tuple[int, ...]
 _ALL = slice(None)
+_BACK = slice(None, None, -1)
 # the classes of most cotangents, for what goes backwards through every ``x[i]``
 _PLAIN = frozenset({np.ndarray, np.float64, np.float32})
 
@@ -110,6 +111,8 @@ def diag_embed(self: Any, offset: int, dim1: int, dim2: int) -> Any:
     size = self.shape[-1] + abs(offset)
     result = zeros(self, (*self.shape[:-1], size, size), self.dtype)
     diagonal(result, offset, -2, -1)[...] = self
+    if (dim1, dim2) == (self.ndim - 1, self.ndim):
+        return result
     return np.moveaxis(result, (-2, -1), (dim1, dim2))
 
 
@@ -131,17 +134,26 @@ def split(self: Any, sizes: Shape, dim: int) -> tuple[Any, ...]:
 
 def contiguous(self: Any) -> Any:
     """A copy in C order."""
-    return np.copy(self, order="C")
+    return copied(self, "C")
 
 
 def flip(self: Any, dims: Shape) -> Any:
     """The dimensions in reverse order, as a copy."""
-    return np.flip(self, dims).copy()
+    return self[tuple([_BACK if d in dims else _ALL for d in range(self.ndim)])].copy()
 
 
 def roll(self: Any, shifts: Shape, dims: Shape) -> Any:
     """The elements moved along dimensions, or, without any, in C order."""
-    return np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])
+    if not dims or not self.size or (len(dims) > 1 and self.size > _FEW):
+        return np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])
+    for by, dim in zip(shifts, dims, strict=True):
+        lead, n = (_ALL,) * dim, self.shape[dim]
+        by %= n
+        result = np.empty_like(self)
+        result[(*lead, slice(by, None))] = self[(*lead, slice(n - by))]
+        result[(*lead, slice(by))] = self[(*lead, slice(n - by, None))]
+        self = result
+    return self
 
 
 def repeat(self: Any, repeats: Shape) -> Any:

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from wengert.kernels.protocols import arange, contiguous, is_numpys, zeros
+from wengert.kernels.protocols import largest as greatest
 from wengert.kernels.reduce import places_of
+from wengert.kernels.shape import unsqueeze
 
 Shape = tuple[int, ...]
 
@@ -50,7 +52,7 @@ def _ascending(self: Any, dim: int) -> Any:
     short = dtype.itemsize <= 2 and dtype.kind != "f"
     if self.size <= _SMALL or short or not is_numpys(self):
         # integers of one or two bytes are sorted by counting
-        return np.argsort(self, dim, kind="stable").astype(np.int64, copy=False)
+        return self.argsort(dim, kind="stable").astype(np.int64, copy=False)
     rows = _rows(self, dim)
     found = _packed(rows) if dtype.kind in "iu" else None
     if found is None:
@@ -107,9 +109,9 @@ def _quick(rows: Any) -> Any:
     if rows.dtype.kind == "f":
         # NaNs are at the end, and equal to each other here
         both = values[..., :-1] != values[..., :-1]
-        if both[..., -1:].any():
+        if np.count_nonzero(both[..., -1:]):
             equal |= both
-    if not equal.any():
+    if not np.count_nonzero(equal):
         return found
     groups = np.zeros(found.shape, np.int64)
     np.cumsum(~equal, -1, out=groups[..., 1:])
@@ -148,10 +150,10 @@ def _one_by_one(self: Any, k: int, dim: int, largest: bool) -> Any:
     found: list[Any] = []
     seek, gone = (np.argmax, -np.inf) if largest else (np.argmin, np.inf)
     for i in range(k):
-        place = np.expand_dims(seek(self, dim), dim)
+        place = unsqueeze(seek(self, dim), dim)
         values = np.take_along_axis(self, place, dim)
         # a NaN is the largest element, but an extreme of either kind to NumPy
-        if (values == gone).any() or (not largest and np.isnan(values).any()):
+        if np.count_nonzero(values == gone) or (not largest and np.count_nonzero(np.isnan(values))):
             return None
         found.append(place)
         if i + 1 < k:
@@ -188,9 +190,8 @@ def taken(self: Any, indices: Any, dim: int) -> Any:
     if self.ndim == 1:
         return self.take(indices)
     if indices.size <= _INDEXED and indices.__class__ is np.ndarray:
-        found = indices if indices.ndim == self.ndim else np.expand_dims(indices, dim)
-        around = places_of(found, found.shape)
-        return self[(*around[:dim], found, *around[dim + 1 :])].reshape(indices.shape)
+        around = places_of(indices, indices.shape)
+        return self[(*around[:dim], indices, *around[dim + (indices.ndim == self.ndim) :])]
     places = _places(indices, self.shape, dim)
     return self.reshape(-1).take(places).reshape(indices.shape)
 
@@ -215,7 +216,7 @@ def placed(self: Any, indices: Any, shape: Shape, dim: int) -> Any:
 
 
 def _kept(found: Any, dim: int, keepdim: bool) -> Any:
-    return np.expand_dims(found, dim) if keepdim else found
+    return unsqueeze(found, dim) if keepdim else found
 
 
 def _at_rank(rows: Any, values: Any, rank: Any) -> Any:
@@ -229,7 +230,7 @@ def _at_rank(rows: Any, values: Any, rank: Any) -> Any:
     smaller = np.count_nonzero(rows < sought, -1)
     if rows.dtype.kind == "f":
         missing = values != values
-        if missing.any():
+        if np.count_nonzero(missing):
             nan = rows != rows
             equal |= nan & missing[..., None]
             smaller = np.where(missing, np.count_nonzero(~nan, -1), smaller)
@@ -251,7 +252,7 @@ def kth(self: Any, k: int, dim: int, keepdim: bool) -> Any:
 
 def _kth(rows: Any, k: int) -> Any:
     if rows.size <= _SMALL:
-        return np.argsort(rows, -1, kind="stable")[..., k]
+        return rows.argsort(-1, kind="stable")[..., k]
     return _at_rank(rows, np.partition(rows, k, -1)[..., k], k)
 
 
@@ -271,9 +272,9 @@ def _broken(rows: Any) -> Any:
     """Return a mask of the rows with a NaN; None if there is none."""
     if rows.dtype.kind != "f" or not rows.size:
         return None
-    largest = rows.max(-1)
+    largest = greatest(rows, -1)
     missing = largest != largest
-    return missing if missing.any() else None
+    return missing if np.count_nonzero(missing) else None
 
 
 def nanmedian_dim(self: Any, dim: int, keepdim: bool) -> Any:
@@ -295,7 +296,7 @@ def median(self: Any) -> Any:
     kind = self.dtype.kind
     if not flat.size:
         return self.dtype.type(np.nan if kind == "f" else np.iinfo(self.dtype).min)
-    if kind == "f" and np.isnan(flat.max()):
+    if kind == "f" and np.isnan(greatest(flat)):
         return self.dtype.type(np.nan)
     return _middle(flat)
 
@@ -308,7 +309,9 @@ def nanmedian(self: Any) -> Any:
 
 def _middle(flat: Any) -> Any:
     k = (flat.size - 1) // 2
-    return np.partition(flat, k)[k]
+    flat = flat.copy()
+    flat.partition(k)
+    return flat[k]
 
 
 def mode(self: Any, dim: int, keepdim: bool) -> Any:

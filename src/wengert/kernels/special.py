@@ -125,7 +125,7 @@ def _outer(y: Any) -> Any:
     """erfc of what is above _SMALL."""
     y = np.minimum(y, _ZERO)
     far = y > _LARGE
-    if not far.any():
+    if not np.count_nonzero(far):
         return ratio(y, _SHOULDER) * _gaussian(y)
     result = np.empty_like(y)
     near = ~far
@@ -173,7 +173,7 @@ def _apply(
         else:
             # SciPy's loses digits where erfc vanishes
             far = self > _ACCURATE
-            if name == "erfc" and far.any():
+            if name == "erfc" and np.count_nonzero(far):
                 result[far] = _outer(np.asarray(self[far], np.float64))
             return result
     x = np.ascontiguousarray(self, dtype=np.float64).ravel()

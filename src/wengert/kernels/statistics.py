@@ -9,11 +9,11 @@ import numpy as np
 from wengert.kernels.sums import sums
 
 
+# invalid: infinities of both signs
+@np.errstate(invalid="ignore")
 def nansum(self: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
     """The sums along dimensions, in which a NaN counts as 0."""
-    # invalid: infinities of both signs
-    with np.errstate(invalid="ignore"):
-        total = sums(self, dim, keepdim)
-        if (total != total).any():
-            total = sums(np.where(self == self, self, 0), dim, keepdim)
+    total = sums(self, dim, keepdim)
+    if np.count_nonzero(total != total):
+        total = sums(np.where(self == self, self, 0), dim, keepdim)
     return total

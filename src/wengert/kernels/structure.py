@@ -7,6 +7,8 @@ from typing import Any
 from wengert.kernels.protocols import empty, zeros
 
 Shape = tuple[int, ...]
+_FEW = 1 << 12
+"""So few elements are copied sooner at once than a plane at a time."""
 
 
 def _corners(shapes: tuple[Shape, ...]) -> list[tuple[slice, slice]]:
@@ -46,7 +48,11 @@ def pixel_shuffle(self: Any, upscale_factor: int) -> Any:
     r = upscale_factor
     *batch, channels, high, wide = self.shape
     split = self.reshape(*batch, channels // (r * r), r, r, high, wide)
-    result = empty(self, (*batch, channels // (r * r), high * r, wide * r), self.dtype)
+    shape = (*batch, channels // (r * r), high * r, wide * r)
+    if self.size <= _FEW:
+        n = len(batch)
+        return split.transpose(*range(n + 1), n + 3, n + 1, n + 4, n + 2).copy().reshape(shape)
+    result = empty(self, shape, self.dtype)
     # a plane at a time, since elements that are written in order are read far apart
     for i in range(r):
         for j in range(r):

@@ -265,7 +265,8 @@ def as_product(x: Any, shape: Shape) -> bool:
     It is so if there is little to do, and no element that times 0 would not be 0.
     """
     small = x.size * math.prod(shape) <= _PRODUCT and x.dtype.kind == "f" and x.size > 0
-    return small and x.dtype.itemsize > 2 and bool(np.isfinite(x).all())
+    # squares that are too large mean no more than that it is computed otherwise
+    return small and x.dtype.itemsize > 2 and math.isfinite(np.vdot(x, x))
 
 
 def product(x: Any, dims: int, matrix: Any, shape: Shape) -> Any:

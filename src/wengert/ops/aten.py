@@ -33,7 +33,22 @@ class OpOverloadPacket:
         return f"aten.{self._name}"
 
 
+_NAMES = (
+    "_assert_async _assert_scalar _assert_tensor_metadata _conj _embedding_bag _fft_c2c "
+    "_grouped_mm _is_all_true _local_scalar_dense _pin_memory "
+    "_scaled_dot_product_cudnn_attention _scaled_dot_product_cudnn_attention_backward "
+    "_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_backward "
+    "_sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view _upsample_bilinear2d_aa "
+    "convolution detach empty_permuted fill_diagonal index_put scaled_dot_product_attention "
+    "sym_constrain_range_for_size sym_size to"
+)
+_UNDERLYING = frozenset(_NAMES.split())
+"""Operations that PyTorch's functions are made of, which contexts and tables of packages name."""
+
+
 def __getattr__(name: str) -> OpOverloadPacket:
-    if name not in TABLE and name not in EXPORTS["wengert"]:
+    plain = name.rstrip("_")
+    known = any(plain in names for names in (TABLE, EXPORTS["wengert"], _UNDERLYING))
+    if not known and not name.startswith("_foreach_"):
         raise AttributeError(f"there is no operation {name!r}")
     return OpOverloadPacket(name)

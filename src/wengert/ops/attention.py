@@ -28,6 +28,7 @@ from wengert.ops.shape import reshape
 from wengert.ops.strided import in_shape
 from wengert.prims import numbers as _records
 from wengert.tape.base import new_tensor
+from wengert.tape.masked import hides
 from wengert.tape.modes import mixes_dtypes
 from wengert.tape.operands import cast
 from wengert.tape.record import T
@@ -100,7 +101,7 @@ def scaled_dot_product_attention(
             f"{dtype_name(q._payload)} key.dtype: {dtype_name(k._payload)} and value.dtype: "
             f"{dtype_name(v._payload)} instead."
         )
-    if min(t._payload.ndim for t in (q, k, v)) < 2:
+    if q._payload.ndim < 2 or k._payload.ndim < 2 or v._payload.ndim < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got "
             f"query.dim: {q._payload.ndim}, key.dim: {k._payload.ndim} and "
@@ -120,15 +121,18 @@ def scaled_dot_product_attention(
         q, k, v = (cast(t, np.dtype(np.float32)) for t in (q, k, v))
     lead = q._payload.shape[:-2]
     together = attn_mask is None and k._payload.shape[:-2] == lead and v._payload.shape[:-2] == lead
-    if together and len(lead) > 1:
-        # one list of matrices, for which there is less to be said
-        q, k, v = (in_shape(t, (math.prod(lead), *t._payload.shape[-2:])) for t in (q, k, v))
     multiply = bmm if together and lead else matmul
     factor = number(scale, op, "scale")
     if factor is None:
         factor = 1 / math.sqrt(max(q._payload.shape[-1], 1))
+    q = T.mul_scalar(q, other=factor)
+    if together and len(lead) > 1:
+        # one list of matrices, for which there is less to be said
+        count = math.prod(lead)
+        q = T.unsafe_view(q, shape=(count, *q._payload.shape[-2:]))
+        k, v = (in_shape(t, (count, *t._payload.shape[-2:])) for t in (k, v))
     last = k._payload.ndim - 1
-    scores = multiply(T.mul_scalar(q, other=factor), T.transpose(k, dim0=last - 1, dim1=last))
+    scores = multiply(q, T.transpose(k, dim0=last - 1, dim1=last))
     hidden = None
     if is_causal:
         rows, columns = scores._payload.shape[-2:]
@@ -150,7 +154,8 @@ def scaled_dot_product_attention(
     if hidden is None:
         weights = softmax(scores, -1)
     else:
-        weights = softmax(masked_fill(scores, hidden, -math.inf), -1)
+        filled = T.masked_fill(scores, hidden, value=-math.inf)
+        weights = softmax(hides(filled, scores), -1)
         # each row of a causal mask shows its first column
         blind = None if is_causal else T.all(hidden, dim=(hidden._payload.ndim - 1,), keepdim=True)
         if blind is not None and blind._payload.any():

@@ -65,7 +65,7 @@ def one_dim(dim: Any, ndim: int, name: str) -> int:
     """A single dim, counted from the front."""
     if dim.__class__ is int and 0 <= dim < ndim:
         return dim
-    if not hasattr(dim, "__index__"):
+    if dim.__class__ is not int and not hasattr(dim, "__index__"):
         raise _refuse(name, dim, "int")
     return normal_dim(dim, ndim)
 

@@ -16,6 +16,7 @@ from wengert.base.sections import fill_sections
 from wengert.ops.coerce import number, operand
 from wengert.ops.losses import reduced, reduction_of
 from wengert.ops.neural import log_softmax
+from wengert.ops.normalisation_arguments import ONE
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
 
@@ -78,7 +79,7 @@ def _nll(input: Any, target: Any, weight: Any, reduction: str, ignore_index: int
     _check_classes(x, target._payload, None if weight is None else weight._payload)
     if weight is None:
         # a weight without dimensions is that of every class
-        weight = new_tensor(x.dtype.type(1))
+        weight = ONE[x.dtype] if x.dtype in ONE else new_tensor(x.dtype.type(1))
     record = T.nll_loss if x.ndim <= 2 else T.nll_loss2d
     return record(input, target, weight, reduction=reduction, ignore_index=ignore_index)
 

@@ -20,6 +20,9 @@ NOT_A_NUMBER = (
     "would be lost: pass x.item(), or write the operation with others that take tensors"
 )
 
+_PLAIN = frozenset({float, int})
+"""The classes of most numbers, which are what they are."""
+
 
 def operand(value: Any, op: str, arg: str = "input", position: int = 1) -> Any:
     """`value` as a tensor, if it is one or an array; anything else is an error that names `op`."""
@@ -80,6 +83,8 @@ def plain(value: Any) -> Any:
 
 def number(value: Any, op: str, arg: str) -> Any:
     """`value` as a number: one, or a tensor without dimensions that requires no gradient."""
+    if value.__class__ in _PLAIN:
+        return value
     if not isinstance(value, TensorBase):
         return plain(value)
     tensor: Any = value
@@ -93,6 +98,8 @@ def number(value: Any, op: str, arg: str) -> Any:
 
 def real_number(value: Any, x: TensorBase, op: str, arg: str) -> Any:
     """`value` as a number of an operation on `x`: a real one, unless `x` is complex."""
+    if value.__class__ in _PLAIN:
+        return value
     value = number(value, op, arg)
     if isinstance(value, complex | np.complexfloating) and x._payload.dtype.kind != "c":
         if value.imag:

@@ -96,8 +96,12 @@ def narrow(array: Any, target: np.dtype[Any]) -> Any:
     elif kind.kind == "c" and category(target) <= FLOATING and target.kind != "b":
         expected = "be interpreted as an integer" if target.kind in "iu" else "be made real"
         raise TypeError(f"must be real number, not complex: complex values cannot {expected}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        return array.astype(target)
+    return _cast(array, target)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _cast(array: Any, target: np.dtype[Any]) -> Any:
+    return array.astype(target)
 
 
 def _check_range(array: Any, target: np.dtype[Any]) -> None:

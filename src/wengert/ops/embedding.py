@@ -30,28 +30,35 @@ from wengert.tape.sparse import give_sparse
 REQUIRES = (_records,)
 
 
-def _row(padding_idx: int | None, count: int) -> int:
+def _row(padding_idx: int | None, count: int, error: Exception) -> int:
     """The row that gets no gradient, from the front; -1 for none."""
     if padding_idx is None:
         return -1
     # 0 may be given where there are no rows, as in PyTorch
     if padding_idx and not -count <= padding_idx < count:
-        raise AssertionError("Padding_idx must be within num_embeddings")
+        raise error
     return padding_idx % count if padding_idx else 0
+
+
+def _check_index(index: Any, name: str = "embedding_bag") -> None:
+    if index.dtype.kind not in "iu" or index.dtype.itemsize < 4:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {dtype_name(index)} instead (while checking arguments for {name})"
+        )
 
 
 def _checked(input: Any, weight: Any, name: str) -> tuple[Any, Any]:
     x, w = operand(input, name), operand(weight, name, "weight", 2)
-    if x._payload.dtype.kind not in "iu" or x._payload.dtype.itemsize < 4:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got {dtype_name(x._payload)} instead (while checking arguments for "
-            f"{name})"
-        )
+    _check_index(x._payload, name)
     if w._payload.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     count = w._payload.shape[0]
     if not are_within(x._payload, count):
+        if name == "embedding_bag":
+            raise RuntimeError(
+                f"{name}: Expected idx >= 0 && idx < num_embeddings: the table has {count} rows"
+            )
         raise IndexError(f"index out of range in self: the table has {count} rows")
     return x, w
 
@@ -114,7 +121,8 @@ def embedding(
     if not hasattr(weight, "_payload") and hasattr(input, "_payload"):
         operand(weight, "embedding", "weight", 2)
     x, w = _checked(input, weight, "embedding")
-    row = _row(padding_idx, w._payload.shape[0])
+    outside = AssertionError("Padding_idx must be within num_embeddings")
+    row = _row(padding_idx, w._payload.shape[0], outside)
     if max_norm is not None and x._payload.size:
         _shorten(w, x._payload, max_norm, norm_type)
     return _rows(w, x, row, bool(scale_grad_by_freq), sparse)
@@ -171,7 +179,7 @@ def embedding_bag(
 
     Raises
     ------
-    IndexError: If there is no such row.
+    RuntimeError: If there is no such row, or `offsets` or dtypes do not fit.
     ValueError: If shapes or options do not fit together.
 
     Examples
@@ -200,12 +208,34 @@ def embedding_bag(
                 "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                 f"supported for mode='sum' (got mode='{mode}')."
             )
-    starts = _starts(x._payload, offsets, include_last_offset)
-    row = _row(padding_idx, w._payload.shape[0])
+        if factors._payload.dtype != w._payload.dtype:
+            raise RuntimeError(
+                "Expected tensor for argument #1 'weight' to have the same type as tensor for "
+                f"argument #1 'per_sample_weights'; but {dtype_name(w._payload)} does not equal "
+                f"{dtype_name(factors._payload)} (while checking arguments for embedding_bag)"
+            )
+    starts = _starts(x._payload, offsets)
+    count = w._payload.shape[0]
+    outside = RuntimeError(
+        f"padding_idx must be within the number of embeddings, {-count} through {count - 1}, but "
+        f"got {padding_idx}"
+    )
+    row = _row(padding_idx, count, outside)
+    if include_last_offset and x._payload.ndim == 1:
+        if not len(starts):
+            raise RuntimeError("include_last_offset: number of offset should be at least 1")
+        end, starts = starts[-1], starts[:-1]
+        # PyTorch's last maximum goes on to the end
+        if end < x._payload.size and not largest:
+            x = x[:end]
+            factors = None if factors is None else factors[:end]
     places = x._payload.reshape(-1)
     if max_norm is not None and places.size:
         _shorten(w, places, max_norm, norm_type)
-    bags = np.repeat(np.arange(len(starts)), np.diff([*starts, places.size]))
+    lengths = np.diff([*starts, places.size])
+    if (lengths < 0).any():
+        raise RuntimeError(f"offsets must not decrease, but got {starts.tolist()}")
+    bags = np.repeat(np.arange(len(starts)), lengths)
     real = None
     if isinstance(places, Lifted):
         # elements of a batch may have their padding elsewhere: it stays, but counts for nothing
@@ -244,7 +274,7 @@ def _totals(rows: Any, owners: Any, counts: Any) -> Any:
     return index_add(zeros, 0, new_tensor(owners), rows)
 
 
-def _starts(places: Any, offsets: Any, include_last_offset: bool) -> Any:
+def _starts(places: Any, offsets: Any) -> Any:
     if places.ndim == 2:
         if offsets is not None:
             raise ValueError(
@@ -259,19 +289,20 @@ def _starts(places: Any, offsets: Any, include_last_offset: bool) -> Any:
     if offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
     starts = operand(offsets, "embedding_bag", "offsets")._payload
+    _check_index(starts)
     if starts.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor")
     if starts.size and starts[0] != 0:
-        raise ValueError(
+        raise RuntimeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
             f"position 0. However, got {starts[0]}"
         )
     if starts.size and starts[-1] > places.size:
-        raise ValueError(
-            f"offsets[-1] can not be greater than input's length({places.size}), but got "
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {places.size} but got "
             f"offsets[-1] of {starts[-1]}"
         )
-    return starts[:-1] if include_last_offset else starts
+    return starts
 
 
 def _largest(rows: Any, owners: Any, counts: Any) -> Any:

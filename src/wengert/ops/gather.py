@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import gt
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,12 @@ from wengert.tape.saved import unpack
 from wengert.tape.sparse import give_sparse
 
 REQUIRES = (_records,)
+_INTEGERS = (np.dtype(np.int64), np.dtype(np.int32))
 
 
 def _index_array(index: Any, op: str, kinds: str = "int32/int64") -> Any:
     value = operand(index, op, "index", 3)
-    if value._payload.dtype not in (np.dtype(np.int64), np.dtype(np.int32)):
+    if value._payload.dtype not in _INTEGERS:
         if not value._payload.size:
             return new_tensor(value._payload.astype(np.int64))
         raise RuntimeError(
@@ -198,9 +200,9 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None, *, out: Any
     axis = normal_dim(dim, len(own))
     rest = broadcast((*own[:axis], 1, *own[axis + 1 :]), (*places[:axis], 1, *places[axis + 1 :]))
     wide = T.expand(x, shape=(*rest[:axis], own[axis], *rest[axis + 1 :]))
-    index = T.expand(where, shape=(*rest[:axis], places[axis], *rest[axis + 1 :]))
-    values = index._payload
-    if values.size and values.min() < 0:
+    shape = (*rest[:axis], places[axis], *rest[axis + 1 :])
+    index = where if places == shape else T.expand(where, shape=shape)
+    if not are_within(index._payload, own[axis]):
         index = T.where(T.lt(index, 0), T.add(index, own[axis]), index)
     result = gather(wide, axis, index)
     return result if out is None else into(out, result, "take_along_dim")
@@ -232,7 +234,7 @@ def take(input: Any, index: Any, *, out: Any = None) -> Any:
     array, size = where._payload, x._payload.size
     if array.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {dtype_name(array)}")
-    if array.size and not (-size <= array.min() and array.max() < size):
+    if not are_within(array, size) and not (-size <= array.min() and array.max() < size):
         raise IndexError(f"out of range: tried to access an element beyond the {size} of self")
     result = T.take(x, where)
     return result if out is None else into(out, result, "take")
@@ -337,7 +339,7 @@ def source_of(x: Any, where: Any, src: Any, axis: int, op: str) -> Any:
             "Index tensor must have the same number of dimensions as src tensor, but has "
             f"{b.ndim}, not {a.ndim}"
         )
-    if any(m > n for m, n in zip(b.shape or (1,), a.shape or (1,), strict=True)):
+    if a.shape != b.shape and any(map(gt, b.shape or (1,), a.shape or (1,))):
         raise RuntimeError(
             f"Expected index {list(b.shape)} to be no larger than self {list(x._payload.shape)} "
             f"apart from dimension {axis} and to be no larger size than src {list(a.shape)}"

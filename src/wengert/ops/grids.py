@@ -96,10 +96,10 @@ def _warn(name: str) -> None:
 
 def _check(x: Any, points: Any, mode: str) -> None:
     shape, grid = x.shape, points.shape
-    given = f"but got input with sizes {list(shape)} and grid with sizes {list(grid)}"
     if not shape or not grid or shape[0] != grid[0]:
         raise RuntimeError(
-            f"grid_sampler(): expected grid and input to have same batch size, {given}"
+            "grid_sampler(): expected grid and input to have same batch size, but got input with "
+            f"sizes {list(shape)} and grid with sizes {list(grid)}"
         )
     if grid[-1] != len(shape) - 2:
         raise RuntimeError(
@@ -115,7 +115,7 @@ def _check(x: Any, points: Any, mode: str) -> None:
     if len(shape) not in (4, 5) or len(grid) != len(shape):
         raise RuntimeError(
             "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, "
-            f"{given}"
+            f"but got input with sizes {list(shape)} and grid with sizes {list(grid)}"
         )
     if len(shape) == 5 and mode == "bicubic":
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")

@@ -17,6 +17,7 @@ from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast
 from wengert.ops.coerce import operand
+from wengert.ops.normalisation_arguments import ONE, ZERO
 from wengert.ops.reduce import mean, sum
 from wengert.prims import neural as _records
 from wengert.tape.modes import mixes_dtypes
@@ -290,9 +291,10 @@ def kl_div(
         terms = T.mul(T.exp(target), T.sub(target, input))
     else:
         # 0 * log 0 is 0, and so must the derivative of the branch not taken be finite
-        some = T.ne(target, 0)
-        log = T.log(T.where(some, target, 1))
-        terms = T.sub(T.where(some, T.mul(target, log), 0), T.mul(target, input))
+        some, kind = T.ne(target, 0), target._payload.dtype
+        log = T.log(T.where(some, target, ONE.get(kind, 1)))
+        products = T.where(some, T.mul(target, log), ZERO.get(kind, 0))
+        terms = T.sub(products, T.mul(target, input))
     result = reduced(terms, reduction)
     size = input._payload.shape[0] if input._payload.ndim else 1
     return T.div(result, size) if batch else result

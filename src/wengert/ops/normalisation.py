@@ -9,8 +9,10 @@ import numpy as np
 
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.kernels.normalisation import are_few
 from wengert.ops.coerce import dtype_name, number, operand
 from wengert.ops.normalisation_arguments import (
+    UNKNOWN,
     applied,
     check_count,
     check_dtypes,
@@ -205,12 +207,17 @@ def normalised_groups(x: Any, num_groups: int, weight: Any, bias: Any, eps: floa
     return _by_groups(x, weight, bias, int(num_groups), eps)[0]
 
 
-def _by_groups(x: Any, weight: Any, bias: Any, groups: int, eps: float) -> Any:
-    """The result, and the moments of the groups."""
+def _by_groups(
+    x: Any, weight: Any, bias: Any, groups: int, eps: float, needed: bool = False
+) -> Any:
+    """The result, and the moments of the groups: if they are `needed`, or for records to reuse."""
     shape = x._payload.shape
     n, size = shape[0] * groups, math.prod(shape[1:]) // max(groups, 1)
-    with no_grad():
-        known = T.moments(T.unsafe_view(widened(x), shape=(n, size)), dim=(1,), eps=eps)
+    if not needed and are_few(x._payload, (1, n, size)):
+        known = UNKNOWN
+    else:
+        with no_grad():
+            known = T.moments(T.unsafe_view(widened(x), shape=(n, size)), dim=(1,), eps=eps)
     return applied("group_norm", x, weight, bias, known, groups=groups, eps=eps), known
 
 
@@ -296,8 +303,9 @@ def normalised_instances(
     check_count(var, "running_var", channels)
     if not use_input_stats:
         return _with_statistics(x, weight, bias, mean, var, eps)
-    result, known = _by_groups(x, weight, bias, max(channels, 1), eps)
-    if mean is not None and x._payload.size:
+    needed = mean is not None and x._payload.size > 0
+    result, known = _by_groups(x, weight, bias, max(channels, 1), eps, needed)
+    if needed:
         parts = new_tensor(known._payload.reshape(3, n, channels))
         each = T.mean_dim(parts, dim=(1,), keepdim=False)._payload
         update(name, mean, var, each, math.prod(shape[2:]), momentum)

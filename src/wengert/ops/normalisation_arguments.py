@@ -31,7 +31,7 @@ _NOT_BATCHED = (
 SINGLE = np.dtype(np.float32)
 ONE = {dtype: new_tensor(dtype.type(1)) for dtype in (SINGLE, np.dtype(np.float64))}
 ZERO = {dtype: new_tensor(dtype.type(0)) for dtype in ONE}
-_UNKNOWN = new_tensor(np.empty((3, 0), SINGLE))
+UNKNOWN = new_tensor(np.empty((3, 0), SINGLE))
 
 
 def parameter(value: Any, name: str, arg: str, position: int) -> Any:
@@ -46,6 +46,8 @@ def check_dtypes(x: Any, kernel: str, *params: Any) -> None:
     """
     dtype = x._payload.dtype
     given = [param._payload.dtype for param in params if param is not None]
+    if dtype.kind == "f" and given.count(dtype) == len(given):
+        return
     if dtype.kind in "biuc" and (kernel == "batch_norm" or all(own == dtype for own in given)):
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for '{dtype_name(x._payload)}': convert the input to a "
@@ -81,7 +83,7 @@ def moments(x: Any, dim: tuple[int, ...], eps: float) -> Any:
     x = widened(x)
     payload = x._payload
     if are_few(payload, three_axes(payload.shape, dim)):
-        return _UNKNOWN
+        return UNKNOWN
     return T.moments(x, dim=dim, eps=eps)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
+from wengert.kernels.reduce import are_within
 from wengert.ops.coerce import integer, number, operand
 from wengert.prims import padding as _records
 from wengert.prims import structure as _more_records
@@ -346,12 +347,12 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         if count <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return new_tensor(np.zeros((*x.shape, count), np.int64))
-    if x.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    if count == -1:
+    if not are_within(x, count):
+        if x.min() < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        if count != -1:
+            raise RuntimeError("Class values must be smaller than num_classes.")
         count = int(x.max()) + 1
-    elif x.max() >= count:
-        raise RuntimeError("Class values must be smaller than num_classes.")
     same = T.eq(T.unsqueeze(new_tensor(x), dim=x.ndim), new_tensor(np.arange(count)))
     return T.to_copy(same, dtype=np.dtype(np.int64))
 

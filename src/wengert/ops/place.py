@@ -13,6 +13,7 @@ from wengert.base.errors import long_name
 from wengert.base.export import export
 from wengert.base.sections import fill_sections
 from wengert.base.shapes import broadcast, expanded, normal_dim
+from wengert.kernels.reduce import are_within
 from wengert.ops.checks import bool_mask
 from wengert.ops.coerce import dtype_name, integer, operand, plain
 from wengert.ops.written import Form, copied, form
@@ -39,7 +40,7 @@ def _axis(x: Any, dim: Any, op: str) -> int:
 
 def _outside(index: Any, low: int, high: int) -> int | None:
     """The position furthest outside of a range; None if there is none."""
-    if not index.size:
+    if are_within(index, high):
         return None
     least, most = int(index.min()), int(index.max())
     if least < low:

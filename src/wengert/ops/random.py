@@ -19,7 +19,9 @@ from wengert.ops.options import beside, float_type, made, shape_of
 from wengert.ops.out import into
 from wengert.ops.randomness import drawn
 from wengert.ops.sample import check_std, draw_normal, draw_uniform
+from wengert.ops.whole_batches import drawn_of, holds
 from wengert.tape.base import TensorBase
+from wengert.tape.record import T
 
 
 @export("wengert")
@@ -212,7 +214,7 @@ def normal(
     >>> wg.normal(wg.tensor([0.0, 100.0]), 1.0).shape
     torch.Size([2])
     """
-    given = [value for value in (mean, std) if isinstance(value, TensorBase)]
+    given: list[Any] = [value for value in (mean, std) if isinstance(value, TensorBase)]
     stream = stream_of("normal", generator)
     if not given:
         if size is None:
@@ -228,20 +230,25 @@ def normal(
         return (
             made(array, device, requires_grad) if out is None else into(out, made(array), "normal")
         )
+    kind = given[0]._payload.dtype
+    _check_floating(kind, "normal_kernel_cpu")
     if isinstance(std, TensorBase):
-        if std._payload.size and not (std._payload >= 0).all():
+        if not holds(given[-1].detach() >= 0):
             raise RuntimeError("normal expects all elements of std >= 0.0")
     else:
         check_std("normal", std)
-    kind = given[0]._payload.dtype
-    _check_floating(kind, "normal_kernel_cpu")
     shape = broadcast(*[value._payload.shape for value in given])
-    array = kernels.normal(stream, math.prod(shape), kind).reshape(shape)
-    if isinstance(std, TensorBase) or std != 1.0:
-        array = array * (std._payload if isinstance(std, TensorBase) else kind.type(std))
-    if isinstance(mean, TensorBase) or mean != 0.0:
-        array = array + (mean._payload if isinstance(mean, TensorBase) else kind.type(mean))
-    array = np.asarray(array).astype(kind, copy=False)
+
+    def draw(*arrays: Any) -> Any:
+        values = iter(arrays)
+        at, width = (
+            next(values) if isinstance(x, TensorBase) else kind.type(x) for x in (mean, std)
+        )
+        array = kernels.normal(stream, arrays[0].size, kind).reshape(arrays[0].shape)
+        return np.asarray(array * width + at).astype(kind, copy=False)
+
+    wide = [T.expand(value.detach(), shape=shape)._payload for value in given]
+    array = drawn_of(draw, *wide)
     return made(array, device, requires_grad) if out is None else into(out, made(array), "normal")
 
 

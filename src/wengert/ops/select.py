@@ -85,9 +85,13 @@ def _beside(number: Any, value: Any) -> Any:
     kind = promote(arrays, [number, *numbers])
     if kind.kind == "f" and kind.itemsize == 8:
         return new_tensor(kind.type(number))
-    # half precision holds numbers that are too large as infinite
-    with np.errstate(over="ignore"):
-        return new_tensor(kind.type(held(number, kind) if kind.kind in "iu" else number))
+    return _of_kind(held(number, kind) if kind.kind in "iu" else number, kind)
+
+
+# half precision holds numbers that are too large as infinite
+@np.errstate(over="ignore")
+def _of_kind(number: Any, kind: np.dtype[Any]) -> Any:
+    return new_tensor(kind.type(number))
 
 
 @export("wengert", "Tensor")

@@ -66,6 +66,7 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
         if not self._opt_called:
             # schedulers check for it; a trace must see the value that later steps will see
             self._opt_called = True
+            self._make_tables()  # subclasses need not have called `__init__`
             making_state()
         before = self._optimizer_step_pre_hooks
         after = self._optimizer_step_post_hooks
@@ -98,7 +99,7 @@ def hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 class Hooked:
     """The tables of hooks of one optimiser, and the methods that fill them."""
 
-    _opt_called: bool
+    _opt_called = False
     _optimizer_step_pre_hooks: OrderedDict[int, Callable[..., Any]]
     _optimizer_step_post_hooks: OrderedDict[int, Callable[..., Any]]
     _optimizer_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
@@ -113,7 +114,6 @@ class Hooked:
 
     def _make_tables(self) -> None:
         """Add missing tables, as after unpickling."""
-        self.__dict__.setdefault("_opt_called", False)
         for name in _TABLES:
             self.__dict__.setdefault(name, OrderedDict())
 

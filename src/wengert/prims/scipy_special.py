@@ -170,7 +170,7 @@ _several("stdtr", "df t", _student, (1.0, -2.0), (5.0, 2.0))
 
 _one("exp10", lambda F, g, result: g * result * math.log(10.0))
 _one("cosm1", lambda F, g, self: -g * F.sin(self))
-_one("exprel", lambda F, g, self: g * (0.5 * _confluent(F, 2.0, 3.0, self)))
+_one("exprel", lambda F, g, self: g * _slope_of_exprel(F, self))
 _several(
     "powm1",
     "x y",
@@ -356,6 +356,12 @@ _one("airy_bi", lambda F, g, self: g * F.scipy_airy_bi_slope(self), of="airy", o
 _one("airy_bi_slope", lambda F, g, self: g * self * F.scipy_airy_bi(self), of="airy", output=3)
 
 # -- hypergeometric and elliptic -------------------------------------------------------------------
+
+
+def _slope_of_exprel(F: Any, x: Any) -> Any:
+    # SciPy's series does not end at infinity
+    slope = 0.5 * _confluent(F, 2.0, 3.0, F.where(F.isinf(x), 0.0, x))
+    return F.where(F.isinf(x), F.exp(x), slope)
 
 
 def _confluent(F: Any, a: float, b: float, x: Any) -> Any:

@@ -6,20 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from wengert.kernels.select import choose
+from wengert.kernels.protocols import numbers
+from wengert.kernels.select import choose, clamp
 from wengert.prims.families import elementwise
 from wengert.prims.record import case, not_implemented
 
 
 def _hardswish(self: Any) -> Any:
-    result = self + 3
+    zero, three, six = numbers(self, 0, 3, 6)
+    result = self + three
     if not result.ndim:
         return self * np.clip(result, 0, 6) / 6
     # in the memory of the first step, since fresh memory costs more than arithmetic
-    np.maximum(result, 0, out=result)
-    np.minimum(result, 6, out=result)
+    np.maximum(result, zero, out=result)
+    np.minimum(result, six, out=result)
     result *= self
-    result /= 6
+    result /= six
     return result
 
 
@@ -51,7 +53,7 @@ elementwise(
 )
 elementwise(
     "softshrink",
-    lambda self, lambd: self - np.clip(self, -lambd, lambd),
+    lambda self, lambd: self - clamp(self, -lambd, lambd),
     lin=lambda F, g, self, lambd: F.where(F.abs(self) <= lambd, 0, g),
     params=("lambd",),
     promote="same",

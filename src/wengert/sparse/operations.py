@@ -33,6 +33,7 @@ from wengert.sparse.tensors import (
     distinct,
 )
 from wengert.tape.base import TensorBase, new_tensor
+from wengert.tensor.overrides import extended
 from wengert.tensor.tensor import Tensor
 
 
@@ -638,8 +639,8 @@ def install() -> None:
     made: dict[Any, Any] = {}
     for name in sorted({*single, *vars(_Methods), *_OF_SEVERAL}):
         dense = getattr(package, name, None) if name[0] != "_" and name[-1] != "_" else None
-        if isinstance(dense, FunctionType):
-            made.setdefault(dense, _either(dense.__name__, dense))
+        if isinstance(dense, FunctionType) and dense not in made:
+            made[dense] = extended(dense, functools.partial(_either, dense.__name__))
     # under each of its names: `absolute` is `abs`
     for name, value in list(vars(package).items()):
         if isinstance(value, FunctionType) and value in made:

@@ -78,12 +78,9 @@ class SparseBase(SparseValue):
     shape: Size
     _values_: Any
     is_cpu = True
-    is_cuda = False
-    is_meta = False
-    is_quantized = False
     is_sparse_tensor = True
-    is_sparse = False
-    is_sparse_csr = False
+    is_cuda = is_meta = is_quantized = is_nested = is_sparse = is_sparse_csr = False
+    is_mkldnn = is_mps = is_mtia = is_xla = is_xpu = False
     __array_priority__ = 1000
     __array_ufunc__ = None
     layout: layout

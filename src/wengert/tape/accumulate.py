@@ -191,7 +191,9 @@ def _note(tensor: Any, payload: Any) -> None:
 
 
 def _add(tensor: Any, g: Any, lifted: bool = False) -> None:
-    ext = tensor._extra()
+    ext = tensor._ext
+    if ext is None:
+        ext = tensor._extra()
     have = ext.grad
     if have is None:
         ext.grad = new_tensor(_as_its_leaf(g, tensor._payload))

@@ -53,7 +53,12 @@ def walk(
     heap: list[tuple[int, Any]] = []
     g_following: Any = None
     for edge, g in roots:
-        _deliver(edge, g, pending, owned, heap)
+        if pending or edge._seq >= 0:
+            _deliver(edge, g, pending, owned, heap)
+        else:
+            # the first of them, and most often the only one
+            pending[edge] = g
+            heap.append((edge._seq, edge))
     if watch is not None:
         watch.begin(pending)
     while heap:

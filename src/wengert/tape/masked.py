@@ -152,7 +152,7 @@ def unmasked(F: Any, g: Any, grad: Any) -> Any:
         return grad
     if not hasattr(g, "_namespace") and not hasattr(grad, "_namespace"):
         bad = np.isnan(grad) & np.equal(g, 0)
-        return np.where(bad, grad.dtype.type(0), grad)[()] if bad.any() else grad
+        return np.where(bad, grad.dtype.type(0), grad)[()] if np.count_nonzero(bad) else grad
     bad = F.logical_and(F.isnan(grad), F.eq(g, 0))
     result = F.where(bad, F.zeros_like(grad), grad)
     if noted is not None:

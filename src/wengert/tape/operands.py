@@ -53,7 +53,10 @@ def cast(tensor: Any, dtype: np.dtype[Any]) -> Any:
 
 def cast_for_number(prim: Primitive, tensor: Any, number: Any) -> Any:
     """Return `tensor` in the dtype of an operation with a Python number."""
-    if prim.promote is None:
+    own, kind = tensor._payload.dtype.kind, number.__class__
+    if prim.promote is None or (own in "fc" and (kind is float or kind is int)):
+        return tensor
+    if own in "iu" and kind is int and prim.promote != "float":
         return tensor
     return cast(tensor, promote([tensor._payload], [number], prim.promote == "float"))
 
@@ -68,8 +71,10 @@ def held(value: Any, dtype: np.dtype[Any]) -> Any:
     kind = dtype.kind
     if kind == "b":
         return bool(value)
-    if kind == "f" and -_HALF_MAX <= value.real <= _HALF_MAX and not value.imag:
-        return value.real
+    if kind == "f" and not value.imag:
+        number = value.real
+        if -_HALF_MAX <= number <= _HALF_MAX or not math.isfinite(number):
+            return number
     fits, given = True, value
     if kind in "fiu" and isinstance(value, complex):
         fits, value = not value.imag, value.real

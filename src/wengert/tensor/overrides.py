@@ -50,6 +50,8 @@ _PLAIN_KINDS: list[Any] = []
 _NOT_WRAPPED: set[Any] = set()
 _REPLACED: dict[Any, Any] = {}
 """Functions of modules, each with its replacement that looks for overriding subclasses."""
+_LOOKING: set[Any] = set()
+"""Functions that look for overriding subclasses before they call their ``__wrapped__``."""
 
 # the copy protocols keep classes on their own, and the machinery must not call itself
 _LEFT_ALONE = (
@@ -173,6 +175,8 @@ def _leaves(values: Any) -> Iterator[Any]:
 
 def dispatch(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Dispatch ``func(*args, **kwargs)`` to the overriding classes of the arguments."""
+    if func.__name__ == "einsum" and isinstance(args[-1], list | tuple) and len(args) == 2:
+        args = (args[0], *args[1])  # handlers receive the operands one by one
     asked: dict[Any, Any] = {}
     order: list[Any] = []
     for value in _leaves((*args, *kwargs.values())):
@@ -514,6 +518,18 @@ def published(function: Any, module: str, name: str) -> Any:
     return _looking(function, module, name)
 
 
+def extended(function: Any, extend: Callable[[Any], Any]) -> Any:
+    """Return ``extend(function)``, or `function` itself with its inner function extended.
+
+    A public function that looks for overriding subclasses keeps its identity, by which handlers
+    know it.
+    """
+    if function not in _LOOKING:
+        return extend(function)
+    function.__wrapped__ = extend(function.__wrapped__)
+    return function
+
+
 def as_found(function: Any) -> Any:
     """Return the current replacement of `function`, or `function` itself.
 
@@ -568,10 +584,11 @@ def _looking(function: Any, module: str, name: str) -> Any:
         if quiet:
             # rules that run in a recorded pass are not operations of the user
             with DisableTorchFunctionSubclass():
-                return function(*args, **kwargs)
-        return function(*args, **kwargs)
+                return looking.__wrapped__(*args, **kwargs)
+        return looking.__wrapped__(*args, **kwargs)
 
     # the new location, for pickles
     looking.__module__, looking.__qualname__ = module, name
     looking.__name__ = name.rpartition(".")[2]
+    _LOOKING.add(looking)
     return looking

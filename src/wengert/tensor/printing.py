@@ -35,7 +35,7 @@ class _Options:
         self.sci_mode: bool | None = None
 
 
-_OPTIONS = _Options()
+OPTIONS = _Options()
 _PROFILES: dict[str, dict[str, float]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
@@ -45,7 +45,7 @@ _PROFILES: dict[str, dict[str, float]] = {
 
 def line_width() -> int:
     """Return the maximum number of characters per line."""
-    return _OPTIONS.linewidth
+    return OPTIONS.linewidth
 
 
 def set_printoptions(
@@ -86,16 +86,16 @@ def set_printoptions(
         if profile not in _PROFILES:
             raise ValueError(f"profile must be one of {list(_PROFILES)}, not {profile!r}")
         for name, value in _PROFILES[profile].items():
-            setattr(_OPTIONS, name, value)
+            setattr(OPTIONS, name, value)
     if precision is not None:
-        _OPTIONS.precision = precision
+        OPTIONS.precision = precision
     if threshold is not None:
-        _OPTIONS.threshold = threshold
+        OPTIONS.threshold = threshold
     if edgeitems is not None:
-        _OPTIONS.edgeitems = edgeitems
+        OPTIONS.edgeitems = edgeitems
     if linewidth is not None:
-        _OPTIONS.linewidth = linewidth
-    _OPTIONS.sci_mode = sci_mode
+        OPTIONS.linewidth = linewidth
+    OPTIONS.sci_mode = sci_mode
 
 
 def get_printoptions() -> dict[str, Any]:
@@ -106,7 +106,7 @@ def get_printoptions() -> dict[str, Any]:
     >>> wg.get_printoptions()["precision"]
     4
     """
-    return dict(vars(_OPTIONS))
+    return dict(vars(OPTIONS))
 
 
 @contextlib.contextmanager
@@ -145,7 +145,7 @@ class _Format:
             return
         sizes = np.abs(numbers)
         least, most = float(sizes.min()), float(sizes.max())
-        scientific = _OPTIONS.sci_mode
+        scientific = OPTIONS.sci_mode
         if scientific is None:
             scientific = most / least > 1000.0 or most > 1.0e8 or least < 1.0e-4
         whole = bool((numbers == np.ceil(numbers)).all())
@@ -155,9 +155,9 @@ class _Format:
     def _text(self, value: Any) -> str:
         style = self.style
         if style == "fixed":
-            return f"{value:.{_OPTIONS.precision}f}"
+            return f"{value:.{OPTIONS.precision}f}"
         if style == "scientific":
-            return f"{value:.{_OPTIONS.precision}e}"
+            return f"{value:.{OPTIONS.precision}e}"
         if style == "whole":
             return f"{value:.0f}." if math.isfinite(value) else f"{value:.0f}"
         return str(value)
@@ -183,7 +183,7 @@ class _ComplexFormat:
 
 def _edges(array: Any) -> Any:
     """Return the elements that a summary shows."""
-    edge = _OPTIONS.edgeitems
+    edge = OPTIONS.edgeitems
     if not edge:
         # no element is shown, but the format of a vector depends on all of it, as in PyTorch
         return array if array.ndim == 1 else array[:0]
@@ -198,7 +198,7 @@ def elements(array: Any, indent: int) -> str:
     """Format the elements of an array between brackets."""
     if not array.size:
         return "[]"
-    summarize = array.size > _OPTIONS.threshold
+    summarize = array.size > OPTIONS.threshold
     shown = _edges(array) if summarize else array
     layout = _ComplexFormat(shown) if category(array.dtype) == _COMPLEX else _Format(shown)
     return _nested(array, indent, summarize, layout)
@@ -209,7 +209,7 @@ def _nested(array: Any, indent: int, summarize: bool, layout: Any) -> str:
         return str(layout(array.item()))
     if array.ndim == 1:
         return _row(array, indent, summarize, layout)
-    edge = _OPTIONS.edgeitems
+    edge = OPTIONS.edgeitems
     length = len(array)
     if summarize and length > 2 * edge:
         first, last = range(edge), range(length - edge, length)
@@ -223,7 +223,7 @@ def _nested(array: Any, indent: int, summarize: bool, layout: Any) -> str:
 
 
 def _row(array: Any, indent: int, summarize: bool, layout: Any) -> str:
-    edge = _OPTIONS.edgeitems
+    edge = OPTIONS.edgeitems
     if summarize and not edge:
         items = ["..."]
     elif summarize and len(array) > 2 * edge:
@@ -231,7 +231,7 @@ def _row(array: Any, indent: int, summarize: bool, layout: Any) -> str:
         items = [*map(layout, first), " ...", *map(layout, last)]
     else:
         items = list(map(layout, array.tolist()))
-    per_line = max(1, (_OPTIONS.linewidth - indent) // (layout.width + 2))
+    per_line = max(1, (OPTIONS.linewidth - indent) // (layout.width + 2))
     lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
@@ -253,7 +253,7 @@ def _notes(array: Any, history: str | None) -> list[str]:
             notes.append(f"size={tuple(array.shape)}")
         implied = kind == default_float()
     else:
-        if not _OPTIONS.edgeitems:
+        if not OPTIONS.edgeitems:
             notes.append(f"size={tuple(array.shape)}")
         implied = kind in (default_float(), default_complex(), _INT64, _BOOL)
     if not implied:
@@ -323,7 +323,7 @@ def _joined(text: str, notes: list[str], indent: int) -> str:
     """Return a text followed by notes, broken into lines."""
     column = len(text) - text.rfind("\n") + 1
     for note in notes:
-        if column + len(note) + 2 > _OPTIONS.linewidth:
+        if column + len(note) + 2 > OPTIONS.linewidth:
             text += ",\n" + " " * indent + note
             column = indent + len(note)
         else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import operator
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
@@ -62,7 +63,7 @@ class Storage:
     _cell: list[Any]
     is_cuda = False
     is_sparse = False
-    filename = None
+    filename: str | None = None
 
     def _lie_over(self, values: np.ndarray[Any, Any], cell: list[Any]) -> None:
         self._values, self._kind, self._cell = values, values.dtype, cell
@@ -253,6 +254,24 @@ class UntypedStorage(Storage):
                     f"{type(item).__name__} instead of int"
                 )
         self._filled(content, np.dtype(np.uint8))
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> Self:
+        """Map the first bytes of a file into memory.
+
+        Parameters
+        ----------
+        filename : str. The path; if `shared`, a missing file is created.
+        shared : bool. Whether writes to the storage change the file.
+        nbytes : int. The number of bytes.
+        """
+        made = cls()
+        if nbytes:
+            mode: Any = "c" if not shared else "r+" if os.path.exists(filename) else "w+"
+            mapped = np.memmap(filename, np.uint8, mode, shape=(nbytes,))
+            made._lie_over(mapped.view(np.ndarray), [0, None])
+        made.filename = filename
+        return made
 
     def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, slice):

@@ -1,5 +1,7 @@
 """Functions of `jax.numpy`: what JAX does otherwise than NumPy, derivatives, batches, errors."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -411,3 +413,18 @@ def test_dir_names_what_there_is():
     names = dir(jnp)
     assert {"sum", "linalg", "fft", "vectorize", "float32", "ndarray"} <= set(names)
     assert all(hasattr(jnp, name) for name in names)
+
+
+def test_complex_numbers_are_ordered_by_their_real_parts_first():
+    left = np.array([1 + 2j, 3 - 1j, 1 - 2j, np.nan, 2, 3 + 1j], np.complex64)
+    right = np.array([1 + 1j, 3 - 1j, 2, 1, complex(0, np.nan), 3 + 2j], np.complex64)
+    a, b = jnp.asarray(left), jnp.asarray(right)
+    for name in ("maximum", "minimum", "fmax", "fmin"):
+        np.testing.assert_array_equal(getattr(jnp, name)(a, b), getattr(np, name)(left, right))
+    np.testing.assert_array_equal(jax.lax.max(a, b), np.maximum(left, right))
+    for compared in (operator.lt, operator.le, operator.gt, operator.ge):
+        with np.errstate(invalid="ignore"):
+            wanted = compared(left, right)
+        np.testing.assert_array_equal(compared(a, b), wanted)
+    slopes = jax.grad(lambda a: jnp.maximum(a, b[:3]).real.sum())(a[:3])
+    np.testing.assert_array_equal(slopes, [1, 0.5, 0])  # as JAX shares it among equal ones

@@ -52,6 +52,12 @@ def test_functions_of_several_numbers():
     assert close(special.multigammaln(X + 2, 2), [scipy_special.multigammaln(v + 2, 2) for v in x])
     assert close(special.factorial(jnp.arange(4.0)), [1, 1, 2, 6])
     assert close(special.comb(5.0, 2.0), 10)
+    assert close(special.comb(5.5, 2.5), scipy_special.comb(5.5, 2.5))
+    assert close(jax.grad(special.comb)(5.0, 2.0), 4.5)
+    zeros, powers = jnp.zeros(3), np.array([-1.0, 2.5, 0.0])
+    assert close(special.boxcox(zeros, powers), [-np.inf, -0.4, -np.inf])
+    slopes = jax.grad(lambda x: special.boxcox(x, powers).sum())(zeros)
+    assert close(slopes, [np.inf, 0, np.inf])
     assert special.xlogy(0.0, 0.0) == 0
     assert jax.grad(special.xlogy)(0.0, 1.0) == 0
 

@@ -303,6 +303,10 @@ def test_what_cannot_be_mapped_is_refused_in_jaxs_words():
         vmap(square, in_axes="a")(ones)
     with pytest.raises(ValueError, match="tree prefix"):
         vmap(lambda p: p["a"], in_axes=({"a": 0, "b": 0},))({"a": ones})
+    with pytest.raises(ValueError, match="different pytree metadata"):
+        vmap(lambda p: p["a"], in_axes=({"a": 0, "b": None},))({"a": ones, "c": ones})
+    with pytest.raises(ValueError, match="different types at key path\n    vmap out_axes"):
+        vmap(lambda x: [x, x], out_axes=(0, 0))(ones)
     with pytest.raises(ValueError, match="got axis spec None but output was batched"):
         vmap(square, out_axes=None)(ones)
     with pytest.raises(TypeError, match="not a valid JAX type"):
@@ -388,8 +392,22 @@ def test_jit_refuses_what_jax_does():
         jit(lambda x: "a")(1)
     with pytest.raises(ValueError, match="invalid argnames"):
         jit(square, static_argnames="n")
-    with pytest.raises(NotImplementedError, match=r"jax\.vmap"):
+    with pytest.raises(ValueError, match="number of devices, is 1"):
         jax.pmap(square)(jnp.ones(2))
+
+
+def test_pmap_maps_over_the_one_device():
+    ones = jnp.ones((1, 3))
+    scaled = jax.pmap(
+        lambda n, x, y: (n * x + y + jax.lax.psum(x, "i"), x),
+        "i",
+        in_axes=(None, 0, None),
+        static_broadcasted_argnums=0,
+    )
+    first, second = scaled(3, ones, 2.0)
+    assert first.tolist() == [[6.0] * 3] and second.tolist() == ones.tolist()
+    slopes = grad(lambda x: jax.pmap(lambda x: x**3)(x).sum())(2 * ones)
+    assert slopes.tolist() == [[12.0] * 3]
 
 
 def test_the_operations_of_a_function_are_listed():

@@ -349,3 +349,58 @@ def test_metrics_by_name():
     assert perplexity.get()[1] == pytest.approx(1 / 0.9)
     with pytest.raises(ValueError, match="Cannot find metric"):
         mx.metric.create("nothing")
+
+
+class Pair(nn.Block):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.first, self.second = nn.Dense(5, in_units=5), nn.Dense(5, in_units=5)
+
+    def forward(self, x):
+        return self.second(self.first(x))
+
+
+def test_children_share_the_parameters_that_their_block_shares():
+    one = Pair(prefix="one_")
+    other = Pair(prefix="other_", params=one.collect_params())
+    one.initialize()
+    assert other.second.weight is one.second.weight
+    assert other(np.ones((2, 5))).tolist() == one(np.ones((2, 5))).tolist()
+
+
+def test_blocks_stay_blocks_and_lists_of_them_are_warned_of():
+    block = Pair()
+    with pytest.raises(TypeError, match="not allowed"):
+        block.first = 3
+    block.more = [block.first]
+    block.collect_params()
+    block.more = [nn.Dense(2)]
+    with pytest.warns(UserWarning, match="unregistered container"):
+        block.collect_params()
+
+
+def test_several_contexts_are_refused():
+    with pytest.raises(mx.base.MXNetError, match="2 contexts"):
+        nn.Dense(2).initialize(ctx=[mx.cpu(0), mx.cpu(1)])
+
+
+def test_parts_of_a_batch_that_does_not_divide():
+    parts = gluon.utils.split_data(np.arange(33), 15, even_split=False)
+    assert [len(part) for part in parts] == [2] * 14 + [5]
+    assert len(gluon.utils.split_data(np.arange(2), 3, even_split=False)) == 2
+
+
+def test_scores_of_batches():
+    right, said = np.array([1, 0]), np.array([[0.1, 0.9], [0.2, 0.8]])
+    for average, expected in (("macro", (2 / 3 + 1) / 2), ("micro", 0.8)):
+        metric = mx.metric.create("f1", average=average)
+        metric.update([right], [said])
+        metric.update([right[:1]], [said[:1]])
+        assert metric.get()[1] == pytest.approx(expected)
+    metric.reset()
+    metric.update([np.zeros(2)], [1 - said])
+    assert metric.get() == ("f1", 0)
+    accuracy = mx.metric.Accuracy()
+    accuracy.update([np.array([[1, 0]])], [said])
+    assert accuracy.get() == ("accuracy", 0.5)

@@ -465,3 +465,26 @@ def test_errors_have_tensorflows_classes_and_a_message():
     assert isinstance(error, tf.errors.OpError)
     assert error.message == str(error) == "what"
     assert error.error_code == 3
+
+
+def test_tangents_of_what_no_operation_computed_are_the_gradients_transpose():
+    v = tf.Variable([2.0, 3.0])
+
+    @tf.custom_gradient
+    def product(x, y):
+        def gradient(upstream, variables=None):
+            return (7 * upstream, upstream * x), [upstream * x * 3]
+
+        return x.numpy() * y.numpy() * v.numpy(), gradient
+
+    x, y, ones = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]), tf.ones(2)
+    with tf.autodiff.ForwardAccumulator([x, y, v], [ones, ones * [1.0, 0.0], ones]) as found:
+        z = product(x, y)
+    assert found.jvp(z).numpy().tolist() == [7 + 1 + 3, 7 + 6]
+    sine = tf.custom_gradient(lambda x: (np.sin(x.numpy()), lambda up: up * tf.cos(x)))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with tf.autodiff.ForwardAccumulator(x, ones) as found:
+            y = sine(x)
+        slope = found.jvp(y)
+    np.testing.assert_allclose(tape.gradient(slope, x), -np.sin([1.0, 2.0]), rtol=1e-6)

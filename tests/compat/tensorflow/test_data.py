@@ -1,5 +1,7 @@
 """tf.data: datasets are made, transformed, and gone through again and again."""
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -148,3 +150,45 @@ def test_padded_batches():
     assert [(x.numpy().tolist(), int(y)) for x, y in series] == [
         ([0, 2, 4], 4), ([2, 4, 6], 6), ([4, 6, 8], 8)
     ]  # fmt: skip
+
+
+def checked(values):
+    return Dataset.from_tensor_slices(values).map(lambda x: tf.debugging.check_numerics(x, "x"))
+
+
+def test_an_iteration_goes_on_behind_an_error():
+    bad = checked([1.0, np.nan, 3.0, 4.0])
+    assert listed(bad.map(lambda x: 2 * x).filter(lambda x: x > 1).prefetch(2).ignore_errors()) == [
+        2.0, 6.0, 8.0
+    ]  # fmt: skip
+    assert listed(bad.batch(2).ignore_errors()) == [[3.0, 4.0]]
+    stream = iter(bad)
+    assert float(next(stream)) == 1
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        next(stream)
+    assert float(next(stream)) == 3
+    with pytest.raises(RuntimeError, match="before what shuffles"):
+        listed(bad.shuffle(2).ignore_errors())
+
+
+def test_datasets_of_one_seed_agree():
+    def shuffled():
+        return Dataset.range(20).shuffle(20, seed=1, reshuffle_each_iteration=False)
+
+    assert sorted(listed(shuffled().take(12)) + listed(shuffled().skip(12))) == list(range(20))
+    drawn = Dataset.random(seed=3, rerandomize_each_iteration=True).take(4)
+    assert listed(drawn) != listed(drawn)
+
+
+def test_sizes_named_elements_and_strings():
+    assert len(Dataset.range(5).padded_batch(2, drop_remainder=True)) == 2
+    assert [len(Dataset.range(7).shard(3, i)) for i in range(3)] == [3, 2, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="between 0 and 1"):
+        Dataset.range(5).shard(2, 3)
+    pair = collections.namedtuple("pair", "a b")
+    named = Dataset.from_tensor_slices(pair([1, 2], [3, 4]))
+    assert listed(named.map(lambda p: p.a + p.b)) == [4, 6]
+    words = Dataset.from_generator(
+        lambda: iter(["a", "b"]), output_signature=tf.TensorSpec((), tf.string)
+    )
+    assert listed(words) == [b"a", b"b"]

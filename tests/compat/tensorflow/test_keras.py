@@ -404,3 +404,13 @@ def test_what_is_not_offered_says_so():
         model.fit(np.ones((2, 1)), np.ones((2, 1)))
     with pytest.raises(NotImplementedError, match=r"model\.save"):
         model.export("x")
+
+
+def test_a_frozen_model_is_fitted_with_a_warning():
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    model.trainable = False
+    model.compile("sgd", "mse")
+    before = model.get_weights()[0]
+    with pytest.warns(UserWarning, match="not have any trainable weights"):
+        model.fit(np.ones((2, 2)), np.ones((2, 1)), verbose=0)
+    assert (model.get_weights()[0] == before).all()

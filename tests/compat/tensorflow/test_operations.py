@@ -208,3 +208,34 @@ def test_windows_and_transforms_of_signals():
     np.testing.assert_array_equal(back.numpy(), x)
     with pytest.raises(Invalid, match="Value for attr"):
         tf.signal.fft([1.0, 2.0])
+
+
+def test_products_are_of_the_output_type():
+    row, column = tf.constant([[100, 100]], tf.int8), tf.constant([[100], [100]], tf.uint8)
+    assert tf.matmul(row, column, output_type=tf.int32).numpy().tolist() == [[20000]]
+
+
+def test_the_squared_difference_of_complex_numbers_is_real():
+    assert tf.math.squared_difference([1 + 2j], [3 - 1j]).numpy() == [13]
+    (slope,) = gradient(lambda x: tf.math.real(tf.math.squared_difference(x, 3 - 1j)), 1 + 2j)
+    assert slope == -4 + 6j
+
+
+def test_running_logarithms_begin_with_that_of_zero():
+    first = tf.math.cumulative_logsumexp([1.0, 2.0], exclusive=True).numpy()
+    assert first.tolist() == [-np.inf, 1.0]
+
+
+def test_bins_of_a_range_that_is_too_wide_for_the_type():
+    count = tf.histogram_fixed_width
+    assert count([-3e38, 3e38], [-3.2e38, 3.2e38], nbins=2).numpy().tolist() == [1, 1]
+    assert count([-(2**62), 2**62], [-(2**63), 2**63 - 1], nbins=2).numpy().tolist() == [1, 1]
+
+
+def test_average_losses_of_no_examples():
+    average = tf.nn.compute_average_loss
+    assert average(tf.zeros([0])).numpy() == average([1.0], global_batch_size=0).numpy() == 0
+    with pytest.raises(Invalid, match="non-negative"):
+        average([1.0], global_batch_size=-1)
+    with pytest.raises(TypeError, match="integers"):
+        average([1.0], global_batch_size=1.5)

@@ -95,3 +95,16 @@ def test_initializers_have_their_scale():
     q = tf.keras.initializers.Orthogonal()((5, 5)).numpy()
     np.testing.assert_allclose(q @ q.T, np.eye(5), atol=1e-5)
     assert tf.zeros_initializer()([2]).numpy().tolist() == [0.0, 0.0]
+
+
+def test_initializers_of_one_seed_agree():
+    kind = tf.keras.initializers.GlorotUniform
+    assert (kind(seed=1)([2, 2]).numpy() == kind(seed=1)([2, 2]).numpy()).all()
+    assert (kind()([2, 2]).numpy() != kind()([2, 2]).numpy()).all()
+
+
+def test_layers_of_noise_with_a_seed_draw_other_numbers_at_each_step():
+    x = tf.ones([8])
+    for kind in (tf.keras.layers.GaussianNoise, tf.keras.layers.GaussianDropout):
+        layer = kind(0.5, seed=1)
+        assert (layer(x, training=True).numpy() != layer(x, training=True).numpy()).all()

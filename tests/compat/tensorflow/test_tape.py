@@ -410,3 +410,10 @@ def test_threads_have_tapes_of_their_own():
         y = x * x
     assert found == [None]
     close(tape.gradient(y, x), 6.0)
+
+
+def test_watched_variables_are_in_order_of_creation():
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        b * a
+    assert [one.numpy() for one in tape.watched_variables()] == [1, 2]

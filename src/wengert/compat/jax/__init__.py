@@ -61,7 +61,6 @@ from wengert.compat.jax.staging import ensure_compile_time_eval as ensure_compil
 from wengert.compat.jax.staging import eval_shape as eval_shape
 from wengert.compat.jax.staging import named_call as named_call
 from wengert.compat.jax.staging import named_scope as named_scope
-from wengert.compat.jax.staging import pmap as pmap
 from wengert.compat.jax.staging import remat as remat
 from wengert.compat.jax.staging import typeof as typeof
 
@@ -85,7 +84,7 @@ _PLACES = {
         ("check_tracer_leaks", "numpy_dtype_promotion", "numpy_rank_promotion"), "staging"
     ),
     "checkpoint_policies": "policies",
-    **dict.fromkeys(("clear_caches", "disable_jit", "jit"), "jitting"),
+    **dict.fromkeys(("clear_caches", "disable_jit", "jit", "pmap"), "jitting"),
     "make_jaxpr": "listing",
 }
 """The modules of functions that are imported on first use."""

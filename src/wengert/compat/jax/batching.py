@@ -14,7 +14,7 @@ import wengert.func as func
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import asarray
 from wengert.compat.jax.tracing import Results, argument, check_callable, labelled
-from wengert.compat.jax.trees import PyTreeDef, children_of, tree_flatten
+from wengert.compat.jax.trees import PyTreeDef, tree_flatten
 from wengert.interp.levels import Level, levels_of
 from wengert.tape.modes import current_mode
 
@@ -43,27 +43,20 @@ def is_mapped(level: Level) -> bool:
 
 def _spread(axes, tree, name: str) -> list[Any]:
     """Return the entry of `axes`, a tree prefix of `tree`, for each leaf of `tree`."""
-    found: list[Any] = []
-    _spread_into(axes, tree, name, found)
-    return found
-
-
-def _spread_into(axes, tree, name: str, found: list[Any]) -> None:
-    if axes is None or isinstance(axes, int):
-        found += [axes] * len(tree_flatten(tree)[0])
-        return
-    mine, there = children_of(axes), children_of(tree)
-    if mine is None:
-        raise TypeError(f"{name} must be an int, None, or a pytree of such, but got {axes!r}")
-    fits = there is not None and len(mine[0]) == len(there[0])
-    if not fits or (there is not None and type(axes) is not type(tree) and mine[1] != there[1]):
-        raise ValueError(
-            f"{name} specification must be a tree prefix of the corresponding value, got "
-            f"specification {axes!r} for value of structure {tree_flatten(tree)[1]}."
+    entries, structure = tree_flatten(axes, lambda entry: entry is None)
+    if not all(entry is None or isinstance(entry, int) for entry in entries):
+        raise TypeError(
+            f"{name} must be an int, None, or (nested) container with those types as leaves, but "
+            f"got {axes!r}."
         )
-    assert there is not None
-    for entry, part in zip(mine[0], there[0], strict=True):
-        _spread_into(entry, part, name, found)
+    try:
+        parts = structure.flatten_up_to(tree, name)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} specification must be a tree prefix of the corresponding value; {error}"
+        ) from None
+    both = zip(entries, parts, strict=True)
+    return [entry for entry, part in both for _ in range(tree_flatten(part)[1].num_leaves)]
 
 
 def _check_in_axes(in_axes, args: tuple[Any, ...]) -> None:
@@ -122,6 +115,8 @@ def _one_size(found: list[tuple[Any, int, str]], axis_size: int | None) -> int:
             f"{array.aval.str_short().removeprefix('~')}"
             for array, axis, where in found
         ]
+        if axis_size is not None:
+            lines.append(f"  * the given axis_size, or the number of devices, is {axis_size}")
         raise ValueError(
             "vmap got inconsistent sizes for array axes to be mapped:\n" + ";\n".join(lines)
         )

@@ -54,7 +54,7 @@ _NAMES = {
     "_src.traceback_util": "same: api_boundary\nnothing: register_exclusion include_frame",
     "_src.tree_util": "trees: _registry\ntree_util: flatten_one_level",
     "_src.typing": "typing: Array ArrayLike",
-    "_src.xla_bridge": "cpu: default_backend devices",
+    "_src.xla_bridge": "cpu: default_backend devices\ndict: _backends",
     "api_util": """
         refused: argnums_partial flatten_axes
         nothing: debug_info

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from wengert.base.sections import fill_sections
 from wengert.compat.jax.array import Array, WeakArray, asarray
+from wengert.compat.jax.batching import vmap
 from wengert.compat.jax.settings import WATCHED, debug_infs, debug_nans, enable_x64, without_jit
 from wengert.compat.jax.stages import Lowered, Traced
 from wengert.compat.jax.staging import eval_shape
@@ -308,6 +309,54 @@ def jit(
         )
     check_callable(fun)
     return Jitted(fun, static_argnums, static_argnames)
+
+
+def pmap(
+    fun: Callable[..., Any],
+    axis_name=None,
+    *,
+    in_axes=0,
+    out_axes=0,
+    static_broadcasted_argnums: int | Sequence[int] = (),
+    devices=None,
+    backend: str | None = None,
+    axis_size: int | None = None,
+    donate_argnums: int | Sequence[int] = (),
+) -> Any:
+    """Compile a function and map it over the devices: there is one, so the axis has size 1.
+
+    Parameters
+    ----------
+    fun : callable. Takes and returns pytrees of arrays.
+    axis_name, in_axes, out_axes: As for `jax.vmap`.
+    static_broadcasted_argnums : int or sequence of int. Arguments that are handed on as they are.
+
+    Raises
+    ------
+    ValueError: If the axis is longer: write `jax.vmap`.
+
+    Examples
+    --------
+    >>> jax.pmap(lambda x: x / jax.lax.psum(x, "i"), "i")(jax.numpy.ones((1, 2)))
+    Array([[1., 1.]], dtype=float32)
+    """
+    check_callable(fun)
+    given = static_broadcasted_argnums
+    statics = (given,) if isinstance(given, int) else tuple(given)
+
+    @functools.wraps(fun)
+    def over_devices(*args, **kwargs) -> Any:
+        @functools.wraps(fun)
+        def of_parts(*parts, **named) -> Any:
+            part = iter(parts)
+            return fun(*[x if i in statics else next(part) for i, x in enumerate(args)], **named)
+
+        rest = [i for i in range(len(args)) if i not in statics]
+        axes = tuple(in_axes[i] for i in rest) if isinstance(in_axes, tuple) else in_axes
+        mapped = vmap(of_parts, axes, out_axes, axis_name, 1)
+        return mapped(*[args[i] for i in rest], **kwargs)
+
+    return Jitted(over_devices, statics, None)
 
 
 def _results(fun, value) -> Any:

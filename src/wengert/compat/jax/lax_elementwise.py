@@ -25,6 +25,7 @@ from wengert.ops.expand import broadcast_to
 from wengert.prims import parts as _records
 from wengert.tape.base import new_tensor
 from wengert.tape.record import T
+from wengert.tensor.numpy.ufuncs import RULES as ORDERED
 from wengert.tensor.tensor import Tensor
 
 REQUIRES = (_records,)
@@ -156,7 +157,7 @@ _ONE = """
 _TWO = """
     biufc: add eq mul ne
     iufc: sub
-    biuf: ge gt le lt max=maximum min=minimum
+    biuf: ge gt le lt
     f: atan2 nextafter igamma igammac zeta=special_zeta
     biu: bitwise_and bitwise_or bitwise_xor
     iu: shift_left=bitwise_left_shift shift_right_arithmetic=bitwise_right_shift
@@ -183,6 +184,8 @@ _UNARY: dict[str, tuple[Callable[[Any], Any], str]] = {
 _BINARY: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     **_primitives(_TWO),
     "div": (_quotient, "iufc"),
+    "max": (ORDERED["maximum"], "biufc"),
+    "min": (ORDERED["minimum"], "biufc"),
     "rem": (lambda a, b: T.fmod(a, b), "iuf"),
     "shift_right_logical": (_logical_shift, "iu"),
 }

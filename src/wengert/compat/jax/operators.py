@@ -15,13 +15,14 @@ from wengert.compat.jax.array import (
     promote,
     promote_inexact,
 )
-from wengert.compat.jax.checks import check_dtype, check_shapes, quiet
+from wengert.compat.jax.checks import check_dtype, check_shapes, no_warnings, quiet
 from wengert.compat.jax.classes import OPERATORS
 from wengert.compat.jax.settings import WATCHED, check_finite
 from wengert.compat.jax.values import is_lifted
 from wengert.ops.matmul import matmul as _matmul
 from wengert.tape.base import TensorBase, new_tensor
 from wengert.tape.record import T
+from wengert.tensor.numpy.ufuncs import call as call_ufunc
 from wengert.tensor.tensor import Tensor
 
 
@@ -219,6 +220,9 @@ def _install_comparison(symbol: str, prim: str, ufunc) -> None:
         if not _is_operand(other):
             return NotImplemented
         a, b = operands(prim, self, other)
+        if a._payload.dtype.kind == "c":
+            with no_warnings():
+                return made(call_ufunc(ufunc, a, b))
         return made(quiet(prim)(a, b))
 
     _named(operator, f"__{symbol}__")

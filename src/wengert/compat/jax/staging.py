@@ -9,7 +9,7 @@ import contextlib
 import functools
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -24,25 +24,6 @@ from wengert.compat.jax.tracing import argument, check_callable, staged
 from wengert.compat.jax.trees import tree_flatten, tree_leaves, tree_map
 from wengert.tape.modes import is_grad_enabled
 from wengert.utils.recompute import Region
-
-
-def pmap(fun: Callable[..., Any], *args, **kwargs) -> Callable[..., NoReturn]:
-    """Refused where it is called: there is one device.
-
-    Raises
-    ------
-    NotImplementedError: Always.
-    """
-    check_callable(fun)
-
-    @functools.wraps(fun)
-    def mapped(*args, **kwargs) -> NoReturn:
-        raise NotImplementedError(
-            "jax.pmap needs several devices, and there is one: write jax.vmap, with the same "
-            "in_axes, out_axes and axis_name"
-        )
-
-    return mapped
 
 
 class ShapeDtypeStruct:

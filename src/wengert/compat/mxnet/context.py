@@ -105,15 +105,18 @@ def checked(ctx) -> None:
 
     Raises
     ------
-    MXNetError: If it is a GPU.
+    MXNetError: If it is a GPU, or there are several.
     TypeError: If it is not a context.
     """
     if ctx is None:
         ctx = current_context()
     elif isinstance(ctx, list | tuple) and ctx:
-        for one in ctx:
-            checked(one)
-        return
+        if len(ctx) > 1:
+            raise MXNetError(
+                f"{len(ctx)} contexts: here they are one memory, in which each backward pass would "
+                "replace the gradients of the one before. Use [mx.cpu()], and whole batches."
+            )
+        (ctx,) = ctx
     if not isinstance(ctx, Context):
         raise TypeError(f"ctx must be a Context such as mx.cpu(), got {shown(ctx)}")
     if ctx.device_type == "gpu":

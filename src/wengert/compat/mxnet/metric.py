@@ -61,7 +61,7 @@ class Accuracy(EvalMetric):
         super().__init__(name)
 
     def _measure(self, label, pred) -> tuple[Any, int]:
-        if pred.ndim > label.ndim:
+        if pred.shape != label.shape:
             pred = pred.argmax(self.axis)
         same = pred.astype(np.int64).ravel() == label.astype(np.int64).ravel()
         return same.sum(), same.size
@@ -80,23 +80,38 @@ class TopKAccuracy(EvalMetric):
 
 
 class F1(EvalMetric):
-    """The harmonic mean of precision and recall for two classes."""
+    """The harmonic mean of precision and recall for two classes.
+
+    With `average` ``"macro"`` it is the mean of the scores of the calls of `update`; with
+    ``"micro"`` the score of all examples.
+    """
+
+    def __init__(self, name: str = "f1", average: str = "macro") -> None:
+        self.average = average
+        super().__init__(name)
 
     def reset(self) -> None:
         """Forget all batches."""
         super().reset()
         self._counts = np.zeros(3)
 
+    def update(self, labels, preds) -> None:
+        """Add a batch."""
+        counted = self.num_inst
+        super().update(labels, preds)
+        both, *each = self._counts
+        score = 2 * both / sum(each) if sum(each) else 0.0
+        if self.average == "macro":
+            self.sum_metric, self.num_inst = self.sum_metric + score, counted + 1
+            self._counts = np.zeros(3)
+        else:
+            self.sum_metric = score * self.num_inst
+
     def _measure(self, label, pred) -> tuple[Any, int]:
         said = pred.argmax(1) if pred.ndim > 1 else pred > 0.5
         right, said = label.ravel().astype(bool), said.astype(bool)
         self._counts += [(right & said).sum(), said.sum(), right.sum()]
         return 0, len(right)
-
-    def get(self) -> tuple[str, float]:
-        """Return the name and the score (NaN without batches)."""
-        both, *each = self._counts
-        return self.name, float(2 * both / sum(each)) if sum(each) else float("nan")
 
 
 def _error(kind: str, words: str, measure: Callable[[Any, Any], Any]) -> Any:

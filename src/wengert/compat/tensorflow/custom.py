@@ -12,6 +12,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nest
 from wengert.compat.tensorflow.conversion import convert_to_tensor, identity
+from wengert.compat.tensorflow.functions.creation import zeros_like
 from wengert.compat.tensorflow.recording import (
     CONTEXT,
     BatchLift,
@@ -157,7 +158,7 @@ def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
     """Return the results as the user sees them, recorded as one operation.
 
     Forward accumulators see the operations inside the function, as in TensorFlow; only what goes
-    backwards is the user's.
+    backwards is the user's. Where they saw none, its transpose gives the tangents.
     """
     context = active()
     lifts = () if context is None or context.lifts is None else context.lifts.stack
@@ -170,18 +171,39 @@ def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
         results = [made(output) for output in outputs]
     finally:
         CONTEXT.set(before)
-    if not node._recorded:
+    if node._recorded:
+        # what the gradients have of these levels is not to be taken off
+        node._inputs_levels = [*node._inputs_levels, *(lift.level for lift in lifts)]
+    else:
         # no tape follows an argument: what the function used from outside counts, as in TensorFlow
-        return [identity(value) for value in call.values]
-    # what the gradients have of these levels is not to be taken off
-    node._inputs_levels = [*node._inputs_levels, *(lift.level for lift in lifts)]
-    for lift in lifts:
-        if isinstance(lift, TangentLift):
-            for result, value in zip(results, call.values, strict=True):
-                tangent = lift.tangents.get(value)
-                if tangent is not None:
-                    lift.tangents.put(result, tangent)
+        results = [identity(value) for value in call.values]
+    for lift in [one for one in lifts if isinstance(one, TangentLift)]:
+        tangents = lift.tangents
+        found = [tangents.get(value) for value in call.values]
+        if all(tangent is None for tangent in found):
+            others = tuple(one for one in lifts if one is not lift)
+            before = set_context(lifts=Lifts(others) if others else None)
+            try:
+                found = _transposed(call, [tangents.get(getattr(x, "handle", x)) for x in inputs])
+            finally:
+                CONTEXT.set(before)
+        for result, tangent in zip(results, found, strict=True):
+            if tangent is not None:
+                tangents.put(result, tangent)
     return results
+
+
+def _transposed(call: _Call, directions: list[Any]) -> list[Any]:
+    """Return the tangents of the results for those of the arguments, by the user's gradient."""
+    seeds = [zeros_like(value) for value in call.values]
+    if all(direction is None for direction in directions):
+        return [None] * len(seeds)
+    with GradientTape() as tape:
+        tape.watch(seeds)
+        both = zip(call.gradients(tuple(seeds)), directions, strict=True)
+    pairs = [(g, d) for g, d in both if g is not None and d is not None]
+    grads, given = ([pair[i] for pair in pairs] for i in (0, 1))
+    return list(tape.gradient(grads, seeds, output_gradients=given))
 
 
 def _name(f) -> str:

@@ -3,7 +3,9 @@
 NOTE [datasets]
 A `Dataset` is a function that begins an iteration, and can be begun any number of times. Elements
 are tensors, or tuples, lists and dicts of them. Nothing is computed ahead, in other threads or in
-graphs: functions that are mapped run as Python.
+graphs: functions that are mapped run as Python. Where a function raises an error, the iteration
+can go on with the next element, as in TensorFlow, so stages without a state are Python's iterators:
+generators end with an error. Stages that are generators refuse to go on.
 
 >>> dataset = tf.data.Dataset.range(5).map(lambda x: x * x).batch(2)
 >>> [batch.numpy().tolist() for batch in dataset]
@@ -21,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
-from wengert.compat.tensorflow.conversion import TensorSpec
+from wengert.compat.kit.namespaces import defined
+from wengert.compat.tensorflow.conversion import TensorSpec, convert_to_tensor
 from wengert.compat.tensorflow.eager import bytes_of, is_text, labels_of
 from wengert.compat.tensorflow.elements import (
     array_of,
@@ -40,18 +43,8 @@ from wengert.compat.tensorflow.elements import (
 )
 from wengert.compat.tensorflow.errors import OpError, OutOfRangeError
 from wengert.compat.tensorflow.functions import values as V
-from wengert.compat.tensorflow.functions.drawing import stream_of
+from wengert.compat.tensorflow.functions.drawing import own_stream
 from wengert.compat.tensorflow.refusal import refusal
-
-__all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "Dataset",
-    "Options",
-    "TextLineDataset",
-]
-
 
 AUTOTUNE = -1
 """A number of parallel calls, of which there is one."""
@@ -76,6 +69,13 @@ def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
     return decorate
 
 
+def _lots(elements, size, whole_only: bool = False) -> Iterator[list[Any]]:
+    """Return the elements in lists of a size, the last of them perhaps shorter."""
+    source, many = iter(elements), whole_of(size, "batch_size")
+    lots = iter(lambda: list(itertools.islice(source, many)), [])
+    return filter(lambda lot: len(lot) == many, lots) if whole_only else lots
+
+
 def _same(count: int | None, *args, **kwargs) -> int | None:
     return count
 
@@ -84,7 +84,7 @@ def _unknown(count: int | None, *args, **kwargs) -> int | None:
     return None
 
 
-def _in_batches(count, batch_size, drop_remainder: bool = False, *args, **kwargs) -> int | None:
+def _in_batches(count, batch_size, drop_remainder: bool = False, *_, **kwargs) -> int | None:
     size = positive(batch_size, "BatchDatasetV2", "Batch size")
     if count is None or count < 0:
         return None if count is None else -1
@@ -98,6 +98,13 @@ def _in_windows(count, size, shift=None, stride=1, drop_remainder: bool = False,
     step = size if shift is None else shift
     wide = (size - 1) * stride + 1
     return max(0, (count - wide) // step + 1) if drop_remainder else -(-count // step)
+
+
+def _draws(seed, varied) -> Callable[[], np.random.Generator]:
+    """Return what makes the generator of an iteration: another for each if `varied`."""
+    start = int(own_stream(seed).integers(1 << 62))
+    turns = itertools.count()
+    return lambda: np.random.default_rng([start, next(turns) if varied else 0])
 
 
 class Options:
@@ -195,7 +202,7 @@ class Dataset:
                 if types is None:
                     yield mapped(tensor, value)
                 else:
-                    yield joined(lambda pair: V.made(V.tensor_of(pair[0], pair[1])), [value, types])
+                    yield joined(lambda pair: convert_to_tensor(*pair), [value, types])
 
         return Dataset(begin)
 
@@ -208,7 +215,10 @@ class Dataset:
         >>> [int(x) for x in tf.data.Dataset.range(1, 6, 2)]
         [1, 3, 5]
         """
-        numbers = range(*(whole_of(arg, "range") for arg in args))
+        bounds = [whole_of(arg, "range") for arg in args]
+        if bounds[2:] == [0]:
+            raise V.invalid("RangeDataset", "step must be a non-zero integer.")
+        numbers = range(*bounds)
         kind = np.dtype(np.int64 if output_type is None else output_type.as_numpy_dtype)
         return Dataset(lambda: (V.constant_of(kind.type(n)) for n in numbers), len(numbers))
 
@@ -238,10 +248,10 @@ class Dataset:
     @staticmethod
     def random(seed=None, rerandomize_each_iteration=None, name=None) -> Dataset:
         """Build an endless dataset of random integers below 2**32."""
-        start = int(stream_of(seed).integers(1 << 62))
+        draws = _draws(seed, rerandomize_each_iteration)
 
         def begin() -> Iterator[Any]:
-            rng = np.random.default_rng(start)
+            rng = draws()
             while True:
                 yield V.constant_of(rng.integers(1 << 32, dtype=np.int64))
 
@@ -274,11 +284,11 @@ class Dataset:
         rerandomize_each_iteration=None,
     ) -> Dataset:
         """Take the next element of a dataset drawn by weight."""
-        start = int(stream_of(seed).integers(1 << 62))
+        draws = _draws(seed, rerandomize_each_iteration)
         chances = np.ones(len(datasets)) if weights is None else np.array(V.numbers_of(weights))
 
         def begin() -> Iterator[Any]:
-            rng, left = np.random.default_rng(start), np.array(chances, np.float64)
+            rng, left = draws(), np.array(chances, np.float64)
             streams = [iter(dataset) for dataset in datasets]
             while left.any():
                 place = int(rng.choice(len(left), p=left / left.sum()))
@@ -304,25 +314,27 @@ class Dataset:
         **kwargs,
     ) -> Any:
         """Apply a function to each element; a tuple is spread over its arguments."""
-        for element in self:
-            result = called(map_func, element)
-            yield mapped(tensor, tuple(result) if isinstance(result, list) else result)
+
+        def result(element) -> Any:
+            found = called(map_func, element)
+            return mapped(tensor, tuple(found) if isinstance(found, list) else found)
+
+        return map(result, self)
 
     @_stage(_unknown)
     def filter(self, predicate: Callable[..., Any], name=None) -> Any:
         """Keep the elements for which a function is true."""
-        return (element for element in self if called(predicate, element))
+        return filter(functools.partial(called, predicate), self)
 
     @_stage(_unknown)
     def take_while(self, predicate: Callable[..., Any], name=None) -> Any:
         """Take elements up to the first for which a function is false."""
-        return itertools.takewhile(lambda element: called(predicate, element), self)
+        return itertools.takewhile(functools.partial(called, predicate), self)
 
     @_stage(_unknown)
     def flat_map(self, map_func: Callable[..., Any], name=None) -> Any:
         """Concatenate the datasets that a function makes of the elements."""
-        for element in self:
-            yield from called(map_func, element)
+        return itertools.chain.from_iterable(map(functools.partial(called, map_func), self))
 
     @_stage(_unknown)
     def interleave(
@@ -452,12 +464,9 @@ class Dataset:
         ------
         InvalidArgumentError: If their shapes differ, or the size is not positive.
         """
-        size, elements = whole_of(batch_size, "batch_size"), iter(self)
-        while chosen := list(itertools.islice(elements, size)):
-            if len(chosen) == size or not drop_remainder:
-                yield joined(stacked, chosen)
+        return map(functools.partial(joined, stacked), _lots(self, batch_size, drop_remainder))
 
-    @_stage(lambda count, batch_size, *args, **kwargs: _in_batches(count, batch_size))
+    @_stage(lambda count, size, *args, **kwargs: _in_batches(count, size, *args[2:], **kwargs))
     def padded_batch(
         self,
         batch_size,
@@ -475,15 +484,15 @@ class Dataset:
         [[1 0]
          [2 2]]
         """
-        size, elements = whole_of(batch_size, "batch_size"), iter(self)
-        while chosen := list(itertools.islice(elements, size)):
-            if len(chosen) < size and drop_remainder:
-                return
+
+        def batch(chosen: list[Any]) -> Any:
             columns = [list(leaves(element)) for element in chosen]
             many = len(columns[0])
             shapes, values = (for_leaves(given, many) for given in (padded_shapes, padding_values))
             made = map(padded, shapes, values, map(list, zip(*columns, strict=True)))
-            yield mapped(next_of(made), chosen[0])
+            return mapped(next_of(made), chosen[0])
+
+        return map(batch, _lots(self, batch_size, drop_remainder))
 
     @_stage(lambda count, batch_size, *args, **kwargs: None)
     def rebatch(self, batch_size, drop_remainder: bool = False, name=None) -> Any:
@@ -493,8 +502,7 @@ class Dataset:
     @_stage(_unknown)
     def unbatch(self, name=None) -> Any:
         """Yield the slices of each element along its first dimension."""
-        for element in self:
-            yield from Dataset.from_tensor_slices(element)
+        return itertools.chain.from_iterable(map(Dataset.from_tensor_slices, self))
 
     def shuffle(
         self, buffer_size, seed=None, reshuffle_each_iteration: bool = True, name=None
@@ -506,12 +514,10 @@ class Dataset:
         InvalidArgumentError: If `buffer_size` is not positive.
         """
         size = positive(buffer_size, "ShuffleDatasetV3", "buffer_size")
-        start = int(stream_of(seed).integers(1 << 62))
-        turns = itertools.count()
+        draws = _draws(seed, reshuffle_each_iteration in (True, None))
 
         def begin() -> Iterator[Any]:
-            turn = next(turns) if reshuffle_each_iteration in (True, None) else 0
-            rng = np.random.default_rng([start, turn])
+            rng = draws()
             elements = iter(self)
             buffer = list(itertools.islice(elements, size))
             for element in elements:
@@ -560,7 +566,14 @@ class Dataset:
     def shard(self, num_shards, index, name=None) -> Dataset:
         """Take every `num_shards`-th element, starting with the one at `index`."""
         step, place = whole_of(num_shards, "num_shards"), whole_of(index, "index")
-        return Dataset(lambda: itertools.islice(iter(self), place, None, step))
+        if not 0 <= place < step:
+            raise V.invalid(
+                "ShardDataset",
+                f"Index must be between 0 and {step - 1} (currently index = {place}).",
+            )
+        many = self._count
+        known = many if many is None or many < 0 else -((place - many) // step)
+        return Dataset(lambda: itertools.islice(iter(self), place, None, step), known)
 
     @_stage(_same)
     def enumerate(self, start=0, name=None) -> Any:
@@ -571,8 +584,8 @@ class Dataset:
         >>> [(int(i), int(x)) for i, x in tf.data.Dataset.range(5, 7).enumerate()]
         [(0, 5), (1, 6)]
         """
-        for number, element in enumerate(self, whole_of(start, "start")):
-            yield V.constant_of(np.int64(number)), element
+        numbers = map(V.constant_of, map(np.int64, itertools.count(whole_of(start, "start"))))
+        return zip(numbers, self, strict=False)
 
     def concatenate(self, dataset: Dataset, name=None) -> Dataset:
         """Append the elements of another dataset."""
@@ -598,11 +611,11 @@ class Dataset:
 
     def prefetch(self, buffer_size=AUTOTUNE, name=None) -> Dataset:
         """Return the same elements: nothing is prefetched here."""
-        return Dataset(self._begin, self._count)
+        return Dataset(self.__iter__, self._count)
 
     def with_options(self, options, name=None) -> Dataset:
         """Return the same elements: options have no effect here."""
-        return Dataset(self._begin, self._count)
+        return Dataset(self.__iter__, self._count)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """Return the result of a function of this dataset."""
@@ -635,8 +648,7 @@ class Dataset:
         >>> [int(x) for x in tf.data.Dataset.range(3).as_numpy_iterator()]
         [0, 1, 2]
         """
-        for element in self:
-            yield mapped(lambda x: x.numpy(), element)
+        return map(functools.partial(mapped, lambda x: x.numpy()), self)
 
     def __len__(self) -> int:
         if self._count is None:
@@ -722,12 +734,26 @@ class _Iteration:
         self._elements = elements
         self._begin = begin
         self._taken = 0
+        self._failed = False
 
     def __iter__(self) -> _Iteration:
         return self
 
     def __next__(self) -> Any:
-        found = next(self._elements)
+        try:
+            found = next(self._elements)
+        except StopIteration:
+            raise
+        except Exception as error:
+            if getattr(self._elements, "gi_frame", self) is None:
+                self._elements = itertools.repeat(error)
+                self._failed = True
+            raise
+        if self._failed:
+            raise RuntimeError(
+                "an error ended this iteration: put ignore_errors() before what shuffles, scans, "
+                "groups or interleaves the elements"
+            ) from found
         self._taken += 1
         return found
 
@@ -753,4 +779,5 @@ def __getattr__(name: str) -> Any:
     raise refusal("data", name)
 
 
+__all__ = defined(globals(), "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY")
 fill_sections(globals())

@@ -133,34 +133,27 @@ def _rank(x) -> tuple[int, tuple[int, ...]]:
     return len(shape), shape
 
 
+def _ranked(x, fits: bool, wanted: str, message) -> None:
+    if not fits:
+        have, shape = _rank(x)
+        raise ValueError(
+            f"{message or ''}Tensor  must have rank {wanted}.  Received rank {have}, shape {shape}"
+        )
+
+
 def assert_rank(x, rank, message=None, name=None) -> None:
     """Raise a ValueError unless `x` has `rank` dimensions."""
-    have, shape = _rank(x)
-    if have != int(rank):
-        raise ValueError(
-            f"{message or ''}Tensor  must have rank {int(rank)}.  Received rank {have}, "
-            f"shape {shape}"
-        )
+    _ranked(x, _rank(x)[0] == int(rank), str(int(rank)), message)
 
 
 def assert_rank_at_least(x, rank, message=None, name=None) -> None:
     """Raise a ValueError unless `x` has at least `rank` dimensions."""
-    have, shape = _rank(x)
-    if have < int(rank):
-        raise ValueError(
-            f"{message or ''}Tensor  must have rank at least {int(rank)}.  Received rank {have}, "
-            f"shape {shape}"
-        )
+    _ranked(x, _rank(x)[0] >= int(rank), f"at least {int(rank)}", message)
 
 
 def assert_rank_in(x, ranks, message=None, name=None) -> None:
     """Raise a ValueError unless the number of dimensions of `x` is among `ranks`."""
-    have, shape = _rank(x)
-    if have not in [int(rank) for rank in ranks]:
-        raise ValueError(
-            f"{message or ''}Tensor  must have rank in {tuple(ranks)}.  Received rank {have}, "
-            f"shape {shape}"
-        )
+    _ranked(x, _rank(x)[0] in [int(rank) for rank in ranks], f"in {tuple(ranks)}", message)
 
 
 def assert_scalar(tensor, message=None, name=None) -> Any:
@@ -185,11 +178,7 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None) ->
             after = len(sizes) - mark - 1
             middle = (None,) * max(have - mark - after, 0)
             sizes = (*sizes[:mark], *middle, *sizes[mark + 1 :])
-        if have != len(sizes):
-            raise ValueError(
-                f"{message or ''}Tensor  must have rank {len(sizes)}.  Received rank {have}, shape "
-                f"{shape}"
-            )
+        _ranked(tensor, have == len(sizes), str(len(sizes)), message)
         for i, (size, name_or_size) in enumerate(zip(shape, sizes, strict=True)):
             if name_or_size is None:
                 continue

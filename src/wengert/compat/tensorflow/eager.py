@@ -25,18 +25,6 @@ from wengert.tape.base import TensorBase, new_tensor
 from wengert.tensor.overrides import disabled_torch_function
 from wengert.tensor.tensor import Tensor as NativeTensor
 
-__all__ = [
-    "DEVICE",
-    "Reference",
-    "StringTensor",
-    "Tensor",
-    "bytes_of",
-    "each",
-    "is_text",
-    "labels_of",
-]
-
-
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 

@@ -11,23 +11,6 @@ from wengert.compat.tensorflow.eager import is_text, labels_of
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.functions.joining import stack
 
-__all__ = [
-    "array_of",
-    "called",
-    "for_leaves",
-    "joined",
-    "leaves",
-    "mapped",
-    "next_of",
-    "whole_of",
-    "of_array",
-    "padded",
-    "part_at",
-    "positive",
-    "stacked",
-    "tensor",
-]
-
 
 def mapped(function: Callable[[Any], Any], value) -> Any:
     """Return a structure with `function` applied to each of its leaves."""
@@ -100,8 +83,8 @@ def whole_of(value, what: str) -> int:
 
 
 def called(function: Callable[..., Any], element) -> Any:
-    """Call a function on an element, spreading a tuple over its arguments."""
-    return function(*element) if isinstance(element, tuple) else function(element)
+    """Call a function on an element, spreading a tuple, but not a named one, over its arguments."""
+    return function(*element) if type(element) is tuple else function(element)
 
 
 def positive(value, op: str, what: str) -> int:

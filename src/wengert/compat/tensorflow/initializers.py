@@ -13,7 +13,7 @@ from wengert.compat.kit.namespaces import defined, functions_of
 from wengert.compat.kit.rows import of_rows
 from wengert.compat.tensorflow.configs import Configured, getter, snake_case
 from wengert.compat.tensorflow.functions import drawing
-from wengert.compat.tensorflow.functions.drawing import stream_of
+from wengert.compat.tensorflow.functions.drawing import own_stream
 from wengert.compat.tensorflow.functions.values import constant_of, dtype_of, shape_of
 from wengert.compat.tensorflow.refusal import refusing
 
@@ -108,14 +108,14 @@ class RandomNormal(Initializer):
     seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        return drawing.normals(stream_of(self.seed), shape, self.mean, self.stddev, dtype)
+        return drawing.normals(own_stream(self.seed), shape, self.mean, self.stddev, dtype)
 
 
 class TruncatedNormal(RandomNormal):
     """Initializes with normal random numbers at most two standard deviations from the mean."""
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        stream = stream_of(self.seed)
+        stream = own_stream(self.seed)
         return drawing.truncated_normals(stream, shape, self.mean, self.stddev, dtype)
 
 
@@ -128,7 +128,7 @@ class RandomUniform(Initializer):
     seed: Any = None
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        return drawing.uniforms(stream_of(self.seed), shape, self.minval, self.maxval, dtype)
+        return drawing.uniforms(own_stream(self.seed), shape, self.minval, self.maxval, dtype)
 
 
 @arguments
@@ -146,7 +146,7 @@ class Orthogonal(Initializer):
                 f"shape={sizes} of rank {len(sizes)}."
             )
         rows, columns = math.prod(sizes[:-1]), sizes[-1]
-        drawn = stream_of(self.seed).standard_normal((max(rows, columns), min(rows, columns)))
+        drawn = own_stream(self.seed).standard_normal((max(rows, columns), min(rows, columns)))
         q, r = np.linalg.qr(drawn)
         q = q * np.sign(np.diagonal(r))
         q = q if rows >= columns else q.T
@@ -190,7 +190,7 @@ class VarianceScaling(Initializer):
         fan_in, fan_out = _fans(shape_of("Fill", shape))
         count = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         scale = self.scale / max(1.0, count)
-        stream = stream_of(self.seed)
+        stream = own_stream(self.seed)
         if self.distribution == "uniform":
             limit = math.sqrt(3 * scale)
             return drawing.uniforms(stream, shape, -limit, limit, dtype)

@@ -237,17 +237,6 @@ class GradientTape:
         deactivate(self._record)
         self._recording = False
 
-    @contextlib.contextmanager
-    def _ensure_recording(self) -> Iterator[None]:
-        if self._recording:
-            yield
-            return
-        self._push()
-        try:
-            yield
-        finally:
-            self._pop()
-
     # -- what is recorded -------------------------------------------------------------------------
 
     def watch(self, tensor) -> None:
@@ -308,7 +297,8 @@ class GradientTape:
     def watched_variables(self) -> tuple[Any, ...]:
         """Return the watched variables, in order of creation."""
         if self._record is not None:
-            self._watched_variables = tuple(self._record.variables.values())
+            watched = self._record.variables.values()
+            self._watched_variables = tuple(sorted(watched, key=lambda one: one._cell.number))
         return self._watched_variables
 
     # -- gradients --------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ those by all its reads.
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, ClassVar
@@ -92,12 +93,17 @@ READERS: ContextVar[tuple[list[Any], ...]] = ContextVar("wengert_tf_readers", de
 """Lists to which every trainable variable is added when it is read."""
 
 
+_NUMBERS = itertools.count()
+"""The order of creation."""
+
+
 class _Cell:
     """Shared state of a variable and of the handles that its assignments return."""
 
-    __slots__ = ("shape", "source", "value")
+    __slots__ = ("number", "shape", "source", "value")
 
     def __init__(self, value, shape: TensorShape) -> None:
+        self.number = next(_NUMBERS)
         self.value = value
         self.shape = shape
         self.source = Source(value)
@@ -276,6 +282,8 @@ class Variable:
 
     def numpy(self) -> Any:
         """Return the value as a NumPy array; nothing done with it is recorded."""
+        for readers in READERS.get() if self._trainable else ():
+            readers.append(self)
         value = self._cell.value
         return value[()] if not value.ndim else value.copy()
 

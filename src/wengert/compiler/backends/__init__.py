@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: backends, which make something that runs out of a program.
+"""Layer 8 · compiler: backends, which turn programs into executables.
 
 Each has ``build(program, *, threads, fastmath)``, which returns an `Executable`. `numpy` needs
 nothing but NumPy; `llvm` is imported by those who have llvmlite only.

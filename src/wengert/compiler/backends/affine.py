@@ -1,11 +1,10 @@
-"""Layer 8 · compiler: indices of elements, as sums of loop counters.
+"""Layer 8 · compiler: affine indices of elements in loop counters.
 
 NOTE [index expressions]
 The place of an element along one dimension is an `Index`: a constant plus multiples of variables. A
-variable is the counter of a loop (`Counter`), or what is read from memory while the loops run
-(`Looked`, the index arrays of gathers). Views (permutations, slices, reversals, most reshapes) map
-indices to indices of the same kind, so that they cost nothing: elements are read at their place in
-the value that the view was taken of.
+variable is a loop's `Counter`, or an integer that is loaded in the loop (`Looked`, for the index
+arrays of gathers). Views (permutations, slices, reversals, most reshapes) map affine indices to
+affine indices, so they cost nothing: elements are read from the value that the view shows.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Counter:
 
 
 class Looked:
-    """A place that is looked up: what `node` computes, which counts from the end if negative.
+    """A position that `node` computes; negative positions count from the end.
 
     Attributes
     ----------
@@ -67,7 +66,7 @@ Variable = Counter | Looked
 
 
 class Index:
-    """A constant and multiples of variables; equal to what has the same ones."""
+    """An affine function of variables; equal if constant and terms are."""
 
     __slots__ = ("_hash", "constant", "terms")
 
@@ -103,7 +102,7 @@ class Index:
         )
 
     def moved(self, by: int) -> Index:
-        """This many places further on."""
+        """Return the index plus a number."""
         return Index(self.constant + by, self.terms) if by else self
 
     def times(self, factor: int) -> Index:
@@ -122,7 +121,7 @@ class Index:
         return 0
 
     def is_counter(self, variable: Variable) -> bool:
-        """Whether it is just this variable."""
+        """Return whether the index is this variable."""
         return (
             not self.constant
             and len(self.terms) == 1
@@ -131,7 +130,7 @@ class Index:
         )
 
     def bounds(self) -> tuple[int, int]:
-        """The least and the largest value."""
+        """Return the least and the largest value."""
         low = high = self.constant
         for variable, factor in self.terms:
             reach = factor * (variable.extent - 1)
@@ -140,7 +139,7 @@ class Index:
         return low, high
 
     def put(self, known: dict[Counter, Index]) -> Index:
-        """With some counters replaced."""
+        """Substitute indices for counters."""
         if not any(v in known for v, _ in self.terms):
             return self
         result = Index(self.constant)
@@ -163,7 +162,7 @@ def of(variable: Variable) -> Index:
 
 
 def linear(place: Place, shape: Sequence[int]) -> Index:
-    """The number of an element in C order."""
+    """Return the offset of a place in C order."""
     return weighted(place, strides_of(shape))
 
 
@@ -180,9 +179,9 @@ def weighted(place: Place, weights: Sequence[int]) -> Index:
 
 
 def place_of(number: Index, shape: Sequence[int]) -> Place | None:
-    """The place of the element with a number in C order; None if no `Index`es can say it.
+    """Return the place at an offset in C order, or None if it has no affine indices.
 
-    Each term of the number must move along one dimension without ever leaving it.
+    Each term of the offset must move along a single dimension without leaving it.
     """
     if not math.prod(shape):
         return (ZERO,) * len(shape)

@@ -1,9 +1,9 @@
-"""Layer 8 · compiler: machine code kept in a folder, for processes that come later.
+"""Layer 8 · compiler: an on-disk cache of machine code.
 
-Only where the variable ``WENGERT_COMPILE_CACHE`` names a folder. What is found there is run, so a
-folder that others can write to is not used, with a warning. A file's name is a digest of the text
-that it was made from, of the processor, and of the versions that made it, so that what no longer
-fits is not found; a file that was cut off is not used.
+The variable ``WENGERT_COMPILE_CACHE`` names its folder; without it nothing is cached. Since cached
+code is run, a folder that others can write to is refused with a warning. A file's name is a digest
+of the module's text, the processor and the versions of LLVM, so that stale code is not found;
+truncated files are ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MARK = b"wengert object code\n"
 
 
 def file_for(parts: Iterable[str]) -> Path | None:
-    """The file in the cache for the machine code made from `parts`, or None."""
+    """Return the cache file for machine code made from `parts`, or None without a cache."""
     folder = os.environ.get(_VARIABLE)
     if not folder or not _is_ours(folder):
         return None
@@ -37,13 +37,13 @@ def file_for(parts: Iterable[str]) -> Path | None:
 
 
 def _is_ours(folder: str) -> bool:
-    """Whether nobody else can write to a folder, as far as its owner and its mode tell."""
+    """Return whether only this user can write to a folder, by its owner and mode."""
     if not hasattr(os, "geteuid"):
         return True
     try:
         found = os.stat(folder)
     except OSError:
-        return True  # it is made when something is kept, for its owner alone
+        return True  # `keep` creates it, for its owner alone
     trusted = found.st_uid in (0, os.geteuid())
     if trusted and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return True
@@ -55,7 +55,7 @@ def _is_ours(folder: str) -> bool:
 
 
 def kept(file: Path | None) -> bytes | None:
-    """The code in a file, or None."""
+    """Return the code in a file, or None if it is missing or damaged."""
     if file is None:
         return None
     try:
@@ -68,7 +68,7 @@ def kept(file: Path | None) -> bytes | None:
 
 
 def keep(file: Path, code: bytes) -> None:
-    """Write code to a file, all at once; where that cannot be done, it is not kept."""
+    """Write code to a file atomically; on failure, keep nothing."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=file.parent)

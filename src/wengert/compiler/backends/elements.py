@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: elements in LLVM's text: where they stand in memory, and what they are."""
+"""Layer 8 · compiler: instructions that compute, load and store single elements."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.compiler.backends.affine import Counter, Index, Looked, Place, weighted
+from wengert.compiler.backends.buffers import Buffers, Slot
 from wengert.compiler.backends.nodes import Apply, Choice, Literal, Load, Node, Position
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Scope
-from wengert.compiler.backends.storage import Slot, Storage
 from wengert.compiler.codegen.code import Array, Code, Operand, literal, llvm_type, strides_of
 from wengert.compiler.codegen.scalars.table import emit
 from wengert.compiler.ir.programs import Value
@@ -18,7 +18,7 @@ __all__ = ["Elements", "applied"]
 
 
 def applied(code: Code, node: Apply, name_of: Callable[[Node], str], count: int = 1) -> str:
-    """Emit an element of a primitive, or a vector of so many, of the registers of its operands."""
+    """Emit a primitive on one element, or on a vector of `count`; `name_of` names its operands."""
     operands = [Operand(name_of(operand), operand.dtype) for operand in node.operands]
     numbers = {key: Operand(name_of(number), number.dtype) for key, number in node.numbers.items()}
     return emit(code, node.prim, operands, node.dtype, {**node.params, **numbers}, count=count)
@@ -30,17 +30,17 @@ class Elements:
     Parameters
     ----------
     code: The function.
-    storage: Where values lie.
+    buffers: The buffers of the plan's values.
     inputs, outputs: The addresses of the plan's inputs and outputs.
-    arena, constants: The address of the arena, and those of constants.
-    outer: What writes the loop whose body this is, if it is one.
-    wide: Whether threads may share long loops.
+    arena, constants: The addresses of the arena and of constants.
+    outer: The writer of the loop whose body the plan is, if any.
+    wide: Whether long loops may be parallel.
     """
 
     def __init__(
         self,
         code: Code,
-        storage: Storage,
+        buffers: Buffers,
         inputs: Sequence[str],
         outputs: Sequence[str],
         arena: str,
@@ -50,8 +50,8 @@ class Elements:
         wide: bool = False,
     ) -> None:
         self.code = code
-        self.storage = storage
-        self.plan: Plan = storage.plan
+        self.buffers = buffers
+        self.plan: Plan = buffers.plan
         self.inputs = inputs
         self.outputs = outputs
         self.arena = arena
@@ -73,7 +73,7 @@ class Elements:
             if base.constant is not None:
                 name = self.constants[id(base.constant)]
             else:
-                name = self._address(self.storage.slots[base], base)
+                name = self._address(self.buffers.slots[base], base)
             self._pointers[base] = name
         return name
 
@@ -93,12 +93,12 @@ class Elements:
         return name
 
     def strides(self, value: Value) -> tuple[int, ...]:
-        """By how many elements a step along each dimension of a stored value moves."""
-        slot = self.storage.slots.get(value)
+        """Return the strides of a stored value, in elements."""
+        slot = self.buffers.slots.get(value)
         return strides_of(value.shape) if slot is None else slot.strides
 
     def array(self, value: Value) -> Array:
-        """A stored value as calls see it."""
+        """Return a stored value as a strided array, for calls."""
         return Array(self.pointer(value), value.dtype, value.shape, self.strides(value))
 
     def _load(self, value: Value, place: Place) -> str:
@@ -115,10 +115,10 @@ class Elements:
         return self._behind(value, self._offset(value, place))
 
     def _behind(self, value: Value, total: Index) -> str:
-        """The address of the element so many behind a value's first."""
+        """Return the address of the element at an offset from a value's first."""
         pointer, code = self.pointer(value), self.code
         if total.terms:
-            # elements at constant distances from each other have one address but for these
+            # elements at constant distances share the variable part of the address
             pointer = self._known(
                 ("at", pointer, Index(0, total.terms)),
                 lambda: code.at(pointer, value.dtype, self.index(Index(0, total.terms))),
@@ -130,7 +130,7 @@ class Elements:
         )
 
     def _known(self, key: Any, compute: Callable[[], str]) -> str:
-        """Return an element, computed now unless it was computed before."""
+        """Return the register of `key`, computing it at its first use in scope."""
         name = self.scope.find(key)
         if name is None:
             name = self.scope.known[key] = compute()
@@ -140,7 +140,7 @@ class Elements:
         """An index as an ``i64``."""
         total = ""
         for k, (variable, factor) in enumerate(index.terms):
-            # sums are shared by indices that begin alike
+            # indices with a common prefix share its sum
             part = Index(0, index.terms[: k + 1])
             name = self.scope.find(part)
             if name is None:
@@ -153,10 +153,10 @@ class Elements:
         return self._known(index, lambda: self.code.let(f"add nsw i64 {total}, {index.constant}"))
 
     def _sum(self, total: str, variable: Counter | Looked, factor: int) -> str:
-        """A sum and a multiple of a variable, or nothing if neither is anything."""
+        """Return a sum plus a multiple of a variable; empty if both are."""
         term = self._variable(variable)
         if not term:
-            # the counter of a loop that is part of the one within it
+            # the counter of a loop that is collapsed into the inner one
             return total
         if factor != 1:
             term = self._known(

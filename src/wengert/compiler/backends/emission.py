@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: a plan as LLVM's text."""
+"""Layer 8 · compiler: code generation: a plan in LLVM's language."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import Counter, Index
+from wengert.compiler.backends.loop_costs import written_once
 from wengert.compiler.backends.loops import Accumulate, LoopTree, Product, Store, statements_of
 from wengert.compiler.backends.machine import function_attributes
 from wengert.compiler.backends.nodes import Choice, Load, Position, walk
-from wengert.compiler.backends.plan import Call, Check, Repeat
-from wengert.compiler.backends.scope import Scope, Workspace
-from wengert.compiler.backends.sharing import (
+from wengert.compiler.backends.parallelise import (
     SHARE,
     addresses_of,
     is_wide,
@@ -22,9 +21,10 @@ from wengert.compiler.backends.sharing import (
     piece_of,
     register_sharing,
 )
-from wengert.compiler.backends.strips import Strips
-from wengert.compiler.backends.trees import written_once
+from wengert.compiler.backends.plan import Check, NativeCall, Repeat
+from wengert.compiler.backends.scope import Scope, Workspace
 from wengert.compiler.backends.unrolling import Shaper
+from wengert.compiler.backends.vectorise import Vectoriser
 from wengert.compiler.codegen.code import MEMCPY, MEMCPY_DECLARATION, Array, Code
 from wengert.compiler.codegen.native.forms import check_indices
 from wengert.compiler.codegen.native.products import multiply
@@ -33,12 +33,12 @@ from wengert.compiler.ir.programs import open_ended
 __all__ = ["Emission"]
 
 
-class Emission(Strips):
+class Emission(Vectoriser):
     """Writes all instructions of a plan.
 
     Attributes
     ----------
-    failing: Which item of the plan is the last that may meet trouble, or -1.
+    failing: The position of the last item of the plan that may fail, or -1.
     """
 
     failing = -1
@@ -46,27 +46,27 @@ class Emission(Strips):
     # -- statements -------------------------------------------------------------------------------
 
     def run(self, fence: bool = False) -> None:
-        """Write everything.
+        """Write the plan.
 
         Parameters
         ----------
-        fence: Whether trouble is to be known before inputs are written to.
+        fence: Whether to return on failure before the first input is overwritten.
         """
         self._once = written_once(self.plan)
         for at, item in enumerate(self.plan.block):
-            if fence and at >= self.storage.first:
+            if fence and at >= self.buffers.first:
                 self._fence()
                 fence = False
             self.code.fails = False
             if isinstance(item, LoopTree):
                 for part in Shaper(self._merged, self._fits).shaped(item):
-                    if self._wide and isinstance(part, LoopTree) and is_wide(part, self.storage):
+                    if self._wide and isinstance(part, LoopTree) and is_wide(part, self.buffers):
                         self._share(part)
                     else:
                         self._item(part)
-                # elements of loops are of no use outside of them, and memory changes
+                # registers of a loop are not valid outside, and memory has changed
                 self.scope = Scope()
-            elif isinstance(item, Call):
+            elif isinstance(item, NativeCall):
                 self._call(item)
             elif isinstance(item, Check):
                 self._check(item)
@@ -76,9 +76,9 @@ class Emission(Strips):
                 self._item(item)
             if self.code.fails:
                 self.failing = at
-        # what repeats this asks, too
+        # the enclosing loop reads it, too
         self.code.fails = self.failing >= 0
-        for k, value in self.storage.copies:
+        for k, value in self.buffers.copies:
             size = value.size * value.dtype.itemsize
             self._copy(self.outputs[k], self.pointer(value), size)
 
@@ -98,11 +98,11 @@ class Emission(Strips):
         self._loop(item)
 
     def _share(self, tree: LoopTree) -> None:
-        """Write a loop as a function, and ask threads to run it (NOTE [shared loops])."""
+        """Write a loop as a function that threads run in pieces (NOTE [parallel loops])."""
         register_sharing()
         module, code = self.code.module, self.code
-        inner = Emission(Code(module), self.storage, [], [], "", {})
-        values = addresses_of(tree, self.storage)
+        inner = Emission(Code(module), self.buffers, [], [], "", {})
+        values = addresses_of(tree, self.buffers)
         table = code.stack(np.dtype(np.uintp), len(values) + 2)
         for k, pointer in enumerate([*map(self.pointer, values), "%trouble", "%constants"]):
             code.do(f"store ptr {pointer}, ptr {code.at(table, np.dtype(np.uintp), k)}")
@@ -112,8 +112,8 @@ class Emission(Strips):
             inner._pointers[value] = inner.code.entry("%table", k)
         troubled = inner.code.entry("%table", len(values))
         inner.code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
-        for value in own_of(tree, self.storage):
-            slot = self.storage.slots[value]._replace(kind="stack")
+        for value in own_of(tree, self.buffers):
+            slot = self.buffers.slots[value]._replace(kind="stack")
             inner._pointers[value] = inner._address(slot, value)
         inner._once, inner._range = self._once, ("%start", "%stop")
         merged = inner._merged(tree)
@@ -126,8 +126,8 @@ class Emission(Strips):
         module.declare(name, inner.code.function(head))
         module.declare(SHARE, f"declare i8 @{SHARE}(ptr, ptr, i64, i64)")
         extent = math.prod([each.counter.extent for each in merged])
-        strip = inner._strip_of(merged, extent)
-        piece = piece_of(tree, extent, 1 if strip is None else strip.width * strip.apart)
+        vectors = inner._vector_loop(merged, extent)
+        piece = piece_of(tree, extent, 1 if vectors is None else vectors.width * vectors.apart)
         given = f"ptr @{name}, ptr {table}, i64 {extent}, i64 {piece}"
         failed = code.let(f"call i8 @{SHARE}({given})")
         code.trouble(code.let(f"icmp ne i8 {failed}, 0"))
@@ -142,10 +142,10 @@ class Emission(Strips):
         self._range = None
         for each in merged:
             self.counters[each.counter] = ""
-        strip = self._strip_of(merged, extent)
+        vectors = self._vector_loop(merged, extent)
         rest: int | str = start
-        if strip is not None:
-            rest = self._write_strip(strip, start, stop)
+        if vectors is not None:
+            rest = self._write_vectors(vectors, start, stop)
         if rest != stop or open_ended(extent):
             self._one_by_one(inner, str(rest), stop)
         for part in tree.after:
@@ -161,13 +161,14 @@ class Emission(Strips):
             self.scope = self.scope.outer
 
     def _fits(self, merged: Sequence[LoopTree]) -> bool:
-        """Whether an innermost loop can be done in vectors."""
+        """Return whether an innermost loop can be vectorised."""
         return (
-            self._strip_of(merged, math.prod([tree.counter.extent for tree in merged])) is not None
+            self._vector_loop(merged, math.prod([tree.counter.extent for tree in merged]))
+            is not None
         )
 
     def _merged(self, tree: LoopTree) -> list[LoopTree]:
-        """A loop and those within it that together count elements in the order of memory."""
+        """Return a loop with the inner loops that can be collapsed into it: one count for all."""
         merged = [tree]
         indices: list[Index] | None = None
         while True:
@@ -183,7 +184,7 @@ class Emission(Strips):
             merged.append(inner)
 
     def _indices(self, tree: LoopTree) -> list[Index]:
-        """Everything that is computed from counters in a loop."""
+        """Return all indices that are computed in a loop."""
         found: list[Index] = []
         for part in statements_of(tree):
             found.append(self._offset(part.value, part.place))
@@ -207,9 +208,9 @@ class Emission(Strips):
         self.code.module.declare(MEMCPY, MEMCPY_DECLARATION)
         self.code.do(f"call void @{MEMCPY}(ptr {target}, ptr {source}, i64 {size}, i1 false)")
 
-    # -- calls, checks and repetition -------------------------------------------------------------
+    # -- calls, checks and iteration -------------------------------------------------------------
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: NativeCall) -> None:
         ins = [self._view(counters, load) for counters, load in call.views]
         outs = [self.array(value) for value in call.step.outs]
         call.native.emit(self.code, call.step, ins, outs)
@@ -226,10 +227,10 @@ class Emission(Strips):
             self.code.workspace.clear()
 
     def _view(self, counters: tuple[Counter, ...], load: Load) -> Array:
-        """An argument as a strided array."""
+        """Return an argument of a call as a strided array."""
         total = self._offset(load.value, load.place)
         strides = tuple([total.factor(counter) for counter in counters])
-        # what is left is a constant, or depends on loops around the call
+        # the rest is constant, or depends on loops around the call
         own = set(counters)
         start = Index(total.constant, [(v, c) for v, c in total.terms if v not in own])
         pointer = self.code.at(self.pointer(load.value), load.value.dtype, self.index(start))
@@ -237,7 +238,7 @@ class Emission(Strips):
         return Array(pointer, load.value.dtype, shape, strides)
 
     def _fence(self) -> None:
-        """Leave, if there was trouble, before inputs are written to."""
+        """Return on failure, before inputs are overwritten."""
         met = self.code.let("load i8, ptr %trouble")
         self._leave_if(self.code.let(f"icmp ne i8 {met}, 0"))
 
@@ -247,17 +248,17 @@ class Emission(Strips):
         self.code.fails = True
 
     def _check(self, check: Check) -> None:
-        """Leave, marking trouble, if an index lies outside of its dimension."""
+        """Return with a failure if an index is out of bounds."""
         self._leave_if(check_indices(self.code, self.array(check.value), check.extent))
 
     def _repeat(self, repeat: Repeat, at: int) -> None:
         loop = repeat.loop
-        storage, offset, buffers = self.storage.inner[at]
+        buffers, offset, doubles = self.buffers.inner[at]
         kept = len(loop.carried)
         current = [self.pointer(value) for value in loop.outs[:kept]]
         following = [
             at if slot is None else self._address(slot, value)
-            for at, slot, value in zip(current, buffers, loop.carried, strict=True)
+            for at, slot, value in zip(current, doubles, loop.carried, strict=True)
         ]
         sizes = [value.size * value.dtype.itemsize for value in loop.carried]
         for target, value, size in zip(current, loop.carried, sizes, strict=True):
@@ -265,7 +266,7 @@ class Emission(Strips):
         fixed = [self.pointer(value) for value in loop.fixed]
         sources = [self.pointer(value) for value, _, _ in loop.sliced]
         stacked = [self.pointer(value) for value in loop.outs[kept:]]
-        arena = self._in_arena(offset) if storage.arena else self.arena
+        arena = self._in_arena(offset) if buffers.arena else self.arena
         with self.code.loop(loop.count) as counter:
             self.counters[repeat.counter] = counter
             slices = []
@@ -281,7 +282,7 @@ class Emission(Strips):
                 parts.append(self.code.at(target, value.dtype, moved))
             inner = Emission(
                 self.code,
-                storage,
+                buffers,
                 [*current, *slices, *fixed],
                 [*following, *parts],
                 arena,

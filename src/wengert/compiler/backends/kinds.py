@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.backends.pulls import PULLS
+from wengert.compiler.backends.all_maps import INDEX_MAPS
 from wengert.compiler.codegen.code import is_native
 from wengert.compiler.codegen.native.table import NATIVE
 from wengert.compiler.codegen.scalars.table import supports
@@ -21,7 +21,7 @@ __all__ = [
 
 
 SEARCHES = {records.argmax: "max", records.argmin: "min"}
-"""The primitives that find the place of an extreme, with the reduction that finds the extreme."""
+"""argmax and argmin, with the reduction that finds the extreme."""
 
 
 class Reduction(NamedTuple):
@@ -30,9 +30,9 @@ class Reduction(NamedTuple):
     Attributes
     ----------
     kind: The instruction: ``"add"``, ``"mul"``, ``"max"``, ``"min"``, ``"or"`` or ``"and"``.
-    dims: The dimensions of its argument along which it does.
+    dims: The dimensions of the argument that it reduces.
     keepdim: Whether these stay, with size 1.
-    truth: Whether it combines not the elements, but whether they are 0.
+    truth: Whether it combines the truth values of elements.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Reduction(NamedTuple):
 
 
 def reduction_of(step: Step) -> Reduction | None:
-    """The reduction that a step is, if it is one that loops can do."""
+    """Return the reduction that a step computes, or None if loops cannot compute it."""
     kind = COMBINES[step.prim]
     if not kind or "shape" in step.params:
         return None
@@ -59,7 +59,7 @@ def reduction_of(step: Step) -> Reduction | None:
 
 
 def with_values(step: Step) -> Step:
-    """The step with index arrays among its parameters as values."""
+    """Return the step with the index arrays among its parameters as values."""
     indices = step.params.get("indices")
     if not isinstance(indices, tuple) or not any(isinstance(i, np.ndarray) for i in indices):
         return step
@@ -82,33 +82,33 @@ def is_counted(param: Any) -> bool:
 
 
 def _read(param: Any) -> bool:
-    """Whether a parameter is, or holds, a number that is read off a tensor."""
+    """Return whether a parameter is, or holds, a number read from a tensor."""
     return any(map(_read, param)) if isinstance(param, tuple | list) else isinstance(param, Number)
 
 
 def kind_of(step: Step) -> str:
-    """How a step is computed: ``"pull"``, ``"scalar"``, ``"reduce"``, ``"search"``, ``"call"``, or
-    ``"foreign"`` if not natively."""
+    """Return how to lower a step: ``"map"``, ``"scalar"``, ``"reduce"``, ``"search"``, ``"call"``;
+    ``"foreign"`` if it has no native form."""
     try:
         return step.kind
     except AttributeError:
-        # asked for many times, and slow to find out
+        # cached, since it is asked for many times
         step.kind = _kind_of(step)
         return step.kind
 
 
 def _kind_of(step: Step) -> str:
     prim = step.prim
-    pull = PULLS[prim]
+    index_map = INDEX_MAPS[prim]
     counted = {key for key, param in step.params.items() if is_counted(param)}
-    if counted and (pull is None or not counted <= pull.counted):
+    if counted and (index_map is None or not counted <= index_map.counted):
         return "foreign"
     if not all(is_native(value.dtype) for value in (*uses(step), *step.outs)):
         return "foreign"
-    # only scalar code knows numbers that are read off tensors
+    # only scalar code supports parameters that are read from tensors
     fixed = not any(map(_read, step.params.values()))
-    if fixed and pull is not None and (pull.accepts(step) or REARRANGES[prim]):
-        return "pull"
+    if fixed and index_map is not None and (index_map.accepts(step) or REARRANGES[prim]):
+        return "map"
     if len(step.outs) == 1 and supports(
         prim, [arg.dtype for arg in step.args], step.outs[0].dtype, step.params
     ):
@@ -126,7 +126,7 @@ def _kind_of(step: Step) -> str:
 
 
 def is_native_step(step: Step | Loop) -> bool:
-    """Whether native code can do a step, or everything in a loop."""
+    """Return whether a step, or all of a loop, has a native form."""
     if isinstance(step, Loop):
         given = (*uses(step), *step.outs)
         return all(is_native(value.dtype) for value in given) and is_native_program(step.body)
@@ -134,5 +134,5 @@ def is_native_step(step: Step | Loop) -> bool:
 
 
 def is_native_program(program: Program) -> bool:
-    """Whether native code can do all of a program."""
+    """Return whether all of a program has a native form."""
     return all(map(is_native_step, program.steps))

@@ -1,7 +1,7 @@
-"""Layer 8 · compiler: the native backend: a program as machine code.
+"""Layer 8 · compiler: the native backend, which compiles programs to machine code by LLVM.
 
-Most programs become one function, and a run is one call of it. Where steps have no native form, the
-program is cut into segments (NOTE [segments] in `segments`).
+Most programs become one function, which one call runs. A program with steps that have no native
+form is partitioned into segments (NOTE [segments] in `segments`).
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from wengert.compiler.backends.driver import drive
+from wengert.compiler.backends.buffers import Buffers
+from wengert.compiler.backends.control_flow import link
 from wengert.compiler.backends.kinds import is_native_step
+from wengert.compiler.backends.loop_costs import extents_of, steps_of
 from wengert.compiler.backends.loops import LoopTree
-from wengert.compiler.backends.machine import Machine, State, builtin
-from wengert.compiler.backends.numpy import Native, Steps
-from wengert.compiler.backends.plan import Call, Plan, Repeat
+from wengert.compiler.backends.machine import FunctionState, Machine, builtin
+from wengert.compiler.backends.numpy import NativeCode, Steps
+from wengert.compiler.backends.parallelise import interruption, is_wide
+from wengert.compiler.backends.plan import NativeCall, Plan, Repeat
 from wengert.compiler.backends.segments import segments
-from wengert.compiler.backends.sharing import interruption, is_wide
 from wengert.compiler.backends.sizes import Families
-from wengert.compiler.backends.storage import Storage
-from wengert.compiler.backends.trees import extents_of, steps_of
 from wengert.compiler.backends.wrapper import Function, write_module
 from wengert.compiler.codegen.native.table import NATIVE
 from wengert.compiler.decompose.rules import DECOMPOSED
@@ -29,7 +29,7 @@ from wengert.compiler.ir.executable import Description, LoopNest, isolated
 from wengert.compiler.ir.programs import Loop, Program, Step, apply
 from wengert.interp.eager import K
 
-__all__ = ["Families", "LlvmExecutable", "build", "call_cost", "drive"]
+__all__ = ["Families", "LlvmExecutable", "build", "call_cost", "link"]
 
 
 class LlvmExecutable:
@@ -37,10 +37,10 @@ class LlvmExecutable:
 
     Attributes
     ----------
-    machine: The machine code, or None where nothing of the program has a native form.
+    machine: The machine code, or None if no step has a native form.
     call
-        The built-in function that the program is, where it is native as a whole: it takes the
-        inputs one by one, and returns the outputs as a list, or None if eager code would raise.
+        The built-in function of a program that is native as a whole, else None. It takes the inputs
+        as arguments, and returns a list of outputs, or None if eager code would raise.
     """
 
     __slots__ = ("_functions", "_program", "_steps", "_wide", "call", "machine")
@@ -69,21 +69,21 @@ class LlvmExecutable:
             self.machine = families.machine(text) if shared and families else Machine(text)
         if self.machine is not None:
             for native, function in zip(self._steps.natives(), self._functions, strict=True):
-                state = State.of(function.constants, self.machine, words)
+                state = FunctionState.of(function.constants, self.machine, words)
                 address = self.machine.address(function.name)
                 native.call = builtin(address, function.name, state)
         self.call = self._whole()
 
     def _whole(self) -> Callable[..., Any] | None:
-        """The function that the program is, if it is native as a whole."""
+        """Return the built-in function of the program if it is native as a whole."""
         (native, *more), program = self._steps.items or [None], self._program
-        if more or not isinstance(native, Native):
+        if more or not isinstance(native, NativeCode):
             return None
         same = native.program.inputs == program.inputs
         return native.call if same and native.program.outputs == program.outputs else None
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """The outputs for these inputs."""
+        """Run the program."""
         if self.call is not None:
             results = self.call(*arrays)
             return self._again(arrays) if results is None else results
@@ -94,7 +94,7 @@ class LlvmExecutable:
         return isolated(results, [*arrays, *constants])
 
     def _again(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """The same by NumPy, which raises what native code has met (NOTE [trouble] in `code`)."""
+        """Run the program by NumPy, to raise the error that native code met (NOTE [trouble])."""
         error = interruption()
         if error is not None:
             raise error
@@ -106,8 +106,8 @@ class LlvmExecutable:
         description.segments = len(self._functions)
         description.kernels = self._steps.kernels()
         for function in self._functions:
-            description.arena += function.storage.arena
-            _describe(function.storage, description, self._wide)
+            description.arena += function.buffers.arena
+            _describe(function.buffers, description, self._wide)
         return description
 
 
@@ -119,19 +119,17 @@ def build(
     families: Families | None = None,
     piece: int = 0,
 ) -> LlvmExecutable:
-    """The executable of a program.
+    """Build the executable of a program.
 
     Parameters
     ----------
-    program: What is to be run.
-    threads
-        More than 1: long loops are shared among as many threads as `wengert.get_num_threads` says.
-    fastmath: Whether floats may be computed by rules that hold for real numbers only.
-    families: The programs whose code may do for this one, too (NOTE [sizes that vary]).
+    program: The program.
+    threads: If more than 1, long loops run on `wengert.get_num_threads` threads.
+    fastmath: Whether arithmetic may assume that floats are real numbers.
+    families: Programs whose machine code this one may share (NOTE [sizes that vary]).
     piece
-        So many elements are in each array of the program, which computes each of them from those at
-        its place; `call` then takes longer arrays, and where to start and to stop (`_pieces` in
-        `wrapper`).
+        For an element-wise program: the number of elements of its arrays. `call` then takes longer
+        arrays with the range to compute (`_pieces` in `wrapper`).
 
     Returns
     -------
@@ -143,11 +141,11 @@ def build(
 
 
 def call_cost(step: Step) -> float:
-    """Microseconds to call the kernel of a step between native pieces; 0 if native code does it."""
+    """Return the microseconds of calling a step's kernel between segments; 0 for native steps."""
     return 0.0 if DECOMPOSED[step.prim] is not None or is_native_step(step) else 2.0
 
 
-class _Planned(Native):
+class _Planned(NativeCode):
     """A native function of a program."""
 
     __slots__ = ("plan",)
@@ -157,21 +155,21 @@ class _Planned(Native):
         self.plan = Plan(program)
 
 
-def _cut(program: Program, repeated: bool) -> Iterator[Step | Loop | Native]:
-    """A program, or the body of a loop, cut into segments."""
+def _cut(program: Program, repeated: bool) -> Iterator[Step | Loop | NativeCode]:
+    """Partition a program, or the body of a loop, into segments."""
     for piece in segments(program, repeated=repeated):
         yield _Planned(piece) if isinstance(piece, Program) else piece
 
 
-def _describe(storage: Storage, description: Description, wide: bool) -> None:
-    for item in storage.plan.block:
-        if isinstance(item, Call):
+def _describe(buffers: Buffers, description: Description, wide: bool) -> None:
+    for item in buffers.plan.block:
+        if isinstance(item, NativeCall):
             description.calls += filter(None, [item.native.describe(item.step)])
         elif isinstance(item, LoopTree):
             steps = list(steps_of(item))
             called = [native.describe(s) for s in steps if (native := NATIVE[s.prim]) is not None]
             description.calls += filter(None, called)
-            read, written = storage.traffic(item)
+            read, written = buffers.traffic(item)
             description.loops.append(
                 LoopNest(
                     tuple(map(int, extents_of(item))),
@@ -179,9 +177,9 @@ def _describe(storage: Storage, description: Description, wide: bool) -> None:
                     tuple(dict.fromkeys(step.site for step in steps if step.site is not None)),
                     read,
                     written,
-                    wide and is_wide(item, storage),
+                    wide and is_wide(item, buffers),
                 )
             )
-    for item in storage.plan.block:
+    for item in buffers.plan.block:
         if isinstance(item, Repeat):
-            _describe(Storage(item.body), description, False)
+            _describe(Buffers(item.body), description, False)

@@ -1,12 +1,11 @@
-"""Layer 8 · compiler: trees of loops, and how nests of loops are put into one another.
+"""Layer 8 · compiler: loop nests, and their fusion.
 
 NOTE [trees of loops]
-Each value that must be computed in one place is first a nest of loops of its own (`Nest`). Nests
-are then placed into the loops that are there already: as many of its outer loops as possible
-become those of an earlier nest. A loop may be shared if what the nest reads of values that are
-computed in that loop, it reads at the same index: then everything it needs has been computed when
-its own part of the loop's body runs. So a chain of element-wise operations becomes one loop, and a
-softmax becomes one loop over rows whose body holds three over columns.
+Each stored value starts as a loop nest of its own (`Nest`). Nests are then fused with earlier ones,
+sharing as many outer loops as possible. A loop may be shared if the nest reads the values that the
+loop computes at the loop's own index: these are then ready when its part of the body runs. So a
+chain of element-wise operations becomes one loop, and a softmax becomes one loop over rows with
+three loops over columns in its body.
 """
 
 from __future__ import annotations
@@ -32,15 +31,15 @@ __all__ = [
     "statements_of",
 ]
 
-# a loop's body grows no further than this number of statements
+# the most statements of a fused loop
 _LARGEST = 64
-# how many items a nest looks at for company
+# the number of items that are considered for fusion
 _WINDOW = 24
 
 
 @dataclass(eq=False, slots=True)
 class Store:
-    """An element of a value is computed and written to memory."""
+    """A statement that computes an element of a value and writes it to memory."""
 
     value: Value
     place: Place
@@ -55,11 +54,11 @@ class Store:
 
 @dataclass(eq=False, slots=True)
 class Accumulate:
-    """An element of a value is combined with one more element.
+    """A statement that combines an element of a value with one more term.
 
     Attributes
     ----------
-    kind: How: the kind of a `Reduction`.
+    kind: The kind of the `Reduction`.
     """
 
     value: Value
@@ -76,7 +75,7 @@ class Accumulate:
 
 @dataclass(eq=False, slots=True)
 class Product:
-    """A matrix of a value is computed from matrices of two others.
+    """A statement that computes a matrix of a value as the product of two matrices.
 
     Attributes
     ----------
@@ -112,11 +111,11 @@ class LoopTree:
 
     Attributes
     ----------
-    counter: Its counter.
-    before, body, after: What runs before the loop, in each repetition, and behind it.
+    counter: The loop counter.
+    before, body, after: The items before the loop, in each iteration, and after the loop.
     count: The number of statements.
-    inputs: The values that are read in it, by the memory that they lie in.
-    writes: The values that are computed in it, and at which places.
+    inputs: The values that it reads, by the buffers that they lie in.
+    writes: The values that it computes, each with the places written.
     """
 
     counter: Counter
@@ -128,14 +127,14 @@ class LoopTree:
     writes: dict[Value, list[Place]] = field(default_factory=dict)
 
     def of(self, counter: Counter, before: Block, body: Block, after: Block) -> LoopTree:
-        """A loop of other parts that reads and writes the same."""
+        """Return a loop with other parts that reads and writes the same."""
         return LoopTree(counter, before, body, after, self.count, self.inputs, self.writes)
 
 
 def statements_of(*items: Any) -> Iterator[Any]:
-    """Everything that is computed by statements and trees of loops.
+    """Yield all statements of items; those of a loop's body come before its prologue.
 
-    Within a loop what its body does comes first: what runs before it begins a sum within it.
+    The prologue initialises the reductions of the body.
     """
     for item in items:
         if isinstance(item, LoopTree):
@@ -149,10 +148,10 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    statement: What is computed.
-    when: 0: in the innermost loop; -1 and 1: before and behind the loop at `depth`.
-    depth: The position of that loop.
-    inner: Further loops that it stands in, which are its own.
+    statement: The statement.
+    when: 0 in the innermost loop; -1 before and 1 after the loop at `depth`.
+    depth: The depth of that loop.
+    inner: Further loops around the statement alone.
     """
 
     statement: Statement
@@ -162,13 +161,13 @@ class Part(NamedTuple):
 
 
 class Nest:
-    """One value's loops, before they are placed.
+    """The loop nest of one value, before fusion.
 
     Parameters
     ----------
-    counters: Its loops, the outermost first.
-    build: ``build(counters)`` gives its statements for these loops.
-    base: ``base(value)`` is the value whose memory a value shares, or the value itself.
+    counters: The counters of its loops, the outermost first.
+    build: ``build(counters)`` returns its statements for these counters.
+    base: ``base(value)`` returns the value whose buffer a value shares, or the value itself.
     """
 
     __slots__ = ("base", "build", "counters", "inputs", "parts", "reads", "writes")
@@ -194,7 +193,7 @@ class Nest:
         self.inputs = {base(node.value) for node in self.reads}
 
     def accesses(self) -> Iterator[tuple[Value, Place]]:
-        """Everything it touches, with the place."""
+        """Yield all accesses: values with places."""
         for node in self.reads:
             yield node.value, node.place
         for value, places in self.writes.items():
@@ -202,7 +201,7 @@ class Nest:
                 yield value, place
 
     def needs(self, item: Any) -> bool:
-        """Whether an item of a block computes something that it touches."""
+        """Return whether an item of a block computes a value that the nest accesses."""
         if isinstance(item, LoopTree):
             touched = item.writes
             return not self.inputs.isdisjoint(touched) or not self.writes.keys().isdisjoint(touched)
@@ -212,13 +211,13 @@ class Nest:
 
 
 def place_nest(block: Block, nest: Nest, first: int) -> int:
-    """Put a nest into the loops of a block, or behind them; the position where it went.
+    """Fuse a nest into the loops of a block, or append it; return its position.
 
     Parameters
     ----------
-    block: The items that are there.
-    nest: What is to be placed.
-    first: The position of the last item that computes what the nest needs, or -1.
+    block: The items so far.
+    nest: The nest.
+    first: The position of the last item that the nest depends on, or -1.
     """
     known: dict[Counter, Counter] = {}
     path: list[LoopTree] = []
@@ -265,7 +264,7 @@ def _company(
     known: dict[Counter, Counter],
     outermost: bool,
 ) -> int:
-    """The position of a loop of `body` that the nest's next loop may become, or -1."""
+    """Return the position of a loop of `body` to fuse the nest's next loop with, or -1."""
     extent = nest.counters[depth].extent
     first = max(start, 0)
     for at in range(first, min(len(body), first + _WINDOW)):
@@ -275,7 +274,7 @@ def _company(
         if tree.count + len(nest.parts) > _LARGEST:
             continue
         if outermost and at > start and nest.inputs.isdisjoint(tree.inputs):
-            # nothing in common: loops of their own keep registers and caches free
+            # no shared inputs: fusion would only add pressure on registers and caches
             continue
         if _may_share(tree, nest, {**known, nest.counters[depth]: tree.counter}):
             return at
@@ -283,7 +282,7 @@ def _company(
 
 
 def _may_share(tree: LoopTree, nest: Nest, known: dict[Counter, Counter]) -> bool:
-    """Whether what the nest touches of the tree's values has the loop's counter as an index."""
+    """Return whether the nest accesses the loop's values at the loop's own index only."""
     renamed = {counter: of(new) for counter, new in known.items()}
     for value, place in nest.accesses():
         if nest.base(value) is not value:
@@ -304,7 +303,7 @@ def _may_share(tree: LoopTree, nest: Nest, known: dict[Counter, Counter]) -> boo
 
 
 def _wrapped(part: Part) -> Any:
-    """A statement within the loops that are its own."""
+    """Return a statement inside its own loops."""
     item: Any = part.statement
     for counter in reversed(part.inner):
         tree = LoopTree(counter)

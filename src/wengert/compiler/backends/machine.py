@@ -1,9 +1,9 @@
-"""Layer 8 · compiler: from LLVM's text to code that runs, and to functions that Python calls.
+"""Layer 8 · compiler: machine code from LLVM's language, and built-in functions that run it.
 
 NOTE [calling native code]
-A compiled function is a built-in function of Python, made of the address of its machine code. It
-gets its arguments as objects, reads the addresses of their elements out of them, makes the arrays
-of its results by NumPy's own C functions, and so costs about what any built-in function does.
+A compiled function is a built-in function of Python at the address of its machine code. It takes
+its arguments as objects, reads the addresses of their elements, and allocates its results by
+NumPy's C functions. So a call costs about as much as that of any built-in function.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from wengert.compiler.backends.cached import file_for, keep, kept
 __all__ = [
     "DATA",
     "Machine",
-    "State",
+    "FunctionState",
     "builtin",
     "function_attributes",
     "optimise",
@@ -49,10 +49,10 @@ _PYTHON = (
 _NUMPY = {"PyArray_Type": 2, "PyArray_New": 93}
 
 
-class State(np.ndarray[Any, Any]):
-    """A table of addresses that native code gets, and what must live as long as that code.
+class FunctionState(np.ndarray[Any, Any]):
+    """The table of addresses that a native function is bound to; it owns what they point to.
 
-    Its first place is for memory that native code keeps between calls.
+    The first entry is for memory that the function keeps between calls.
     """
 
     owner: Any
@@ -60,8 +60,8 @@ class State(np.ndarray[Any, Any]):
     @classmethod
     def of(
         cls, arrays: Sequence[np.ndarray[Any, Any]], owner: Any, words: Sequence[int] = ()
-    ) -> State:
-        """The table of the addresses of some arrays, with words in front of it, the last first."""
+    ) -> FunctionState:
+        """Build the table for arrays, preceded by words in reverse order."""
         addresses = [array.ctypes.data for array in arrays]
         table = np.array([*reversed(words), 0, *addresses], np.uintp)[len(words) :]
         state = table.view(cls)
@@ -79,7 +79,7 @@ def _free(table: np.ndarray[Any, Any]) -> None:
 
 @cache
 def register() -> None:
-    """Make LLVM ready for this machine, and make known to it the functions that wrappers call."""
+    """Initialise LLVM for this machine, and register the functions that wrappers call."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for name in _PYTHON:
@@ -100,7 +100,7 @@ def _numpy_table() -> int:
 
 @cache
 def _host() -> tuple[Any, str, str, bool]:
-    """The target, the processor's name and features, and whether its vectors have 512 bits."""
+    """Return the target, the processor's name and features, and whether it has AVX-512."""
     register()
     features = llvm.get_host_cpu_features()
     target = llvm.Target.from_default_triple()
@@ -108,22 +108,22 @@ def _host() -> tuple[Any, str, str, bool]:
 
 
 def _target() -> Any:
-    # a new one for each module, since the engine that runs the module takes it over
+    # a new one for each module, since its engine takes ownership
     target, name, features, _ = _host()
     return target.create_target_machine(cpu=name, features=features, opt=2, jit=True)
 
 
 def function_attributes() -> str:
-    """Attributes of every function that is generated."""
+    """Return the attributes of generated functions."""
     wide = ' "prefer-vector-width"="512"' if _host()[3] else ""
     return f"nounwind{wide}"
 
 
 def optimise(module: Any, machine: Any) -> None:
-    """Do what the text leaves to LLVM: memory of single elements as registers, and small change.
+    """Run the few LLVM passes that generated code needs: inlining, SROA, and peephole passes.
 
-    Loops are written as they are to run (NOTE [strips] in `strips`), so that the passes which look
-    for better ones, and take most of the time, have nothing to do.
+    Loops are written in their final form (NOTE [vectorisation] in `vectorise`), so the expensive
+    loop passes are left out.
     """
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
@@ -139,7 +139,7 @@ class Machine:
 
     Attributes
     ----------
-    ir: LLVM's text, before it was optimised.
+    ir: The module in LLVM's language, before optimisation.
     """
 
     __slots__ = ("_engine", "_module", "ir")
@@ -166,11 +166,11 @@ class Machine:
         self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """The address of a function's code."""
+        """Return the address of a function."""
         return int(self._engine.get_function_address(name))
 
     def optimised(self) -> str:
-        """LLVM's text after optimisation."""
+        """Return the module in LLVM's language after optimisation."""
         return str(self._module)
 
 
@@ -187,13 +187,13 @@ _METH_FASTCALL = 0x0080
 _DEFINITIONS: list[_MethodDef] = []
 
 
-def builtin(address: int, name: str, state: State) -> Callable[..., Any]:
-    """A built-in function that runs the code at an address, with `state` as what it is bound to."""
+def builtin(address: int, name: str, state: FunctionState) -> Callable[..., Any]:
+    """Return a built-in function for the code at an address, bound to `state`."""
     definition = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.POINTER(_MethodDef), ctypes.py_object, ctypes.c_void_p]
-    # the function reads its definition when it is freed, and that may be after the garbage
-    # collector has cleared everything else of a cycle: so definitions, of 32 bytes, stay for good
+    # a function reads its definition when it is freed, perhaps after the garbage collector has
+    # cleared all else in its cycle, so the definitions (32 bytes each) are kept for good
     _DEFINITIONS.append(definition)
     return make(ctypes.byref(definition), state, None)

@@ -1,7 +1,7 @@
-"""Layer 8 · compiler: expressions of single elements, which the bodies of loops compute.
+"""Layer 8 · compiler: expressions of single elements, in the bodies of loops.
 
-Values that a loop nest computes on the way, without keeping them in memory, are nodes of these
-kinds. Nodes are shared: one node is one computation for one place.
+Values that a loop computes inline are nodes of these kinds. Nodes are shared: a node is computed
+once per iteration.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Load:
 
 @dataclass(eq=False, slots=True)
 class Literal:
-    """A number that is known."""
+    """A constant."""
 
     number: Any
     dtype: np.dtype[Any]
@@ -42,7 +42,7 @@ class Literal:
 
 @dataclass(eq=False, slots=True)
 class Position:
-    """An index as an integer."""
+    """The value of an index."""
 
     index: Index
     dtype: np.dtype[Any] = np.dtype(np.int64)  # noqa: RUF009  # nobody changes it
@@ -50,14 +50,14 @@ class Position:
 
 @dataclass(eq=False, slots=True)
 class Apply:
-    """A scalar primitive on elements.
+    """A scalar primitive applied to elements.
 
     Attributes
     ----------
     prim, params, dtype: The primitive, its parameters and the dtype of the result.
-    operands: Nodes of its arguments.
-    numbers: Nodes of those parameters that are read off values, by name.
-    step: Where it comes from, if it does.
+    operands: The nodes of its arguments.
+    numbers: The nodes of parameters that are values, by name.
+    step: The step that it comes from, if any.
     """
 
     prim: Primitive
@@ -70,14 +70,14 @@ class Apply:
 
 @dataclass(eq=False, slots=True)
 class Choice:
-    """One of two elements, by where the indices lie.
+    """One of two elements, selected by tests of indices.
 
     Attributes
     ----------
     tests: Triples ``(index, low, high)``, all of which must hold: ``low <= index < high``.
     inside, outside
-        The element where they hold, and where not. What is needed for `inside` alone is computed
-        only where they hold, since it may read what does not exist elsewhere.
+        The element if they hold, and otherwise. `inside` is computed only if they hold, since it
+        may read out of bounds elsewhere.
     """
 
     tests: Sequence[tuple[Index, int, int]]
@@ -93,7 +93,7 @@ Node = Load | Literal | Position | Apply | Choice
 
 
 def walk(roots: Sequence[Node]) -> list[Node]:
-    """Every node that these need, once, those needed before those that need them."""
+    """Return all nodes that the roots need, each once, in topological order."""
     done: set[int] = set()
     found: list[Node] = []
 
@@ -126,5 +126,5 @@ def walk(roots: Sequence[Node]) -> list[Node]:
 
 
 def leaves(node: Node) -> list[Load]:
-    """The reads of memory that a node needs."""
+    """Return the loads that a node needs."""
     return [part for part in walk([node]) if isinstance(part, Load)]

@@ -1,9 +1,8 @@
-"""Layer 8 · compiler: the backend that needs nothing but NumPy: a program's steps, one by one.
+"""Layer 8 · compiler: the reference backend, which runs a program step by step with NumPy.
 
-What eager code pays around its kernels (dispatch, recording, tensors) is gone. It does everything
-that a program may hold, and is what the tests of other backends compare with, next to
-`wengert.compiler.ir.programs.apply`. Other backends run by it what has no native form: some of the
-items are functions then that compute several steps at once.
+It saves what eager code pays around kernels: dispatch, recording, tensors. It supports every
+program; tests of other backends compare with it and with `wengert.compiler.ir.programs.apply`. The
+native backend uses it for steps without a native form; some items are then native functions.
 """
 
 from __future__ import annotations
@@ -22,27 +21,28 @@ from wengert.compiler.ir.programs import (
     Program,
     Step,
     Value,
-    in_repetition,
+    in_iteration,
     substitute,
     uses,
 )
 
-__all__ = ["Native", "NumpyExecutable", "Steps", "build", "call_cost"]
+__all__ = ["NativeCode", "NumpyExecutable", "Steps", "build", "call_cost"]
 
 Run = Callable[[list[Any], int], bool]
-"""Computes an item of what is known, in a repetition of a loop; False for trouble."""
+"""Runs an item on the known values in an iteration of a loop; returns False on failure."""
 Cut = Callable[[Program, bool], Iterable[Any]]
 
-# smaller memory is not worth giving back before the end
+# smaller arrays are not freed before the end
 _LARGE = 2048
 
 
-class Native:
-    """Several steps that are computed by one function, which returns None for trouble.
+class NativeCode:
+    """Several steps that one native function computes.
 
     Attributes
     ----------
-    program, call: What it computes, and the function, of the inputs one by one.
+    program: The steps.
+    call: The function, which takes the inputs as arguments and returns None on failure.
     """
 
     __slots__ = ("call", "program")
@@ -53,13 +53,13 @@ class Native:
 
 
 class Steps:
-    """A program, or the body of a loop, as items that run one after the other.
+    """A program, or the body of a loop, as items that run in order.
 
     Parameters
     ----------
     cut
-        ``cut(program, repeated)``: its items, of which each is a `Step`, a `Loop` or a `Native`;
-        `repeated` for the body of a loop.
+        ``cut(program, repeated)`` returns the items, each a `Step`, a `Loop` or `NativeCode`;
+        `repeated` is true for the body of a loop.
     """
 
     def __init__(self, program: Program, cut: Cut, *, repeated: bool = False) -> None:
@@ -73,7 +73,7 @@ class Steps:
         self._gone = self._last_reads(program)
 
     def _read(self, values: Iterable[Value]) -> tuple[int, ...]:
-        """The places of values; constants, and what nothing has computed, get new ones."""
+        """Return the positions of values; constants and values not yet computed get new ones."""
         found = []
         for value in values:
             if value not in self._places:
@@ -83,10 +83,10 @@ class Steps:
         return tuple(found)
 
     def _last_reads(self, program: Program) -> list[list[int]]:
-        """For each item the places of large values that nothing reads behind it."""
+        """Return for each item the positions of the large values that it is the last to read."""
         seen, gone = {*program.inputs, *program.outputs}, []
         for item in reversed(self.items):
-            native = isinstance(item, Native)
+            native = isinstance(item, NativeCode)
             program = item.program if native else program
             read = (*program.inputs, *program.outputs) if native else (*uses(item), *item.outs)
             last = dict.fromkeys(v for v in read if v not in seen and v.constant is None)
@@ -94,20 +94,20 @@ class Steps:
             gone.append([self._places[value] for value in last if value.size >= _LARGE])
         return gone[::-1]
 
-    def natives(self) -> list[Native]:
-        """Every function among the items, also within loops."""
-        found = [item for item in self.items if isinstance(item, Native)]
+    def natives(self) -> list[NativeCode]:
+        """Return all native functions among the items, also inside loops."""
+        found = [item for item in self.items if isinstance(item, NativeCode)]
         return [*found, *(native for body in self._bodies for native in body.natives())]
 
     def kernels(self) -> Counter[str]:
-        """The number of occurrences of each primitive that NumPy computes."""
+        """Count the primitives that NumPy computes."""
         names = Counter(item.prim.name for item in self.items if isinstance(item, Step))
         for body in self._bodies:
             names += body.kernels()
         return names
 
     def run(self, arrays: Sequence[Any], i: int = 0) -> list[Any] | None:
-        """The outputs for these inputs, in repetition `i` of a loop; None for trouble."""
+        """Run on inputs in iteration `i` of a loop; return the outputs, or None on failure."""
         known = self._known.copy()
         known[: len(arrays)] = arrays
         for run, gone in zip(self._runs, self._gone, strict=True):
@@ -120,11 +120,11 @@ class Steps:
     # -- items ------------------------------------------------------------------------------------
 
     def _run_of(self, item: Any) -> Run:
-        if isinstance(item, Native):
+        if isinstance(item, NativeCode):
             return self._run_of_native(item)
         return self._run_of_loop(item) if isinstance(item, Loop) else self._run_of_step(item)
 
-    def _run_of_native(self, native: Native) -> Run:
+    def _run_of_native(self, native: NativeCode) -> Run:
         args, outs = map(self._read, (native.program.inputs, native.program.outputs))
 
         def run(known: list[Any], i: int) -> bool:
@@ -152,7 +152,7 @@ class Steps:
                 def value_of(value: Value) -> Any:
                     return known[self._places[value]]
 
-                params = {n: in_repetition(substitute(p, value_of), i) for n, p in fixed.items()}
+                params = {n: in_iteration(substitute(p, value_of), i) for n, p in fixed.items()}
             results = kernel(*[known[place] for place in args], **params)
             if one >= 0:
                 known[one] = results
@@ -207,7 +207,7 @@ class NumpyExecutable:
         self._constants = [v.constant for v in program.outputs if v.constant is not None]
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """The outputs for these inputs."""
+        """Run the program."""
         results = self._steps.run(arrays)
         assert results is not None
         return isolated(results, [*arrays, *self._constants])
@@ -220,20 +220,20 @@ class NumpyExecutable:
 
 
 def call_cost(step: Step) -> float:
-    """Microseconds to call the kernel of a step."""
+    """Return the microseconds of calling a step's kernel."""
     return 0.7
 
 
 def build(
     program: Program, *, threads: int = 1, fastmath: bool = False, families: Any = None
 ) -> NumpyExecutable:
-    """The executable of a program.
+    """Build the executable of a program.
 
     Parameters
     ----------
-    program: What is to be run.
+    program: The program.
     threads, fastmath, families
-        Of no effect here: kernels compute in the calling thread, as in eager code.
+        Without effect: kernels run in the calling thread, as in eager code.
 
     Returns
     -------

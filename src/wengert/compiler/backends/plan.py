@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: the loops and calls that compute the stored values of a program."""
+"""Layer 8 · compiler: lowering of a program to loop nests and calls."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place, linear, of
+from wengert.compiler.backends.index_maps import aligned
+from wengert.compiler.backends.join_maps import PARTS
 from wengert.compiler.backends.kinds import SEARCHES, kind_of, reduction_of
 from wengert.compiler.backends.loops import (
     Accumulate,
@@ -21,17 +23,15 @@ from wengert.compiler.backends.loops import (
     Store,
     place_nest,
 )
+from wengert.compiler.backends.materialise import Elementwise, is_tall, lookups
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node, Position
-from wengert.compiler.backends.pull import aligned
-from wengert.compiler.backends.pull_joined import PARTS
-from wengert.compiler.backends.stored import Elementwise, is_tall, lookups
-from wengert.compiler.codegen.native.forms import Native
+from wengert.compiler.codegen.native.forms import NativeForm
 from wengert.compiler.codegen.native.table import NATIVE
 from wengert.compiler.codegen.scalars.table import cost
 from wengert.compiler.ir.programs import Loop, Program, Step, Value, uses
 from wengert.prims import records
 
-__all__ = ["Call", "Check", "Plan", "Repeat", "start_of"]
+__all__ = ["NativeCall", "Check", "Plan", "Repeat", "start_of"]
 
 
 def start_of(kind: str, dtype: np.dtype[Any]) -> Any:
@@ -49,28 +49,28 @@ _LONG_COLUMN = 1024
 
 
 def _is_batched(step: Step) -> bool:
-    """Whether a step is several products of matrices."""
+    """Return whether a step is a batch of several matrix products."""
     shape = step.outs[0].shape
     return step.prim.name == "bmm" and shape[:-2] != (1,) * len(shape[:-2]) and 0 not in shape
 
 
 @dataclass(eq=False, slots=True)
-class Call:
-    """A step that native code computes from memory to memory.
+class NativeCall:
+    """A step that a native routine computes from buffer to buffer.
 
     Attributes
     ----------
-    views: For each argument where in memory its elements stand, as a `Load` for given counters.
+    views: For each argument counters, and the `Load` of the element at them.
     """
 
     step: Step
-    native: Native
+    native: NativeForm
     views: Sequence[tuple[tuple[Counter, ...], Load]]
 
 
 @dataclass(eq=False, slots=True)
 class Check:
-    """Whether every element of an index array names a position of a dimension."""
+    """A bounds check of an index array."""
 
     value: Value
     extent: int
@@ -78,7 +78,7 @@ class Check:
 
 @dataclass(eq=False, slots=True)
 class Repeat:
-    """A loop whose body is a plan of its own."""
+    """A loop of the program, whose body is a plan of its own."""
 
     loop: Loop
     counter: Counter
@@ -90,7 +90,7 @@ class Plan(Elementwise):
 
     Attributes
     ----------
-    block: What runs, in order.
+    block: The loops, calls and checks, in order.
     """
 
     def __init__(self, program: Program, counter: Counter | None = None) -> None:
@@ -110,7 +110,7 @@ class Plan(Elementwise):
         kind = kind_of(step)
         if kind == "call":
             if not any(out.size for out in step.outs):
-                # what it would read has not been stored either
+                # its operands are not stored either
                 self._positions.update(dict.fromkeys(step.outs, -1))
             elif _is_batched(step) or is_tall(step):
                 self._multiply(step)
@@ -149,12 +149,12 @@ class Plan(Elementwise):
             counters = tuple([Counter(size) for size in value.shape])
             place = tuple(map(of, counters))
             views.append((counters, self._memory(value, place)))
-        self.block.append(Call(step, native, views))
+        self.block.append(NativeCall(step, native, views))
         for out in step.outs:
             self._positions[out] = len(self.block) - 1
 
     def _multiply(self, step: Step) -> None:
-        """Place a loop over products of matrices, or of rows, which others may share."""
+        """Lower a product to a loop over matrices, or over rows, that can be fused."""
         (out,), (a, b) = step.outs, step.args
         rank = len(out.shape)
         tall = rank == 2
@@ -172,7 +172,7 @@ class Plan(Elementwise):
         self._nest((out.shape[0], 1) if tall else (*out.shape[:-2], 1, 1), build)
 
     def _memory(self, value: Value, place: Place) -> Load:
-        """The place of a stored value that is an element of a value which calls read."""
+        """Return the load of an element of a value that a call reads."""
         held = value.constant is not None or value in self.stored
         node = Load(value, place) if held else self.source(value, place)
         assert isinstance(node, Load)
@@ -181,7 +181,7 @@ class Plan(Elementwise):
     def _nest(
         self, extents: Sequence[int], build: Callable[[Place, Sequence[Counter]], list[Part]]
     ) -> None:
-        """Place a nest of one loop for each extent that is not 1."""
+        """Fuse a nest with one loop for each extent that is not 1."""
         counters = [Counter(extent) for extent in extents]
 
         def parts(loops: Sequence[Counter]) -> list[Part]:
@@ -204,7 +204,7 @@ class Plan(Elementwise):
         )
 
     def _parts(self, step: Step, out: Value) -> None:
-        """Write a value part by part."""
+        """Write a value region by region."""
         consists = PARTS[step.prim]
         assert consists is not None
         parts, behind = consists(step, self.counter)
@@ -233,7 +233,7 @@ class Plan(Elementwise):
         self._combine(step, out, kind, dims, lambda place: self._term(step, place, out, truth))
 
     def _search(self, step: Step, out: Value) -> None:
-        """The first place of an extreme: the least of those where it is found again."""
+        """Lower argmax and argmin: find the extreme, then the least place where it occurs."""
         (arg,), dim, (integer, boolean) = step.args, step.params["dim"], (_INT64, _BOOL)
         rank = len(arg.shape)
         dims = tuple(range(rank)) if dim is None else (dim % max(rank, 1),) * bool(rank)
@@ -249,7 +249,7 @@ class Plan(Elementwise):
                 records.eq, [value, self.source(best, aligned(place, best.shape))], boolean
             )
             if arg.dtype.kind == "f":
-                # NaN comes before all others, and makes the extreme NaN
+                # a NaN makes the extreme NaN, and its place is the result
                 missing = Apply(records.isnan, [value], boolean)
                 there = Apply(records.logical_or, [there, missing], boolean)
             position = Position(linear(tuple([place[d] for d in dims]), shape))
@@ -265,7 +265,7 @@ class Plan(Elementwise):
         dims: tuple[int, ...],
         term_at: Callable[[Place], Node],
     ) -> None:
-        """Combine the terms of all places along dimensions of a step's argument."""
+        """Lower a reduction of the terms at all places along dimensions of a step's argument."""
         arg = step.args[0]
         count = 1
         for dim in dims:
@@ -290,8 +290,8 @@ class Plan(Elementwise):
             return
         outermost = reduced[0]
         behind = [k for k in range(outermost, len(loops_of)) if k not in reduced]
-        # long sums of single precision would lose digits one by one; of those along the last
-        # dimension several are taken side by side
+        # long sums in float32 would lose digits; those along the last dimension have several
+        # accumulators, so they may be longer
         long = count > (_LONG_COLUMN if behind else _LONG_SUM)
         wide = kind == "add" and out.dtype == np.float32 and long
         dtype = np.dtype(np.float64) if wide else out.dtype
@@ -338,7 +338,7 @@ class Plan(Elementwise):
             self._positions[value] = len(self.block) - 1
 
     def work(self) -> int:
-        """Roughly how many cycles a run takes."""
+        """Estimate the cycles of a run."""
         total = 0
         for step in self.steps:
             if isinstance(step, Loop):
@@ -366,6 +366,6 @@ class Plan(Elementwise):
         self._checks[index, extent] = len(self.block) - 1
 
     def _lookups_below(self, nest: Nest) -> list[tuple[Value, int]]:
-        """The checks that must have been made before a nest runs."""
+        """Return the bounds checks that must come before a nest."""
         read = {node.value for node in nest.reads}
         return [key for key in self._checks if key[0] in read]

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what the writer of a function keeps in mind: names, and room to work in."""
+"""Layer 8 · compiler: the state of a writer: registers in scope, and scratch memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Scope", "Workspace"]
 
 
 class Workspace:
-    """Memory behind the arena, for calls to use while they run: all use the same."""
+    """Scratch memory at the end of the arena, which all calls share."""
 
     def __init__(self, code: Code, start: int) -> None:
         self.code = code
@@ -19,7 +19,7 @@ class Workspace:
         self._next = start
 
     def __call__(self, size: int) -> str:
-        """The address of so many bytes."""
+        """Allocate so many bytes, and return their address."""
         at = self._next
         self._next += -(-size // 64) * 64
         self.end = max(self.end, self._next)
@@ -42,7 +42,7 @@ class Scope:
         self.known: dict[Any, str] = {}
 
     def find(self, key: Any) -> str | None:
-        """The register of something, if it has been computed."""
+        """Return the register of a key, or None if it has not been computed."""
         scope: Scope | None = self
         while scope is not None:
             name = scope.known.get(key)

@@ -1,9 +1,9 @@
-"""Layer 8 · compiler: which parts of a program run as native code, and which by NumPy.
+"""Layer 8 · compiler: partition a program into native segments and steps that NumPy computes.
 
 NOTE [segments]
-What has no native form, for the sake of its dtype, its parameters or its nature, is a step that
-NumPy's kernel computes. The steps in between are gathered into as few native functions as their
-order allows: in turn, everything native that can be computed, then everything foreign.
+A step without a native form, for its primitive, dtype or parameters, runs by its NumPy kernel. The
+other steps are gathered into as few native functions as their dependences allow: alternately all
+native steps whose operands are ready, then all foreign ones.
 """
 
 from __future__ import annotations

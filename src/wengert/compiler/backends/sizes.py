@@ -2,14 +2,14 @@
 
 NOTE [sizes that vary]
 A function that is called with batches of 64 and of 17 is traced for each, but LLVM, which takes
-most of the time, need not run for each. When a second program comes that consists of the same
-steps, the numbers in which the two differ are marked (`Varying`), and with them whatever is
-computed from them. Code for it is written in a form that holds for any size, such as with a loop
-behind the vectors for what is left over, and each marked number is read from the table that
-functions get anyway, in front of its addresses. A third program of which the text is the same needs
-no machine code of its own: it brings its numbers.
+most of the time, need not run for each. When a second program arrives with the same steps, the
+numbers in which the two differ are marked (`Varying`), with all numbers computed from them. Code
+for it is valid for any size: it has remainder loops, and reads the marked numbers from the table of
+addresses that functions take. A third program with the same text reuses the machine code with its
+own numbers.
 
-Nothing is concluded from sizes: the texts are compared. What is not equal gets code of its own.
+Nothing is inferred from sizes: the texts are compared, and programs with different texts are
+compiled apart.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from wengert.compiler.ir.programs import (
 __all__ = ["Families"]
 
 _MOST = 64
-"""So many pieces of code are shared."""
+"""The most pieces of code that are kept to be shared."""
 
 Each = Callable[[Any], Any]
 

@@ -1,8 +1,8 @@
-"""Layer 8 · compiler: short loops as straight code, and loops cut where a choice is made.
+"""Layer 8 · compiler: full unrolling of short loops, and index-set splitting.
 
-A loop of very few repetitions is written out, and the loop around it becomes an innermost one.
-Where elements come from several places, as in joined or padded arrays, the tests are of loop
-counters: a loop is cut at the counts where a test changes, so that none is left in the pieces.
+A loop with very few iterations is unrolled, so that the loop around it becomes an innermost one.
+Joined and padded arrays test loop counters to choose between elements: a loop is split at the
+counts where the outcome of a test changes, so that the pieces need no tests.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from wengert.compiler.ir.programs import open_ended
 
 __all__ = ["Shaper"]
 
-# loops that run no more often than this are written out, up to this number of nodes
+# the largest trip count that is unrolled, and the most nodes after unrolling
 _SHORT = 4
 _MOST = 96
-# a loop is cut into no more pieces than this
+# the most pieces that a loop is split into
 _PIECES = 5
 
 
 class _Rewriter:
-    """Statements with other indices in place of counters."""
+    """Substitutes indices for counters in statements."""
 
     def __init__(self, known: Mapping[Counter, Index]) -> None:
         self._known = dict(known)
@@ -108,12 +108,12 @@ class _Rewriter:
 
 
 class Shaper:
-    """Gives trees of loops the shape in which they are written.
+    """Unrolls and splits the loops of a nest before they are written.
 
     Parameters
     ----------
-    merged: The loops of a tree that count elements together.
-    in_vectors: Whether an innermost loop can be done in vectors.
+    merged: Returns the loops that can be collapsed into one.
+    in_vectors: Returns whether an innermost loop can be vectorised.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Shaper:
         self._in_vectors = in_vectors
 
     def shaped(self, tree: LoopTree) -> list[Any]:
-        """The trees and statements emitted for a tree."""
+        """Return the loops and statements to write for a loop."""
         cuts = _cuts(tree)
         if cuts:
             return [part for piece in _pieces(tree, cuts) for part in self.shaped(piece)]
@@ -165,7 +165,7 @@ def _choices(items: Sequence[Any]) -> Iterator[Choice]:
 
 
 def _cuts(tree: LoopTree) -> list[int]:
-    """The counts where tests of a loop's counter change; if many, those at the longest pieces."""
+    """Return the counts where tests of the counter change; if many, those of the longest pieces."""
     extent = tree.counter.extent
     found: set[int] = set()
     for choice in _choices(tree.body):
@@ -188,7 +188,7 @@ def _cuts(tree: LoopTree) -> list[int]:
 
 
 def _pieces(tree: LoopTree, cuts: Sequence[int]) -> Iterator[LoopTree]:
-    """The parts of a loop between cuts, one after the other."""
+    """Yield the pieces of a loop between cuts."""
     ends = [*cuts, tree.counter.extent]
     for start, end in zip([0, *cuts], ends, strict=True):
         counter = Counter(end - start)

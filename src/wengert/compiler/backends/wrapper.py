@@ -1,9 +1,8 @@
-"""Layer 8 · compiler: modules of native functions, each with the built-in function that calls it.
+"""Layer 8 · compiler: modules of native functions with the entry points that Python calls.
 
 NOTE [arenas]
-The arena of a function is on the stack if it is small. A larger one is kept between calls in the
-first place of the function's state: a call takes it out, or makes one where there is none because
-another thread is using it, and puts it back.
+A small arena is on the stack. A larger one is kept between calls in the first entry of the
+function's state: a call takes it, or allocates one if another thread has it, and puts it back.
 """
 
 from __future__ import annotations
@@ -14,25 +13,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.compiler.backends.buffers import Buffers
 from wengert.compiler.backends.emission import Emission
+from wengert.compiler.backends.loop_costs import length
 from wengert.compiler.backends.machine import DATA, function_attributes
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.scope import Workspace
-from wengert.compiler.backends.storage import Storage
-from wengert.compiler.backends.trees import length
 from wengert.compiler.codegen.code import Code, Module, memory_type
 from wengert.compiler.ir.programs import Program, Value
 
 __all__ = ["DECLARATIONS", "Function", "constants_of", "point", "write_module", "write_run"]
 
 _STACK = 32768
-# an arena from this size on is in huge pages, where Linux has any, as NumPy's arrays are
+# arenas from this size on use huge pages on Linux, as NumPy's arrays do
 _HUGE = 2**22
 _PAGE = 4096
 _IN_HUGE_PAGES = 14
-# functions of so many computed elements take LLVM long
+# functions with at least so many nodes take LLVM long
 _MUCH = 200
-# work from this on releases Python's lock; rough cycles
+# functions with more work than this release the GIL, in rough cycles
 _LONG = 200_000
 
 DECLARATIONS = """
@@ -58,54 +57,54 @@ class Function(NamedTuple):
 
     Attributes
     ----------
-    name: Its symbol, for Python to call.
-    constants: The arrays whose addresses its state holds, from the second place on.
-    storage: Where its values lie.
+    name: The symbol of its entry point.
+    constants: The arrays whose addresses its state holds, from the second entry on.
+    buffers: The buffers of its values.
     """
 
     name: str
     constants: list[np.ndarray[Any, Any]]
-    storage: Storage
+    buffers: Buffers
 
 
 def write_module(
     plans: Sequence[Plan], *, fastmath: bool, wide: bool = False, piece: int = 0
 ) -> tuple[str, list[Function], list[int]]:
-    """The text of a module that runs some plans, its functions, and the numbers that they read.
+    """Write a module for plans; return its text, its functions, and the numbers that they read.
 
     Parameters
     ----------
-    piece: So many elements are a piece of longer arrays, or 0: the arrays are what they are.
+    piece: The number of elements of a piece of longer arrays, or 0 for whole arrays.
     """
     module = Module(fastmath)
     texts: list[str] = []
     functions = []
     for k, plan in enumerate(plans):
-        storage = Storage(plan, plan.program.writes)
-        constants = list(constants_of(storage).values())
+        buffers = Buffers(plan, plan.program.writes)
+        constants = list(constants_of(buffers).values())
         before = module.mark()
-        text, last = write_run(k, module, storage, constants, wide)
-        if storage.over and last >= 0:
-            # what runs again after trouble must find its inputs as they were
-            storage = Storage(plan, plan.program.writes, last)
+        text, last = write_run(k, module, buffers, constants, wide)
+        if buffers.over and last >= 0:
+            # a run that fails is repeated by NumPy, so it must not have overwritten inputs
+            buffers = Buffers(plan, plan.program.writes, last)
             module.back_to(before)
-            text, _ = write_run(k, module, storage, constants, wide)
+            text, _ = write_run(k, module, buffers, constants, wide)
         texts.append(text)
-        texts.append(_pieces(k, storage, piece, module) if piece else _call(k, storage, module))
-        functions.append(Function(f"call{k}", constants, storage))
+        texts.append(_pieces(k, buffers, piece, module) if piece else _call(k, buffers, module))
+        functions.append(Function(f"call{k}", constants, buffers))
     body = "\n".join(texts)
     return f"{DECLARATIONS}{module.text()}\n{body}\n", functions, module.words
 
 
-def constants_of(storage: Storage) -> dict[int, np.ndarray[Any, Any]]:
-    """The arrays that a plan, and the plans within it, read."""
+def constants_of(buffers: Buffers) -> dict[int, np.ndarray[Any, Any]]:
+    """Return the constant arrays that a plan and its repeated bodies read."""
     found: dict[int, Any] = {}
-    values: list[Value] = [*storage.constants]
-    values += [storage.plan.base(value) for _, value in storage.copies]
+    values: list[Value] = [*buffers.constants]
+    values += [buffers.plan.base(value) for _, value in buffers.copies]
     for value in values:
         if value.constant is not None:
             found[id(value.constant)] = value.constant
-    for inner, _, _ in storage.inner.values():
+    for inner, _, _ in buffers.inner.values():
         found.update(constants_of(inner))
     return found
 
@@ -113,20 +112,20 @@ def constants_of(storage: Storage) -> dict[int, np.ndarray[Any, Any]]:
 def write_run(
     k: int,
     module: Module,
-    storage: Storage,
+    buffers: Buffers,
     constants: list[np.ndarray[Any, Any]],
     wide: bool = False,
     inlined: bool = False,
 ) -> tuple[str, int]:
-    """The function that computes: addresses of inputs and outputs in, whether all went well out.
+    """Write the function that computes a plan; it takes addresses, and returns 1 on failure.
 
     Returns
     -------
-    str, int: Its text, and which item of the plan is the last that may meet trouble, or -1.
+    str, int: Its text, and the position of the last item of the plan that may fail, or -1.
     """
     code = Code(module)
-    code.long = length(storage.plan) >= _MUCH
-    program = storage.plan.program
+    code.long = length(buffers.plan) >= _MUCH
+    program = buffers.plan.program
     given = {}
     for table, count in (
         ("inputs", len(program.inputs)),
@@ -137,11 +136,11 @@ def write_run(
     code.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
     addresses = {id(array): name for array, name in zip(constants, given["constants"], strict=True)}
     emission = Emission(
-        code, storage, given["inputs"], given["outputs"], "%arena", addresses, wide=wide
+        code, buffers, given["inputs"], given["outputs"], "%arena", addresses, wide=wide
     )
-    workspace = code.workspace = Workspace(code, storage.arena)
-    emission.run(fence=bool(storage.over))
-    storage.arena = workspace.end
+    workspace = code.workspace = Workspace(code, buffers.arena)
+    emission.run(fence=bool(buffers.over))
+    buffers.arena = workspace.end
     state = code.let("load i8, ptr %trouble")
     code.do(f"ret i8 {state}")
     head = f"internal i8 @run{k}(ptr %inputs, ptr %outputs, ptr %arena, ptr %constants)"
@@ -149,20 +148,20 @@ def write_run(
     return code.function(f"{head} {attributes}", ""), emission.failing
 
 
-def _call(k: int, storage: Storage, module: Module) -> str:
-    """The function that Python calls: objects in, a list of arrays out, or None for trouble."""
-    plan, program = storage.plan, storage.plan.program
+def _call(k: int, buffers: Buffers, module: Module) -> str:
+    """Write the entry point: it takes arrays, and returns a list of arrays, or None on failure."""
+    plan, program = buffers.plan, buffers.plan.program
     code, table, inputs, outputs = _begun(program, module)
     objects = [_argument(code, i) for i in range(len(program.inputs))]
     for i, given in enumerate(objects):
         point(code, given, inputs, i)
     made: list[str] = []
-    # where a call that fails drops so many of the results
+    # the labels where a call that fails releases the results allocated so far
     drops = [code.fresh("drop") for _ in range(len(program.outputs) + 1)]
     found = code.cell("ptr", "null")
     for i, value in enumerate(program.outputs):
-        if i in storage.over:
-            made.append(objects[storage.over[i]])
+        if i in buffers.over:
+            made.append(objects[buffers.over[i]])
             code.do(f"call void @Py_IncRef(ptr {made[-1]})")
             point(code, made[-1], outputs, i)
             continue
@@ -177,11 +176,11 @@ def _call(k: int, storage: Storage, module: Module) -> str:
         _leave_if(code, code.let(f"icmp eq ptr {array}, null"), drops[i])
         made.append(array)
         point(code, array, outputs, i)
-    kept = storage.arena > (0 if plan.varies else _STACK)
-    arena = _take_arena(code, table, storage.arena, drops[-1], kept)
+    kept = buffers.arena > (0 if plan.varies else _STACK)
+    arena = _take_arena(code, table, buffers.arena, drops[-1], kept)
     room = _aligned(code, arena) if kept else arena
     call = f"call i8 @run{k}(ptr {inputs}, ptr {outputs}, ptr {room}, ptr %constants)"
-    thread = code.let("call ptr @PyEval_SaveThread()") if _takes_long(storage) else ""
+    thread = code.let("call ptr @PyEval_SaveThread()") if _takes_long(buffers) else ""
     trouble = code.let(call)
     if thread:
         code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
@@ -210,7 +209,7 @@ def _call(k: int, storage: Storage, module: Module) -> str:
 
 
 def _begun(program: Program, module: Module) -> tuple[Code, str, str, str]:
-    """The beginning of a function that Python calls: its state, and room for addresses."""
+    """Begin an entry point: load its state, and allocate the tables of addresses."""
     code = Code(module)
     data = code.let(f"getelementptr i8, ptr %self, i64 {DATA}")
     table = code.let(f"load ptr, ptr {data}")
@@ -223,7 +222,7 @@ def _begun(program: Program, module: Module) -> tuple[Code, str, str, str]:
 
 
 def _argument(code: Code, i: int) -> str:
-    """An argument of a function that Python calls."""
+    """Load an argument of an entry point."""
     return code.let(f"load ptr, ptr {code.let(f'getelementptr ptr, ptr %args, i64 {i}')}")
 
 
@@ -232,15 +231,14 @@ def _ended(code: Code, k: int) -> str:
     return code.function(header, "")
 
 
-def _pieces(k: int, storage: Storage, piece: int, module: Module) -> str:
-    """The function that Python calls on arrays longer than those of the program, piece by piece.
+def _pieces(k: int, buffers: Buffers, piece: int, module: Module) -> str:
+    """Write an entry point for arrays longer than the program's, computed piece by piece.
 
-    It takes the inputs, what the outputs are written to, the element to start from, that to stop
-    before, and the number of elements. The last piece is a whole one, too, and computes some
-    elements twice. It returns its first argument, or None for trouble, or where an element of an
-    output is not finite.
+    It takes the inputs, the arrays for outputs, a start, a stop, and the number of elements. The
+    last piece is a whole one that overlaps its predecessor. It returns its first argument, or None
+    on failure or if an output has an element that is not finite.
     """
-    program = storage.plan.program
+    program = buffers.plan.program
     code, table, inputs, outputs = _begun(program, module)
     values = [*program.inputs, *program.outputs]
     begins = []
@@ -252,9 +250,9 @@ def _pieces(k: int, storage: Storage, piece: int, module: Module) -> str:
         for i in range(3)
     )
     last = code.let(f"sub i64 {size}, {piece}")
-    kept = storage.arena > _STACK
+    kept = buffers.arena > _STACK
     lost = code.fresh("lost")
-    arena = _take_arena(code, table, storage.arena, lost, kept)
+    arena = _take_arena(code, table, buffers.arena, lost, kept)
     room = _aligned(code, arena) if kept else arena
     met = code.cell("i8", "0")
     thread = code.let("call ptr @PyEval_SaveThread()")
@@ -294,7 +292,7 @@ _EXPONENTS = {4: 0x7F800000, 8: 0x7FF0000000000000}
 
 
 def _not_finite(code: Code, pointer: str, dtype: np.dtype[Any], count: int) -> str:
-    """Whether one of so many elements, a multiple of 32, is not finite: an ``i8``."""
+    """Return an ``i8``: whether any of `count` elements (a multiple of 32) is not finite."""
     width, bits = 32, dtype.itemsize * 8
     whole, flags = f"<{width} x i{bits}>", f"<{width} x i1>"
     mask = f"<{', '.join([f'i{bits} {_EXPONENTS[dtype.itemsize]}'] * width)}>"
@@ -317,7 +315,7 @@ def point(code: Code, array: str, table: str, i: int) -> None:
 
 
 def _leave_if(code: Code, condition: str, drop: str) -> None:
-    """Drop what has been made, and return something else, under a condition."""
+    """Branch to the label `drop` if a condition holds."""
     stay = code.fresh("stay")
     code.branch(condition, drop, stay)
     code.label(stay)
@@ -342,7 +340,7 @@ def _take_arena(code: Code, table: str, size: int, drop: str, keep: bool) -> str
     code.jump(drop)
     code.label(made_it)
     if size >= _HUGE and sys.platform == "linux":
-        # what it starts with of a page is in use, as far as anybody knows
+        # the page that it begins in may be in use by others
         start = _aligned(code, fresh, _PAGE)
         code.let(f"call i32 @madvise(ptr {start}, i64 {size + 64 - _PAGE}, i32 {_IN_HUGE_PAGES})")
     code.jump(go)
@@ -351,11 +349,11 @@ def _take_arena(code: Code, table: str, size: int, drop: str, keep: bool) -> str
 
 
 def _aligned(code: Code, pointer: str, to: int = 64) -> str:
-    """The first multiple of a power of 2 from an address on."""
+    """Round an address up to a multiple of a power of 2."""
     number = code.let(f"ptrtoint ptr {pointer} to i64")
     away = code.let(f"and i64 {code.let(f'sub i64 0, {number}')}, {to - 1}")
     return code.let(f"getelementptr i8, ptr {pointer}, i64 {away}")
 
 
-def _takes_long(storage: Storage) -> bool:
-    return storage.plan.varies or storage.plan.work() > _LONG
+def _takes_long(buffers: Buffers) -> bool:
+    return buffers.plan.varies or buffers.plan.work() > _LONG

@@ -14,9 +14,9 @@ __all__ = ["Draw", "Guard", "Reason", "crowded", "outcome_of"]
 
 
 class Reason(NamedTuple):
-    """Why a function is not compiled, and where.
+    """The reason and source line of a graph break.
 
-    If it is the `layout`, that holds for inputs that share memory as these do.
+    With `layout`, it applies only to inputs that share memory in the same way.
     """
 
     what: str
@@ -35,11 +35,11 @@ class Guard(NamedTuple):
 
     Attributes
     ----------
-    kind: ``"bool"``, ``"item"`` or ``"count"``: how the outcome follows from the value.
-    value: What was decided on.
-    outcome: What was found.
-    site: Where.
-    state: What else decides how the function goes on, if that is known.
+    kind: How the outcome is computed from the value: ``"bool"``, ``"item"`` or ``"count"``.
+    value: The value.
+    outcome: The outcome.
+    site: The source line.
+    state: The state of Python at the decision, if it is known.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class Draw(NamedTuple):
 
 
 def crowded(blocks: Iterable[Any], most: int) -> Reason:
-    """Why there are too many traces."""
+    """Return the reason for giving up on too many traces."""
     outcomes: dict[Any, set[Any]] = {}
     ways: Counter[Any] = Counter()
     for block in blocks:
@@ -67,13 +67,13 @@ def crowded(blocks: Iterable[Any], most: int) -> Reason:
     widest = max(outcomes, key=lambda site: len(outcomes[site]))
     if len(outcomes[widest]) > most:
         return Reason(f"a decision on values had more than {most} outcomes", widest)
-    # the one that is taken most often, in a loop, or behind others
+    # the decision that occurs most often: in a loop, or after others
     most_often = ways.most_common(1)[0][0]
     return Reason(f"decisions on values went more than {most} ways in all", most_often)
 
 
 def outcome_of(kind: str, array: Any) -> Any:
-    """The outcome of a decision."""
+    """Compute the outcome of a decision."""
     if kind == "bool":
         return bool(array)
     if kind == "item":

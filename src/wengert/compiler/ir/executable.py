@@ -17,28 +17,27 @@ __all__ = [
     "Executable",
     "LoopNest",
     "Makers",
-    "Station",
+    "LinkedBlock",
     "isolated",
 ]
 
 Site = tuple[str, int]
 
 RAISED = (ArithmeticError, IndexError, ValueError, RuntimeError)
-"""Errors that kernels raise because of values: then the function itself runs and raises, too."""
+"""Errors that kernels raise for values; the function then runs eagerly, to raise them itself."""
 
 
 @dataclass
 class LoopNest:
-    """One nest of native loops.
+    """A native loop nest.
 
     Attributes
     ----------
     extents: The trip count of each loop, the outermost first.
     steps: Names of the primitives that it computes, in order.
     sites: The source lines that these came from.
-    bytes_read, bytes_written
-        Bytes of memory that it takes in and gives out; what lives in registers does not count.
-    parallel: Whether its outermost loop is shared out among threads.
+    bytes_read, bytes_written: The memory traffic in bytes; registers do not count.
+    parallel: Whether its outermost loop is parallel.
     """
 
     extents: Sequence[int]
@@ -68,10 +67,10 @@ class Description:
     ----------
     backend: The backend's name.
     loops: The nests of native loops, in order.
-    calls: Calls to BLAS and LAPACK, and other native routines, in words.
-    kernels: The steps that NumPy's kernels compute: how often each name occurs.
+    calls: The calls of BLAS, LAPACK and other native routines, as text.
+    kernels: The steps that run by NumPy's kernels, counted by name.
     segments: The number of native functions that a run calls.
-    arena: Bytes of memory for intermediate values.
+    arena: The bytes of memory for intermediate values.
     """
 
     backend: str
@@ -96,12 +95,11 @@ class Description:
 
 
 class Executable(Protocol):
-    """A program that can be run.
+    """A compiled program.
 
-    Inputs are aligned arrays in C order, of exactly the dtypes and shapes of the program's. They
-    are not written to, except where the program's ``writes`` allow it: then the input itself comes
-    back as the output. Other outputs are arrays of their own, which share no memory with anything.
-    Several threads may run one executable at once.
+    Inputs are aligned C-contiguous arrays with the dtypes and shapes of the program's inputs. They
+    are not written to unless the program's ``writes`` allow it: then the input itself is returned
+    as the output. All other outputs are new arrays. Executables are thread-safe.
     """
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
@@ -114,13 +112,13 @@ class Executable(Protocol):
 
 
 def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any, Any]]:
-    """Arrays in C order that share no memory with each other, nor with what is `held`."""
+    """Return C-contiguous arrays that share no memory with each other, nor with `held`."""
     taken = {id(array) for array in held}
     arrays: list[np.ndarray[Any, Any]] = []
     for result in results:
         array = np.asarray(result)
         flags = array.flags
-        # whatever is part of other memory has a base
+        # views have a base
         whole = array.base is None and flags.c_contiguous and flags.writeable
         if not whole or id(array) in taken:
             array = array.copy(order="C")
@@ -129,18 +127,18 @@ def isolated(results: Sequence[Any], held: Iterable[Any]) -> list[np.ndarray[Any
     return arrays
 
 
-class Station(NamedTuple):
-    """A block, in the values of its graph.
+class LinkedBlock(NamedTuple):
+    """A basic block of a graph.
 
     Attributes
     ----------
-    program: What it computes.
-    reads, makes: What the program's inputs and outputs are.
-    slots: The values that it finds.
-    after: What the next block finds in its slots.
-    decision: What is decided on, or None at an end.
-    following: The number of the next block, by the decision's outcome, as far as it is known.
-    results: The values that are asked for at an end.
+    program: The program of its steps.
+    reads, makes: The values that the program's inputs and outputs are.
+    slots: The block's parameters: values of the state at its beginning.
+    after: The arguments for the slots of the next block.
+    decision: The value to branch on, or None at an exit.
+    following: The number of the next block by outcome, as far as known.
+    results: The values that an exit returns.
     """
 
     program: Program
@@ -164,6 +162,6 @@ class Makers(Protocol):
         """Build the executable of a simplified program."""
         ...
 
-    def drive(self, stations: Sequence[Station], inputs: Sequence[Value]) -> Any:
-        """Build the driver of blocks, or return None to leave that to Python."""
+    def link(self, blocks: Sequence[LinkedBlock], inputs: Sequence[Value]) -> Any:
+        """Build the native function that runs blocks, or return None to leave that to Python."""
         ...

@@ -1,7 +1,7 @@
-"""Layer 8 · compiler: facets of primitives for the compiler alone (see NOTE [facets]).
+"""Layer 8 · compiler: facets of primitives that only the compiler reads (see NOTE [facets]).
 
-What is not said does not hold: nothing is rewritten, combined or taken for a view by chance. What
-takes code is registered with the record by the modules that hold that code.
+Defaults are conservative: a property that no record states does not hold. Facets that are code,
+such as lowering rules, are registered by the modules that define them.
 """
 
 from __future__ import annotations
@@ -26,32 +26,31 @@ __all__ = [
 ]
 
 MAPS: Facet[bool] = Facet("maps", lambda prim: POINTWISE[prim])
-"""Whether each element of the result is a function of the elements at the same place, with
-broadcasting, and of parameters without places."""
+"""Whether it is element-wise: each element of the result depends on the elements of its arguments
+at the same place, with broadcasting, and on scalar parameters."""
 REARRANGES: Facet[str] = Facet("rearranges", lambda prim: "")
-"""How it rearranges the elements of its argument: in another ``"shape"`` and the same order, in
-another ``"order"`` of dimensions, or as another ``"kind"`` of numbers."""
+"""How it rearranges the elements of its argument: ``"shape"`` (a reshape), ``"order"`` (a
+transpose), or ``"kind"`` (a cast)."""
 COMBINES: Facet[str] = Facet("combines", lambda prim: "")
-"""The instruction by which it combines all elements along its dimensions, or all that there are:
-``"add"``, ``"mul"``, ``"max"``, ``"min"``, and of truth values ``"or"``, ``"and"``, ``"count"``."""
+"""The combiner of a reduction along its dimensions, or over all elements: ``"add"``, ``"mul"``,
+``"max"``, ``"min"``; ``"or"``, ``"and"``, ``"count"`` of truth values."""
 KEEPS_NAN: Facet[bool] = Facet(
     "keeps_nan", lambda prim: prim.family in ("view", "bilinear") or COMBINES[prim] == "add"
 )
-"""Whether NaN in an argument gives NaN in all elements of the results that depend on it, where the
-results are floating-point or complex."""
+"""Whether NaN propagates: from an element of an argument to all elements of floating-point or
+complex results that depend on it."""
 COMMUTES: Facet[bool] = Facet("commutes", lambda prim: False)
-"""Whether its two arguments may change places."""
+"""Whether it is commutative."""
 SIZE: Facet[str] = Facet("size", lambda prim: "")
-"""Whether the result's shape depends on values: on the number of true elements (``"mask"``),
-or on values in another way (``"values"``)."""
+"""How the result's shape depends on values: ``"mask"`` (on the number of true elements), or
+``"values"``."""
 POSITIVE: Facet[str] = Facet("positive", lambda prim: "")
-"""Whether no element of the result is below 0: ``"always"``, or ``"kept"``, where none of the
-arguments' is and neither are numbers among the parameters. NaN is not below 0."""
+"""When no element of the result is negative: ``"always"``, or ``"kept"``: if no element of the
+arguments and no scalar parameter is. NaN is not negative."""
 CYCLES: Facet[int] = Facet("cycles", lambda prim: 0)
-"""Rough cycles of the function of its name in the C library, where there is one that computes it;
-where several elements are computed at a time, these of one."""
+"""Rough cycles per element of the C library's function that computes it, if there is one."""
 
 
 def having(facet: Facet[Any]) -> list[Primitive]:
-    """The records of which a facet says something: what is not False, nor empty."""
+    """Return the records for which a facet is truthy."""
     return [prim for prim in TABLE.values() if facet[prim]]

@@ -1,11 +1,11 @@
-"""Layer 8 · compiler: programs: what a traced function computes, as a list of primitives.
+"""Layer 8 · compiler: the intermediate representation: programs of primitives in SSA form.
 
 NOTE [programs]
-A `Program` is straight-line code in SSA form. Each step applies one primitive of the table to
-earlier values; ``prim.kernel`` is its meaning, whatever computes it in the end. Values are
-immutable: tracing has made in-place writes functional, and effects on memory outside happen after
-the program. A `Loop` among the steps repeats a body of its own (see `Loop`). Programs contain no
-decisions on values: these lie between programs, in the graph of traces.
+A `Program` is straight-line code in static single assignment form. Each step applies a primitive to
+earlier values; ``prim.kernel`` defines its semantics for every backend. Values are immutable:
+tracing makes in-place writes functional, and side effects happen after the program. A `Loop` is a
+step with a body of its own. Branches on values are not part of programs, but of the graph of basic
+blocks that holds them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
     "Varying",
     "VaryingFloat",
     "apply",
-    "in_repetition",
+    "in_iteration",
     "open_ended",
     "stepped",
     "substitute",
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def _keeping(name: str) -> Callable[[Any, Any], Any]:
-    """Arithmetic that gives a `Varying`, or several."""
+    """Return the method of `int` with its results as `Varying`."""
     operation = getattr(int, name)
 
     def kept(self: Any, other: Any) -> Any:
@@ -50,10 +50,10 @@ def _keeping(name: str) -> Callable[[Any, Any], Any]:
 
 
 class Varying(int):
-    """A number that is not the same in all programs of a form, such as the size of a dimension.
+    """A number that differs between the programs that share native code, such as a batch size.
 
-    So is whatever is computed from it. In the text of native code it is a mark: code for one such
-    number holds for others (NOTE [sizes that vary] in `wengert.compiler.backends.sizes`).
+    Results of arithmetic are `Varying`, too. Its text is a placeholder for a number that native
+    code reads from a table (NOTE [sizes that vary] in `wengert.compiler.backends.sizes`).
     """
 
     __slots__ = ()
@@ -73,24 +73,24 @@ class Varying(int):
 
 
 class VaryingFloat(float):
-    """The same of a float, without arithmetic."""
+    """A float that differs between the programs that share native code; without arithmetic."""
 
     __slots__ = ()
 
 
 def open_ended(size: Any) -> bool:
-    """Whether code for a size has to hold for others, too."""
+    """Return whether code for a size must be valid for others, too."""
     return size.__class__ is Varying
 
 
 @dataclass(eq=False, repr=False, slots=True)
 class Value:
-    """One array of a program: known by its dtype and shape, computed by one step.
+    """An array of a program, which one step computes.
 
     Attributes
     ----------
-    dtype, shape: Those of the array.
-    constant: The array itself, where it is known when the program is made; nobody writes to it.
+    dtype, shape: The dtype and shape of the array.
+    constant: The array itself if it is a constant, else None; it is never written to.
     """
 
     dtype: np.dtype[Any]
@@ -111,14 +111,14 @@ class Value:
 
 @dataclass(eq=False, slots=True)
 class Number:
-    """A Python number among parameters: the only element of a value."""
+    """A Python number among parameters that is read from a value with one element."""
 
     value: Value
 
 
 @dataclass(frozen=True, repr=False, slots=True)
 class Affine:
-    """An integer among the parameters of a loop's body: ``start + step * i`` in repetition `i`."""
+    """An integer parameter in the body of a loop: ``start + step * i`` in iteration `i`."""
 
     start: int
     step: int
@@ -135,11 +135,11 @@ class Step:
     prim: The record.
     args: The array arguments, by position.
     params
-        The parameters. Values may stand in them, also within tuples (index arrays), `Number`s where
-        a Python number was read off a value, and in the body of a loop `Affine`s.
-    outs: What it computes; as many as the primitive has outputs.
+        The parameters. They may contain values, also inside tuples (index arrays), `Number`s, and
+        in the body of a loop `Affine`s.
+    outs: The results, one for each output of the primitive.
     site: The user's source line, as (file, line), if known.
-    kind: How native code computes it, once a backend has found that out.
+    kind: How the native backend lowers it, cached.
     """
 
     __slots__ = ("args", "kind", "outs", "params", "prim", "site")
@@ -161,27 +161,27 @@ class Step:
         self.site = site
 
     def reading(self, replaced: Callable[[Value], Value]) -> Step:
-        """The same step of other values."""
+        """Return the step with its operands replaced."""
         params = {name: substitute(param, replaced) for name, param in self.params.items()}
         return Step(self.prim, [replaced(v) for v in self.args], params, self.outs, self.site)
 
 
 class Loop:
-    """A body that is repeated `count` times.
+    """A loop with a known trip count, like `jax.lax.scan`.
 
     Attributes
     ----------
-    count: How many repetitions.
+    count: The trip count.
     body
-        The program of one repetition. Its inputs are, in this order: the values that are carried
-        from one repetition to the next, the slices of repetition `i`, and what never changes.
-        Its outputs are the carried values for the next repetition, and the values to be stacked.
-    carried: The initial values of what is carried, as many as the first inputs of the body.
-    sliced: Triples ``(value, start, step)``: repetition `i` gets ``value[start + step * i]``.
-    fixed: What never changes, from outside.
+        The program of one iteration. Its inputs are, in this order, the carried values, the slices
+        of iteration `i`, and the loop invariants. Its outputs are the carried values of the next
+        iteration, and the values to stack.
+    carried: The initial carried values.
+    sliced: Triples ``(value, start, step)``: iteration `i` gets ``value[start + step * i]``.
+    fixed: The loop invariants.
     outs
-        The final values of what is carried, then for each further output of the body the value of
-        shape ``(count, *shape)`` that holds it for every repetition.
+        The final carried values, then for each further output of the body the stack of its values,
+        of shape ``(count, *shape)``.
     """
 
     __slots__ = ("body", "carried", "count", "fixed", "outs", "site", "sliced")
@@ -206,17 +206,16 @@ class Loop:
 
 
 class Program:
-    """Steps in order, with what they start from and what is asked for.
+    """A list of steps with inputs and outputs.
 
     Attributes
     ----------
-    inputs: Values given when it runs.
-    steps: Instances of `Step` and `Loop`.
-    outputs
-        Values asked for: any of the steps' or inputs, or constants; one may occur several times.
+    inputs: The values that the caller provides.
+    steps: Instances of `Step` and `Loop`, in order.
+    outputs: Results of steps, inputs or constants; a value may occur several times.
     writes
-        Pairs of an output and an input over whose memory it will be written at the end of the run;
-        a backend may compute it there if nothing reads the input afterwards.
+        Pairs of an output and an input that the output will overwrite at the end of the run; a
+        backend may compute the output in place if nothing reads the input afterwards.
     """
 
     __slots__ = ("inputs", "outputs", "steps", "writes")
@@ -281,7 +280,7 @@ def _types(values: Iterable[Value]) -> list[Any]:
 
 
 _PLAIN = frozenset({int, float, bool, complex, str, type(None)})
-"""The classes of parameters, and of parts of them, that hold no values."""
+"""The classes of parameters that contain no values."""
 
 
 def _gather(param: Any, found: list[Value]) -> None:
@@ -297,7 +296,7 @@ def _gather(param: Any, found: list[Value]) -> None:
 
 
 def uses(step: Step | Loop) -> Sequence[Value]:
-    """Every value that a step reads, in order, as often as it does."""
+    """Return the operands of a step, also those among its parameters, with repeats."""
     if isinstance(step, Loop):
         return *step.carried, *[value for value, _, _ in step.sliced], *step.fixed
     found: list[Value] = []
@@ -308,7 +307,7 @@ def uses(step: Step | Loop) -> Sequence[Value]:
 
 
 def substitute(param: Any, replaced: Callable[[Value], Any]) -> Any:
-    """A parameter with its values replaced: by other values, or by what they are in a run."""
+    """Return a parameter with its values replaced, by other values or by arrays."""
     if isinstance(param, Value):
         return replaced(param)
     if isinstance(param, Number):
@@ -327,24 +326,24 @@ def _number(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def in_repetition(param: Any, i: int) -> Any:
-    """A parameter of a loop's body in repetition `i`."""
+def in_iteration(param: Any, i: int) -> Any:
+    """Return a parameter of a loop's body in iteration `i`."""
     if isinstance(param, Affine):
         return param.start + param.step * i
     if isinstance(param, tuple):
         if hasattr(param, "_fields"):
-            return type(param)(*[in_repetition(part, i) for part in param])
-        return tuple([in_repetition(part, i) for part in param])
+            return type(param)(*[in_iteration(part, i) for part in param])
+        return tuple([in_iteration(part, i) for part in param])
     if isinstance(param, list):
-        return [in_repetition(part, i) for part in param]
+        return [in_iteration(part, i) for part in param]
     return param
 
 
 def apply(program: Program, F: Any, arrays: Iterable[Any], i: int = 0) -> list[Any]:
-    """The outputs of `program` for `arrays`, computed in the namespace `F`.
+    """Interpret a program in the namespace `F`, and return its outputs.
 
-    With K this is what a program means; other namespaces record it, map it over batches or carry
-    tangents through it.
+    With K this defines the semantics of programs; other namespaces record, batch or differentiate
+    it.
     """
     known: dict[Value, Any] = dict(zip(program.inputs, arrays, strict=True))
 
@@ -361,8 +360,8 @@ def apply(program: Program, F: Any, arrays: Iterable[Any], i: int = 0) -> list[A
 
 
 def stepped(step: Step, F: Any, value_of: Callable[[Value], Any], i: int = 0) -> tuple[Any, ...]:
-    """The results of one step, computed in the namespace `F`."""
-    params = {n: in_repetition(substitute(p, value_of), i) for n, p in step.params.items()}
+    """Interpret one step in the namespace `F`, and return its results."""
+    params = {n: in_iteration(substitute(p, value_of), i) for n, p in step.params.items()}
     results = getattr(F, step.prim.name)(*[value_of(v) for v in step.args], **params)
     return (results,) if step.prim.outputs == 1 else results
 
@@ -383,7 +382,7 @@ def _repeated(loop: Loop, F: Any, value_of: Callable[[Value], Any]) -> list[Any]
 
 
 class _Printer:
-    """Names values in the order in which they are met."""
+    """Numbers values in the order of their appearance."""
 
     def __init__(self) -> None:
         self.names: dict[Value, str] = {}

@@ -1,11 +1,10 @@
-"""Layer 8 · compiler: the steps that may raise because of values.
+"""Layer 8 · compiler: which steps may raise for some values of their operands.
 
 NOTE [raising steps]
-An index out of range, an integer divided by 0, a matrix that is singular: that an operation raises
-is an effect, and where nobody reads its result, or only a part of it, it is computed all the same.
-So these steps are live whatever reads them, and backends compute all elements of their results. A
-record that says nothing counts as one that raises (`Primitive.raises`). Indices that a search gave
-are in range where they are used on what was searched (`is_within`).
+An index out of range, an integer divided by 0, a singular matrix: an exception is a side effect. So
+steps that may raise are never dead code, and backends compute all elements of their results. A
+record that does not say whether it raises counts as raising (`Primitive.raises`). Indices from
+argmax and argmin need no check where they index an array of at least that size (`is_within`).
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from wengert.compiler.ir.programs import Loop, Step, Value
 __all__ = ["is_within", "may_raise"]
 
 _BY_INDEX = frozenset({"gather", "index_select"})
-"""Primitives that take elements along `dim` at the indices in their second argument."""
+"""Primitives whose second argument holds indices along `dim`."""
 _SEARCHES = frozenset({"argmax", "argmin"})
 """Primitives that return indices along `dim`."""
 
 
 def may_raise(step: Step | Loop) -> bool:
-    """Whether a step may raise for some values of its arguments."""
+    """Return whether a step may raise for some values of its operands."""
     if isinstance(step, Loop):
         return any(map(may_raise, step.body.steps))
     prim, args = step.prim, step.args
@@ -36,7 +35,7 @@ def may_raise(step: Step | Loop) -> bool:
         return False
     places = [arg for name, arg in zip(prim.args, args, strict=False) if name in prim.fixed]
     places += [value for param in step.params.values() for value in _arrays(param)]
-    # constants were the same when the function was traced, and did not raise
+    # constants did not raise when the function was traced
     return any(place.dtype.kind in "iu" and place.constant is None for place in places)
 
 
@@ -49,7 +48,7 @@ def _arrays(param: Any) -> Iterator[Value]:
 
 
 def is_within(step: Step | Loop, makers: Mapping[Value, Step | Loop]) -> bool:
-    """Whether a step uses no index but those of elements that a search has found along as many."""
+    """Return whether all indices of a step come from a search along a dimension no longer."""
     if isinstance(step, Loop) or step.prim.name not in _BY_INDEX:
         return False
     index = step.args[1]

@@ -1,11 +1,10 @@
-"""Layer 8 · compiler: whether a program is one, asked between any two passes of a test.
+"""Layer 8 · compiler: the verifier, which tests run between any two passes.
 
-Where the variable ``WENGERT_VERIFY`` is set, every program is looked at before the first pass and
-after each: values are defined before they are used, and once; steps compute what their kernels do
-(dtype and shape); inputs and outputs are those from before the pass; what is written over an input
-is an output of its dtype and shape, and nobody else is handed that input. Of a trace it asks
-besides that its effects come in order: writes to memory that is an input's, each once, and what
-they write is known by then.
+With the variable ``WENGERT_VERIFY`` set, every program is verified before the first pass and after
+each. Values must be defined once, before their uses. Steps must have the dtypes and shapes that
+their kernels compute. A pass must keep inputs and outputs. An output that overwrites an input must
+have its dtype and shape, and that input must not be an output itself. The effects of a trace must
+write to the storage of inputs, once each, values that are known.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ from wengert.compiler.ir.programs import (
 __all__ = ["VerificationError", "checked", "is_on", "verify", "verify_trace"]
 
 _SMALL = 4096
-"""Kernels are run on arguments of up to so many elements, to see what they give."""
+"""Kernels are run to check types on arguments of at most this many elements in all."""
 
 
 class VerificationError(AssertionError):
-    """Raised where a pass has made a malformed program."""
+    """Raised if a pass returns a malformed program."""
 
 
 def is_on() -> bool:
-    """Whether programs are looked at between passes."""
+    """Return whether programs are verified between passes."""
     return bool(os.environ.get("WENGERT_VERIFY"))
 
 
@@ -107,7 +106,9 @@ def _check(program: Program, repeated: bool) -> None:
         if counts is not None and len(step.outs) != counts:
             raise ValueError(f"step {i} ({step.prim.name}) has {len(step.outs)} results")
         if not repeated and any(_holds_affine(param) for param in step.params.values()):
-            raise ValueError(f"step {i} ({step.prim.name}) counts repetitions outside of a loop")
+            raise ValueError(
+                f"step {i} ({step.prim.name}) reads the counter of a loop outside of one"
+            )
         _check_types(i, step)
     _check_writes(program)
 
@@ -119,7 +120,7 @@ def _holds_affine(param: Any) -> bool:
 
 
 def _check_types(i: int, step: Step) -> None:
-    """Run the kernel on arguments of these types: it must give what the step says."""
+    """Raise unless the kernel computes results of the step's dtypes and shapes."""
     size = sum(value.size for value in (*uses(step), *step.outs))
     if size > _SMALL or SIZE[step.prim]:
         return

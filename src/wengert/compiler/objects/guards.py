@@ -13,6 +13,7 @@ import numpy as np
 from wengert.compiler.objects.contents import Filled
 from wengert.compiler.objects.walker import VALUES, content_of
 from wengert.tape.base import LEAF
+from wengert.tape.versions import InferenceCell
 
 __all__ = ["Conditions", "Matcher"]
 
@@ -60,6 +61,7 @@ class Conditions:
         self._lines: list[str] = []
         self._scope: dict[str, Any] = {
             "LEAF": LEAF,
+            "InferenceCell": InferenceCell,
             "ndarray": np.ndarray,
             "memory": _memory,
             "copysign": math.copysign,

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: passes from programs to programs that compute the same."""
+"""Layer 8 · compiler: passes, which map programs to equivalent programs."""
 
 from wengert.compiler.passes.roll import reduced, roll
 from wengert.compiler.passes.simplify import simplify

@@ -1,10 +1,10 @@
-"""Layer 8 · compiler: identities of arithmetic, choices and copies, element by element.
+"""Layer 8 · compiler: peephole rules for element-wise arithmetic, selection and copies.
 
 NOTE [identities]
-An identity holds for every number, infinities, NaN and zeros of both signs included: ``x * 1`` and
-``x - 0.0`` are `x`, while ``x * 0`` and ``x + 0.0`` are not. What holds for real numbers only is
-left to LLVM's flags. What an operation itself filled with zeros (`zeros`) is not a number of the
-user's: adding it is adding nothing, be the sum 0.0 or -0.0.
+A rule must hold for every number, including infinities, NaN and signed zeros: ``x * 1`` and ``x -
+0.0`` are `x`, while ``x * 0`` and ``x + 0.0`` are not. Identities of real numbers are left to
+LLVM's fast-math flags. The exception is an array that an operation filled with zeros (`zeros`): the
+addition is dropped, although that may change 0.0 to -0.0.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _is(number: Any, wanted: float) -> bool:
     return bool(number == wanted) and math.copysign(1, number) == math.copysign(1, wanted)
 
 
-# -- nothing --------------------------------------------------------------------------------------
+# -- identities ------------------------------------------------------------------------------------
 
 
 @_rule(records.add, records.sub, on=(records.zeros,))
@@ -56,7 +56,7 @@ def _of_nothing(b: Builder, name: str, args: Values, params: Params, out: Value)
     return None
 
 
-# -- repeated elements are computed once ----------------------------------------------------------
+# -- uniform and expanded operands -----------------------------------------------------------------
 
 
 @_rule(*having(MAPS), on=(records.expand, records.zeros))
@@ -91,11 +91,11 @@ def _with_a_number(b: Builder, name: str, args: Values, params: Params, out: Val
     first, second = args
     for array, other, form in ((first, second, prim.scalar), (second, first, prim.rscalar)):
         number = b.uniform(other)
-        # a number is no wider than the array that it meets, however many elements have it
+        # the dtype of a scalar does not widen that of the array
         if number is None or not form or array.shape != out.shape:
             continue
         if name == "pow" and abs(number) == 0.5:
-            # a power to that number is a root, which differs at -0.0 and at minus infinity
+            # this power is a square root, which differs at -0.0 and at minus infinity
             continue
         return b.emit(form, (array,), {TABLE[form].params[0]: number.item()}, out)
     if name == "div" and args[1].shape == out.shape and b.uniform(args[0]) == 1:
@@ -104,7 +104,7 @@ def _with_a_number(b: Builder, name: str, args: Values, params: Params, out: Val
 
 
 def _known(params: Params, out: Value, args: Values) -> Any:
-    """The number of a form with a number, where it and the arithmetic are those of floats."""
+    """Return the scalar operand of a step if it and the arithmetic are floating-point."""
     (number,) = params.values()
     if number.__class__ not in (int, float) or not _is_float(out, args):
         return None
@@ -165,7 +165,7 @@ def _product_of_signs(b: Builder, name: str, args: Values, params: Params, out: 
     first, second = [arg if s is None else s.args[0] for arg, s in zip(args, signs, strict=True)]
     if all(signs):
         return b.emit(name, (first, second), {}, out)
-    # a sign may leave a product to be lost in a sum, where the product is no larger than it was
+    # a negation may move out of a product into a sum if the product does not grow
     for arg, sign in zip(args, signs, strict=True):
         if sign is not None and arg.shape == out.shape:
             return b.emit("neg", (b.emit(name, (first, second), {}, out),), {}, out)
@@ -191,9 +191,9 @@ def _times_a_number(b: Builder, name: str, args: Values, params: Params, out: Va
 
 
 def _inverse(number: float, out: Value) -> float | None:
-    """One over a number, if multiplying by it gives what dividing gives: for powers of two.
+    """Return the reciprocal of a power of two, by which to multiply is exact; else None.
 
-    What may be a size is left to LLVM, so that programs for other sizes stay alike.
+    Numbers that may be sizes are left to LLVM, so that programs for other sizes have equal text.
     """
     if math.frexp(abs(number))[0] != 0.5 or 8 < abs(number) < 2**32:
         return None
@@ -216,7 +216,7 @@ def _by_a_number(b: Builder, name: str, args: Values, params: Params, out: Value
 
 @_rule(records.add_scalar, records.rsub_scalar, records.div_scalar)
 def _float_number(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    # one way to write each number, so that equal steps are found
+    # canonical numbers, so that equal steps are recognised
     number = _known(params, out, args)
     if number is None or params["other"].__class__ is float:
         return None
@@ -267,7 +267,7 @@ def _small_power(b: Builder, name: str, args: Values, params: Params, out: Value
     elif size == 0.5:
         power = b.emit("sqrt", (x,), {}, out)
     elif size in (1.5, 2.5) and _is_negative_nowhere(b, x):
-        # of minus infinity the root would be NaN
+        # the root of minus infinity would be NaN
         power = mul(x, b.emit("sqrt", (x,), {}, out))
         power = mul(power, x) if size == 2.5 else power
     else:
@@ -276,13 +276,13 @@ def _small_power(b: Builder, name: str, args: Values, params: Params, out: Value
 
 
 def _unshaped(b: Builder, value: Value) -> Value:
-    """A value before its shape was changed."""
+    """Return the value that a value is a reshape of."""
     step = b.maker(value, "view")
     return value if step is None else step.args[0]
 
 
 def _exponentials(b: Builder, logarithm: Value) -> tuple[Value, Value, Value] | None:
-    """Of the logarithm of a sum of exponentials: their exponents, they themselves, and the sum."""
+    """Match ``log(sum(exp(x)))``: return `x`, the exponentials, and the sum."""
     log = b.maker(logarithm, "log")
     total = log and b.maker(_unshaped(b, log.args[0]), "sum_dim")
     powers = total and b.maker(total.args[0], "exp")
@@ -293,7 +293,7 @@ def _exponentials(b: Builder, logarithm: Value) -> tuple[Value, Value, Value] | 
 
 @_rule(records.exp, on=(records.sub,))
 def _share_of_a_sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    """``exp(x - log(sum(exp(x))))``, of exponents below 0, is an exponential over the sum."""
+    """Rewrite ``exp(x - log(sum(exp(x))))`` for negative exponents to ``exp(x) / sum(exp(x))``."""
     step = b.maker(args[0], "sub")
     if step is None or not _is_float(out, step.args):
         return None
@@ -305,7 +305,7 @@ def _share_of_a_sum(b: Builder, name: str, args: Values, params: Params, out: Va
         if found[0] is not x or below is None or not _is_greatest(b, below.args[1]):
             return None
     elif plus is not None:
-        # the logarithm, and what was taken from all exponents before
+        # the logarithm, and the shift of all exponents
         for log, top in (plus.args, plus.args[::-1]):
             found = _exponentials(b, _unshaped(b, log))
             below = b.maker(found[0], "sub") if found is not None else None
@@ -321,13 +321,13 @@ def _share_of_a_sum(b: Builder, name: str, args: Values, params: Params, out: Va
 
 
 def _is_greatest(b: Builder, value: Value) -> bool:
-    """Whether a value is the greatest element, or 0 in place of one that is infinite."""
+    """Return whether a value is the maximum, or 0 where the maximum is infinite."""
     value = _unshaped(b, value)
     choice = b.maker(value, "where")
     return b.maker(value if choice is None else _unshaped(b, choice.args[1]), "amax") is not None
 
 
-# -- choices and copies ---------------------------------------------------------------------------
+# -- selection and copies --------------------------------------------------------------------------
 
 
 @_rule(records.where)

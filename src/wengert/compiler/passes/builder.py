@@ -1,16 +1,16 @@
-"""Layer 8 · compiler: a program under construction, in which nothing is computed twice.
+"""Layer 8 · compiler: the builder of programs: constant folding and value numbering.
 
 NOTE [rewriting]
 A program is rewritten in one pass: `Builder.emit` puts each step into a new program, with its
-arguments replaced by their new values. A rule for its primitive may return another value for its
-result. Otherwise the step is looked up among the existing ones (common subexpressions), and
-computed at once if its arguments are constants. Rules match the steps that made the arguments
-(`Builder.maker`), which are already simplified.
+operands replaced by their new values. A rewrite rule for its primitive may return another value for
+its result. Otherwise the step is shared with an equal one (common subexpressions), or folded if its
+operands are constants. Rules match the steps that computed the operands (`Builder.maker`), which
+are already simplified.
 
 NOTE [uniform values]
-A value whose elements are all known to be one number is a constant, a step `zeros`, or an `expand`
-of a zero-dimensional constant: backends put the number into their loops, and no such array need
-ever exist. `Builder.uniform` finds them.
+A uniform value, whose elements are all one number, is a constant, a step `zeros`, or an `expand` of
+a zero-dimensional constant. Backends inline the number into loops, so that the array need not
+exist. `Builder.uniform` recognises them.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ import numpy as np
 from wengert.compiler.ir.facets import COMMUTES, MAPS
 from wengert.compiler.ir.programs import Loop, Number, Step, Value, substitute, uses
 from wengert.compiler.ir.raising import is_within, may_raise
-from wengert.compiler.passes.keys import constant_key, params_key
+from wengert.compiler.passes.value_numbering import constant_key, params_key
 from wengert.prims.record import TABLE, Primitive
 
 __all__ = ["RULES", "Builder", "Rule", "live", "read", "reread"]
 
 Rule = Callable[..., Value | None]
-"""``rule(builder, name, args, params, out)``: the value that takes the place of `out`, or None."""
+"""``rule(builder, name, args, params, out)`` returns a value to use instead of `out`, or None."""
 
 
 class Rules:
-    """The rules of one primitive.
+    """The rewrite rules of a primitive.
 
     Attributes
     ----------
     triggers
-        The primitives that made an argument (``"number"`` for a constant all of whose elements are
-        equal) if any of the rules `triggered` is to be tried; most steps have no such argument.
-    always: The rules that are tried for every step, after those.
+        The primitives whose result as an operand triggers the rules `triggered` (``"number"`` for a
+        uniform constant); most steps have no such operand.
+    always: The rules that are tried for every step, after the triggered ones.
     """
 
     __slots__ = ("always", "triggered", "triggers")
@@ -51,7 +51,7 @@ class Rules:
         self.always: tuple[Rule, ...] = ()
 
     def add(self, rule: Rule, on: Sequence[str]) -> None:
-        """One more rule, the last to be tried of its kind."""
+        """Append a rule."""
         if on:
             self.triggers |= set(on)
             self.triggered += (rule,)
@@ -60,7 +60,7 @@ class Rules:
 
 
 class Book(dict[str, Rules]):
-    """The rules by primitive."""
+    """Rewrite rules by the name of the primitive."""
 
     def rule(self, *prims: Primitive, on: Sequence[Primitive | str] = ()) -> Callable[[Rule], Rule]:
         """Register a rule for primitives, for arguments made by one of `on` if these are given."""
@@ -75,22 +75,22 @@ class Book(dict[str, Rules]):
 
 
 RULES = Book()
-"""All rules; of one primitive they are tried in order, until one gives a value."""
+"""All rules. Those of a primitive are tried in order until one returns a value."""
 
 _SMALL = 1024
-"""Constants up to this many elements are computed and compared when a program is made."""
+"""Constants up to this many elements are folded and compared."""
 
 
 class Builder:
-    """A new program under construction (see NOTE [rewriting]).
+    """A program under construction (see NOTE [rewriting]).
 
     Parameters
     ----------
-    counts: How often each value of the old program is read.
+    counts: The number of uses of each value of the old program.
 
     Attributes
     ----------
-    several: Values of which a rule wanted to know, and that are read more than once.
+    several: The values with more than one use that a rule asked about (`once`).
     """
 
     def __init__(self, counts: dict[Value, int]) -> None:
@@ -106,38 +106,38 @@ class Builder:
         self._uniforms: dict[Value, Any] = {}
         self._zeros: set[Value] = set()
 
-    # -- what rules ask ----------------------------------------------------------------------------
+    # -- queries for rules -------------------------------------------------------------------------
 
     def maker(self, value: Value, *names: str) -> Step | None:
-        """The step that computes `value`, if its primitive is one of `names`, if there are any."""
+        """Return the step that computes `value`, if its primitive is one of `names` (or any)."""
         step = self._makers.get(value)
         return step if step is not None and (not names or step.prim.name in names) else None
 
     def known(self, name: str, args: tuple[Value, ...], params: Mapping[str, Any]) -> Value | None:
-        """The result of a step, if it is there already."""
+        """Return the result of an equal step, or None."""
         found = self._known.get((name, args, params_key(params)) if params else (name, args))
         return None if found is None else found[0]
 
     def uniform(self, value: Value) -> Any:
-        """The number that all elements of `value` are, as NumPy's scalar, or None."""
+        """Return the scalar that all elements of `value` equal, or None."""
         return self._uniforms.get(value)
 
     def is_zero(self, value: Value) -> bool:
-        """Whether a value is what an operation filled with zeros."""
+        """Return whether a value is the result of a step that fills with zeros."""
         return value in self._zeros
 
     def once(self, value: Value) -> bool:
-        """Whether `value` is read just once, as far as is known."""
+        """Return whether `value` has one use, as far as is known."""
         count = self.counts.get(value, 0)
         if count > 1:
             self.several.add(value)
         return count == 1
 
-    # -- what rules give ---------------------------------------------------------------------------
+    # -- results for rules -------------------------------------------------------------------------
 
     def constant(self, array: Any) -> Value:
-        """The value of a constant, the same for equal ones."""
-        array = np.asarray(array, order="C")  # the order in which backends read constants
+        """Return the value of a constant, shared by equal constants."""
+        array = np.asarray(array, order="C")  # backends read constants in C order
         if array.size > _SMALL:
             return Value(array.dtype, array.shape, array)
         key = constant_key(array)
@@ -150,13 +150,13 @@ class Builder:
         return value
 
     def filled(self, number: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Value:
-        """A uniform value."""
+        """Return a value whose elements are all one number."""
         array = np.asarray(number, dtype)
         nothing = not array.tobytes().strip(b"\0")
         if not shape and not nothing:
             return self.constant(array)
         if not shape:
-            # apart from the same number of the user's (see NOTE [identities])
+            # distinct from a user's number of this value (see NOTE [identities])
             value = self._constants.setdefault(("zeros", dtype), Value(dtype, (), array))
             self._kinds[value] = "zeros"
         elif nothing:
@@ -171,7 +171,7 @@ class Builder:
     def emit(
         self, name: str, args: Sequence[Value], params: Mapping[str, Any], like: Value
     ) -> Value:
-        """The result of a step, of the dtype and shape of `like`, by rules where there are any."""
+        """Emit a step with the dtype and shape of `like`, applying rewrite rules."""
         return self._emit(TABLE[name], tuple(args), params, like, None)
 
     def put(
@@ -182,31 +182,31 @@ class Builder:
         dtype: np.dtype[Any],
         shape: tuple[int, ...],
     ) -> Value:
-        """The result of a step as it stands, without rules, if it is not there already."""
+        """Emit a step without rewrite rules, sharing equal steps."""
         return self._place(TABLE[name], args, params, (Value(dtype, shape),), None)[0]
 
     def shaped(self, value: Value, shape: tuple[int, ...]) -> Value:
-        """A value in another shape."""
+        """Emit a reshape."""
         if value.shape == shape:
             return value
         return self.emit("view", (value,), {"shape": shape}, Value(value.dtype, shape))
 
     def expanded(self, value: Value, shape: tuple[int, ...]) -> Value:
-        """A value repeated."""
+        """Emit an expansion."""
         if value.shape == shape:
             return value
         return self.emit("expand", (value,), {"shape": shape}, Value(value.dtype, shape))
 
     def cast(self, value: Value, dtype: np.dtype[Any]) -> Value:
-        """A value in another dtype."""
+        """Emit a cast."""
         if value.dtype == dtype:
             return value
         return self.emit("to_copy", (value,), {"dtype": dtype}, Value(dtype, value.shape))
 
-    # -- putting programs in -----------------------------------------------------------------------
+    # -- adding programs ---------------------------------------------------------------------------
 
     def current(self, value: Value) -> Value:
-        """The stand-in for a value of the old program."""
+        """Return the new value of a value of the old program."""
         found = self.now.get(value)
         if found is not None:
             return found
@@ -216,7 +216,7 @@ class Builder:
         return found
 
     def take(self, step: Step | Loop) -> None:
-        """Put a step of the old program in."""
+        """Add a step of the old program."""
         if isinstance(step, Loop):
             self.steps.append(reread(step, self.current))
             return
@@ -246,7 +246,7 @@ class Builder:
                 now[out] = met
 
     def _params(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Parameters with values as they are now; numbers that are known are numbers."""
+        """Return parameters with their values replaced; constant numbers become literals."""
         made = params
         for name, param in params.items():
             if param.__class__ in _WITH_VALUES and name not in WITHOUT_VALUES:
@@ -313,7 +313,7 @@ class Builder:
             self._kinds[out] = name
         return outs
 
-    # -- what is known already ---------------------------------------------------------------------
+    # -- constants and common subexpressions -------------------------------------------------------
 
     def _note_uniform(self, value: Value) -> None:
         array = value.constant
@@ -331,7 +331,7 @@ class Builder:
         params: Mapping[str, Any],
         out: Value,
     ) -> Value | None:
-        """The result if it is known: of constants, or of numbers that are all elements."""
+        """Fold a step whose operands are constants or uniform."""
         uniforms = self._uniforms
         for arg in args:
             if arg not in uniforms and arg.constant is None:
@@ -362,11 +362,11 @@ WITHOUT_VALUES = frozenset(
         *("start", "end", "step", "sizes", "size", "offset", "diagonal", "reverse"),
     }
 )
-"""The names of parameters that hold no values: looking through all takes as long as the rest."""
+"""The names of parameters that contain no values, which need not be searched."""
 
 
 def read(step: Any) -> Sequence[Value]:
-    """Every value that a step reads."""
+    """Return the operands of a step."""
     if step.__class__ is not Step:
         return list(uses(step))
     for name, param in step.params.items():
@@ -379,7 +379,7 @@ _PLAIN = frozenset({int, float, bool, complex, str, type(None)})
 
 
 def _is_plain(param: Any) -> bool:
-    """Whether a parameter is the same in each run, and in each repetition of a loop's body."""
+    """Return whether a parameter is constant: the same in each run and each iteration."""
     kind = param.__class__
     if kind in _PLAIN:
         return True
@@ -389,7 +389,7 @@ def _is_plain(param: Any) -> bool:
 
 
 def _computed(prim: Primitive, arrays: list[Any], params: Mapping[str, Any]) -> Any:
-    """The result of a kernel, or None where it raises: then it raises when the program runs."""
+    """Return the result of a kernel, or None if it raises: then the step raises at run time."""
     try:
         with np.errstate(all="ignore"):
             return np.asarray(prim.kernel(*arrays, **params))
@@ -398,7 +398,7 @@ def _computed(prim: Primitive, arrays: list[Any], params: Mapping[str, Any]) -> 
 
 
 def reread(loop: Loop, current: Callable[[Value], Value]) -> Loop:
-    """A loop that reads what stands for its values now."""
+    """Return a loop with its operands replaced."""
     return Loop(
         loop.count,
         loop.body,
@@ -413,9 +413,9 @@ def reread(loop: Loop, current: Callable[[Value], Value]) -> Loop:
 def live(
     steps: Sequence[Step | Loop], outputs: Sequence[Value]
 ) -> tuple[list[Step | Loop], dict[Value, int]]:
-    """The steps that outputs depend on, and how often each value is read by them, or given out.
+    """Eliminate dead steps; return the live ones, and the number of uses of each value.
 
-    Steps that may raise are among them (NOTE [raising steps] in `raising`).
+    Steps that may raise are live (NOTE [raising steps] in `raising`).
     """
     counts: dict[Value, int] = {}
     for value in outputs:

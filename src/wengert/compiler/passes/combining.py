@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: identities of what combines elements: sums, extremes, matrix products."""
+"""Layer 8 · compiler: peephole rules for reductions, matrix products and scattered sums."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _is_number(out: Value, x: Value) -> bool:
 
 
 def _summed(b: Builder, x: Value, dim: Shape, out: Value) -> Value:
-    """The sum along dimensions in the shape of `out`."""
+    """Emit a sum along dimensions, in the shape of `out`."""
     shape = tuple([n for d, n in enumerate(x.shape) if d not in dim])
     like = Value(x.dtype, shape)
     total = b.emit("sum_dim", (x,), {"dim": dim, "keepdim": False}, like) if dim else x
@@ -75,7 +75,7 @@ def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
     if len(dim) == len(x.shape) or name == "view":
         return _sum_in_another_shape(b, x, source, dim, out)
     order = (1, 0) if name == "t" else step.params["dims"]
-    # of what is left, the order must not have changed
+    # the remaining dimensions must be in order
     left = [order[d] for d in range(len(order)) if d not in dim]
     if left != sorted(left):
         return None
@@ -83,7 +83,7 @@ def _sum(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any
 
 
 def _sum_of_copies(b: Builder, x: Value, source: Value, dim: Shape, out: Value) -> Value | None:
-    """Copies are counted, not added up."""
+    """Rewrite the sum of an expanded value to a product with the count."""
     lead = len(x.shape) - len(source.shape)
     copied = [d for d in dim if d < lead or source.shape[d - lead] != x.shape[d]]
     if not copied:
@@ -104,7 +104,7 @@ def _without(shape: Shape, dim: Shape) -> Shape:
 
 
 def _sum_of_sums(b: Builder, x: Value, step: Any, dim: Shape, out: Value) -> Value:
-    """Two sums in one pass."""
+    """Merge two nested sums."""
     first, source = step.params["dim"], step.args[0]
     if step.params["keepdim"]:
         both = set(first) | set(dim)
@@ -117,10 +117,10 @@ def _sum_of_sums(b: Builder, x: Value, step: Any, dim: Shape, out: Value) -> Val
 def _sum_in_another_shape(
     b: Builder, x: Value, source: Value, dim: Shape, out: Value
 ) -> Value | None:
-    """The sum of all elements, whatever their shape, or along what both shapes have."""
+    """Move a sum before a reshape, if it is over all elements or along common dimensions."""
     if len(dim) == len(x.shape) or math.prod([x.shape[d] for d in dim]) == x.size:
         return _summed(b, source, tuple(range(len(source.shape))), out)
-    # dimensions of size 1 come and go
+    # dimensions of size 1 do not matter
     places = [d for d, n in enumerate(x.shape) if n != 1]
     own = [d for d, n in enumerate(source.shape) if n != 1]
     if [x.shape[d] for d in places] != [source.shape[d] for d in own]:
@@ -131,7 +131,7 @@ def _sum_in_another_shape(
 
 @_rule(records.gather, on=(records.argmax, records.argmin, records.view))
 def _found(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
-    """Replace the element at the place of an extreme by the extreme."""
+    """Rewrite an element gathered at its argmax or argmin to the extreme."""
     x, index = args
     dim = params["dim"]
     inner = b.maker(index, "view")
@@ -143,10 +143,10 @@ def _found(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
     return b.emit(extreme, (x,), {"dim": (dim,), "keepdim": True}, out)
 
 
-# -- values added where indices point -------------------------------------------------------------
+# -- scattered sums --------------------------------------------------------------------------------
 
 
-# -- products of matrices -------------------------------------------------------------------------
+# -- matrix products -------------------------------------------------------------------------------
 
 
 def _is_blas(out: Value, args: Values) -> bool:
@@ -184,7 +184,7 @@ def _mm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
 def _bmm(b: Builder, name: str, args: Values, params: Params, out: Value) -> Any:
     if not _is_blas(out, args):
         return None
-    # below a vmap there may be more batch dimensions, or fewer in one of the arguments
+    # under vmap, operands may have more or fewer batch dimensions
     if args[0].shape[-1] == 1:
         return b.emit("mul", args, {}, out)
     if any(n != 1 for n in out.shape[:-2]):

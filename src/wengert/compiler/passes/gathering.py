@@ -1,12 +1,11 @@
-"""Layer 8 · compiler: sums of parts become joins, and writes of all parts become one.
+"""Layer 8 · compiler: sums and writes of parts, rewritten to concatenations.
 
 NOTE [sums of parts]
-The derivative of ``x[i]`` fills an array with zeros and puts the cotangent into one position; where
-a loop reads all positions, the engine adds up as many arrays of the full size, which takes time in
-proportion to their square. Here the terms of such a sum are sorted by what they cover: those that
-cover the same are added up by themselves, and what they make is joined (`stack`, `cat`), with zeros
-in between where there is nothing. Writes of single positions, one after the other, become a join
-as well.
+The derivative of ``x[i]`` is the cotangent padded with zeros. If a loop reads all positions, the
+engine adds as many arrays of full size, in quadratic time. This pass groups the terms of such sums
+by the range that they cover: terms with the same range are added, and the results are concatenated
+(`stack`, `cat`), with zeros in the gaps. A chain of writes of single positions becomes a
+concatenation, too.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ _PARTS = frozenset({"select_backward", "slice_backward"})
 _WRITES = frozenset({"select_scatter", "slice_scatter"})
 _SOURCES = _PARTS | _WRITES
 _LAYERS = 4
-"""Parts that overlap go into this many joins at most; what is beyond stays as it is."""
+"""Overlapping parts become at most this many concatenations, or stay as they are."""
 
 Steps = list[Step | Loop]
 
 
 class Piece:
-    """Values that are added to the positions from `start` to `end` of a dimension."""
+    """Values that are added at the positions from `start` to `end` of a dimension."""
 
     __slots__ = ("end", "selected", "start", "values")
 
@@ -42,7 +41,7 @@ class Piece:
 
 
 class _Gatherer:
-    """The steps of a new program, and what made those values of the old one that are of parts."""
+    """The steps of the new program, and the steps of the old one that pad or write parts."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -61,7 +60,7 @@ class _Gatherer:
         self.site: tuple[str, int] | None = None
 
     def made(self, name: str, args: Sequence[Value], params: dict[str, Any], like: Any) -> Value:
-        """The result of a new step."""
+        """Emit a step."""
         out = Value(*like)
         self.steps.append(Step(TABLE[name], args, params, (out,), self.site))
         return out
@@ -69,14 +68,14 @@ class _Gatherer:
     # -- sums --------------------------------------------------------------------------------------
 
     def inner(self, value: Value) -> Step | None:
-        """The sum that makes `value`, if nothing else reads it."""
+        """Return the addition that computes `value`, if that has no other use."""
         step = self.makers.get(value)
         if step is None or step.prim.name != "add" or self.counts.get(value) != 1:
             return None
         return step if _is_plain_sum(step) else None
 
     def terms(self, root: Step) -> list[Value]:
-        """The terms of a sum of sums, in order."""
+        """Return the terms of nested additions, in order."""
         found: list[Value] = []
         waiting = [*root.args[::-1]]
         while waiting:
@@ -89,14 +88,14 @@ class _Gatherer:
         return found
 
     def part(self, value: Value) -> Step | None:
-        """The step that puts a part into zeros, if `value` is made so."""
+        """Return the step that pads a part with zeros to `value`, or None."""
         step = self.makers.get(value)
         if step is None or step.prim.name not in _PARTS:
             return None
         return step if _is_known(step, step.args[0], value) else None
 
     def summed(self, terms: Sequence[Value]) -> Value:
-        """The sum of values of one shape."""
+        """Emit the sum of values of one shape."""
         parts: dict[int, list[Step]] = {}
         rest: list[Value] = []
         for term in terms:
@@ -113,7 +112,7 @@ class _Gatherer:
         return total
 
     def joined(self, dim: int, steps: list[Step]) -> list[Value]:
-        """Values whose sum is that of parts of one dimension."""
+        """Emit concatenations whose sum is that of parts along one dimension."""
         pieces: dict[tuple[int, int], Piece] = {}
         for step in steps:
             (value,) = step.args
@@ -135,7 +134,7 @@ class _Gatherer:
         return [self.layer(layer, dim, whole, None) for layer in layers]
 
     def alone(self, step: Step, piece: Piece) -> Value:
-        """One part in zeros."""
+        """Emit a single part, padded with zeros."""
         if len(piece.values) == 1:
             return step.outs[0]
         whole = step.outs[0]
@@ -143,7 +142,7 @@ class _Gatherer:
         return self.made(step.prim.name, (total,), step.params, (whole.dtype, whole.shape))
 
     def layer(self, layer: list[Piece], dim: int, whole: Value, base: Value | None) -> Value:
-        """Pieces that do not overlap, with parts of `base` in between, or zeros."""
+        """Concatenate pieces without overlaps, filling gaps from `base` or with zeros."""
         dtype, shape = whole.dtype, whole.shape
         size, at = shape[dim], 0
         parts: list[Value] = []
@@ -186,7 +185,7 @@ class _Gatherer:
     # -- writes ------------------------------------------------------------------------------------
 
     def chain(self, root: Step) -> tuple[Value, list[Step]]:
-        """The value before a row of writes along one dimension, and the writes, the last first."""
+        """Return a chain of writes along one dimension, the last first, and the value before it."""
         found = [root]
         value = root.args[0]
         while self.counts.get(value) == 1:
@@ -198,7 +197,7 @@ class _Gatherer:
         return value, found
 
     def written(self, root: Step) -> Value | None:
-        """The result of a row of writes as a join; None if they overlap."""
+        """Emit a chain of writes as a concatenation; None if they overlap."""
         base, writes = self.chain(root)
         dim, whole = root.params["dim"], root.outs[0]
         last: dict[tuple[int, int], Piece] = {}
@@ -210,14 +209,14 @@ class _Gatherer:
             return None
         return self.layer(sorted(last.values(), key=_place), dim, whole, base)
 
-    # -- all of it ---------------------------------------------------------------------------------
+    # -- the program -------------------------------------------------------------------------------
 
     def is_maker(self, step: Step) -> bool:
-        """Whether a step makes a value that is of parts."""
+        """Return whether a step pads, adds or writes parts."""
         return len(step.outs) == 1 and step.outs[0] in self.makers
 
     def run(self) -> Program:
-        """The new program, or the old one if there is nothing to gather."""
+        """Return the new program, or the old one if it has no sums or writes of parts."""
         old = self.program.steps
         changed = False
         inside: set[Value] = set()
@@ -252,7 +251,7 @@ class _Gatherer:
 
 
 def _counted(program: Program, wanted: Mapping[Value, Step]) -> dict[Value, int]:
-    """The number of times each of some values is read or is an output."""
+    """Count the uses of values."""
     counts: dict[Value, int] = dict.fromkeys(wanted, 0)
     for step in program.steps:
         for value in read(step):
@@ -270,7 +269,7 @@ def _is_plain_sum(step: Step) -> bool:
 
 
 def _covers(step: Step) -> tuple[int, int]:
-    """The positions that a part covers."""
+    """Return the range of positions that a part covers."""
     params = step.params
     if "index" in params:
         return params["index"], params["index"] + 1
@@ -278,7 +277,7 @@ def _covers(step: Step) -> tuple[int, int]:
 
 
 def _is_known(step: Step, part: Value, whole: Value) -> bool:
-    """Whether a part covers consecutive positions that are known."""
+    """Return whether a part covers a constant range of consecutive positions."""
     params = step.params
     names = ("dim", "index") if "index" in params else ("dim", "start", "end", "step")
     if any(params[name].__class__ is not int for name in names) or params.get("step", 1) != 1:
@@ -290,7 +289,7 @@ def _is_known(step: Step, part: Value, whole: Value) -> bool:
 
 
 def _is_write(step: Step, dim: int | None = None) -> bool:
-    """Whether a step writes consecutive positions, of the dimension `dim` if that is given."""
+    """Return whether a step writes consecutive positions, along `dim` if that is given."""
     if step.prim.name not in _WRITES or not _is_known(step, step.args[1], step.outs[0]):
         return False
     return step.args[0].dtype == step.args[1].dtype and dim in (
@@ -300,7 +299,7 @@ def _is_write(step: Step, dim: int | None = None) -> bool:
 
 
 def _layered(pieces: list[Piece]) -> list[list[Piece]] | None:
-    """Pieces in layers without overlaps, each in order; None if they overlap too much."""
+    """Distribute pieces over layers without overlaps, in order; None if too many overlap."""
     layers: list[list[Piece]] = []
     for piece in sorted(pieces, key=_place):
         for layer in layers:
@@ -319,7 +318,7 @@ def _place(piece: Piece) -> tuple[int, int]:
 
 
 def gathered(program: Program) -> Program:
-    """A program in which sums of parts are joins (see NOTE [sums of parts]), or the same one."""
+    """Rewrite sums of parts to concatenations (NOTE [sums of parts]), if there are any."""
     seen = {step.prim.name for step in program.steps if isinstance(step, Step)}
     if seen.isdisjoint(_SOURCES):
         return program

@@ -1,17 +1,16 @@
-"""Layer 8 · compiler: a loop made of steps that repeat.
+"""Layer 8 · compiler: the operands of repeated steps, classified for a loop.
 
-NOTE [what repetitions read]
-Of a region of equal labels, each place where a step reads a value gives a column: the values that
-it reads there in every repetition. A column is
+NOTE [columns of operands]
+In a region of equal labels, each operand position gives a column: the values read there in every
+iteration. A column is
 
-* *local*: what the same repetition, or one a few before it, computes at one and the same place;
-* *fixed*: one value from outside;
-* *sliced*: positions of one value from outside, at equal distances: what an earlier loop stacked,
-  or what ``select`` reads;
-* *given*: different values from outside, which are stacked for the loop to slice.
+* *local*: the result of a fixed step of the same iteration, or of one a few iterations back;
+* *fixed*: a loop invariant;
+* *sliced*: evenly spaced positions of one outer value, such as the stack of an earlier loop;
+* *given*: unrelated outer values, which are stacked for the loop to slice.
 
-What a column is shows in the middle of the region. Repetitions that do not fit, which are usually
-the first and the last, stay as they are, before and after the loop.
+Columns are classified in the middle of the region. Iterations that do not fit, usually the first
+and the last, stay unrolled before and after the loop.
 """
 
 from __future__ import annotations
@@ -27,26 +26,26 @@ from wengert.compiler.passes.unrolled import Unrolled
 __all__ = ["FEWEST", "FIXED", "GIVEN", "LOCAL", "SLICED", "Shape"]
 
 _BACK = 3
-"""The largest number of iterations back that a value may be read."""
+"""The most iterations back from which a value may be carried."""
 FEWEST = 4
-"""Repetitions that are left at least, when those that do not fit are left out."""
+"""The fewest iterations of a loop."""
 _STACKED = 1 << 16
-"""Different values are stacked if they have up to so many elements together."""
+"""The most elements of values that are stacked for a loop."""
 
 FIXED, SLICED, LOCAL, GIVEN = range(4)
 
 
 class Shape:
-    """The columns of a region, and the iterations that fit.
+    """The columns of a region, and the iterations that fit a loop.
 
     Attributes
     ----------
-    begin, period: The first step of the first repetition, and the number of steps of each.
-    low, high: The repetitions that fit.
+    begin, period: The first step of the first iteration, and the steps of each.
+    low, high: The range of iterations that fit.
     columns
-        The number of each value that is read: a row for each repetition, a column for each place.
-    kinds: What each column is (see NOTE [what repetitions read]).
-    back: For local columns how many repetitions before the value is computed.
+        The number of each operand: a row for each iteration, a column for each position.
+    kinds: The kind of each column (see NOTE [columns of operands]).
+    back: For local columns the number of iterations back that computed the value.
     """
 
     def __init__(self, flat: Unrolled, region: Region) -> None:
@@ -63,20 +62,20 @@ class Shape:
 
     @property
     def first(self) -> int:
-        """The first step of the repetitions that fit."""
+        """The first step of the iterations that fit."""
         return self.begin + self.low * self.period
 
     @property
     def last(self) -> int:
-        """The first step behind them."""
+        """The first step after the iterations that fit."""
         return self.begin + self.high * self.period
 
     def is_loop(self, least: int) -> bool:
-        """Whether enough steps fit."""
+        """Return whether enough steps fit."""
         return self.high - self.low >= FEWEST and self.last - self.first >= least
 
     def is_small(self) -> bool:
-        """Whether what would have to be stacked for a loop is small."""
+        """Return whether the values that a loop would have to stack are small."""
         return all(
             self._is_small(column)
             or self.flat.values[self.columns[self.low, column]].constant is not None
@@ -89,14 +88,14 @@ class Shape:
 
     def _classify(self, columns: Any, count: int, mid: int) -> None:
         flat, period = self.flat, self.period
-        repetition = np.arange(count)[:, None]
-        start = self.begin + repetition * period
+        iteration = np.arange(count)[:, None]
+        start = self.begin + iteration * period
         maker = flat.maker[columns]
         offset = maker - start
         same = columns == columns[mid]
         whole, position = flat.whole[columns], flat.position[columns]
         self.slope = slope = position[mid + 1] - position[mid]
-        from_one = (whole == whole[mid]) & (position == position[mid] + slope * (repetition - mid))
+        from_one = (whole == whole[mid]) & (position == position[mid] + slope * (iteration - mid))
         is_fixed = same[mid + 1] & (maker[mid] < self.begin + mid * period)
         is_sliced = ~is_fixed & from_one[mid + 1] & (whole[mid] >= 0)
         source = flat.maker[whole[mid]]
@@ -112,14 +111,14 @@ class Shape:
             np.where(is_sliced, from_one, maker < self.begin),
         )
         fits = np.where(is_local, offset == offset[mid], known)
-        # of what a loop stacked, the first or the last repetition may read what was there before
+        # the first or last iteration may read the original value rather than a loop's stack
         for column in np.flatnonzero(is_sliced & ~from_one.all(0)).tolist():
             if (maker[:, column] < self.begin).all() and self._is_small(column):
                 fits[:, column] = True
         carried = is_local & (self.back > 0)
         numbers = self._numbers(count, mid)
         self.low, self.high = _longest(fits.all(1) & numbers)
-        # the first repetitions may read what was there before: by that they are known
+        # the first iterations read initial values in place of carried ones
         early = (fits | carried).all(1) & numbers
         for low in range(max(self.low - int(self.back.max(initial=0)), 0), self.low):
             if early[low : self.low].all() and self._starts(low, maker, fits, carried):
@@ -129,7 +128,7 @@ class Shape:
         self.kinds[is_sliced & ~pure] = GIVEN
 
     def _starts(self, low: int, maker: Any, fits: Any, carried: Any) -> bool:
-        """Whether the loop may begin with repetition `low`."""
+        """Return whether the loop may begin with iteration `low`."""
         outside = maker < self.begin + low * self.period
         for i in range(low, self.low):
             before = i - self.back < low
@@ -138,7 +137,7 @@ class Shape:
         return True
 
     def _numbers(self, count: int, mid: int) -> Any:
-        """The iterations with positions at a constant stride; fills in `params`."""
+        """Return which iterations have positions at a constant stride; set `params`."""
         steps: list[Any] = self.flat.steps
         begin, period = self.begin, self.period
         fits = np.ones(count, bool)
@@ -162,7 +161,7 @@ class Shape:
 
 
 def _longest(fits: Any) -> tuple[int, int]:
-    """The longest row of repetitions that fit."""
+    """Return the longest range of iterations that fit."""
     edges = np.flatnonzero(np.diff(np.concatenate(([0], fits.astype(np.int8), [0]))))
     if not edges.size:
         return 0, 0
@@ -172,9 +171,9 @@ def _longest(fits: Any) -> tuple[int, int]:
 
 
 def _phase(flat: Unrolled, region: Region) -> int:
-    """The cut between iterations that carries the fewest values over."""
+    """Return the cut between iterations with the fewest carried values."""
     period = region.period
-    begin = region.start + region.repetitions // 2 * period
+    begin = region.start + region.iterations // 2 * period
     steps = np.repeat(np.arange(begin, begin + period), np.diff(flat.first)[begin : begin + period])
     maker = flat.maker[flat.read[flat.first[begin] : flat.first[begin + period]]]
     near = (maker >= region.start) & (steps - maker < period)

@@ -1,10 +1,9 @@
-"""Layer 8 · compiler: identities of what moves elements: shapes, orders, parts, joins.
+"""Layer 8 · compiler: peephole rules for views, slices and concatenations.
 
 NOTE [canonical views]
-After rewriting there are few ways to say one thing. Whatever only changes the shape is a `view`;
-the transpose of a matrix is `t`, any other order of dimensions is `permute`; `expand` stands at the
-end of a chain of elementwise operations rather than before it; parts are taken by `select` and
-`slice` from what lies in memory, not from what was just joined.
+Rewriting makes views canonical. All reshapes are `view`; the transpose of a matrix is `t`, all
+other permutations are `permute`; `expand` comes after a chain of element-wise operations, not
+before it; `select` and `slice` read from the operands of a concatenation, not from its result.
 """
 
 from __future__ import annotations
@@ -80,14 +79,14 @@ def _order(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
 
 
 def _turned_product(b: Builder, x: Value, dims: Shape, out: Value) -> Value | None:
-    """The transpose of a product that has a transpose as an argument: this one goes."""
+    """Rewrite the transpose of a product with a transposed operand, which cancels one."""
     product = b.maker(x, "mm", "bmm")
     if product is None or dims not in ((1, 0), (0, 2, 1)):
         return None
     if not any(_is_turned(b, arg, dims) for arg in product.args):
         return None
     if any(len(arg.shape) != len(dims) for arg in product.args):
-        # below a vmap one of the arguments may have fewer batch dimensions
+        # under vmap, an operand may have fewer batch dimensions
         return None
     turned = [_permuted(b, arg, dims) for arg in product.args[::-1]]
     return b.emit(product.prim.name, turned, {}, out)
@@ -99,7 +98,7 @@ def _is_turned(b: Builder, x: Value, dims: Shape) -> bool:
 
 
 def _dims(name: str, params: Params, ndim: int) -> Shape:
-    """The order of dimensions that a step gives."""
+    """Return the permutation of a step."""
     if name == "permute":
         dims: Shape = params["dims"]
         return dims
@@ -129,7 +128,7 @@ def _expand(b: Builder, name: str, args: Values, params: Params, out: Value) -> 
         return b.expanded(inner.args[0], out.shape)
     inner = b.maker(x, "view")
     if inner is not None:
-        # dimensions of size 1 in front are what expanding adds by itself
+        # expansion adds leading dimensions of size 1 by itself
         source = inner.args[0]
         lead = len(x.shape) - len(source.shape)
         if lead > 0 and x.shape == (1,) * lead + source.shape:
@@ -137,11 +136,11 @@ def _expand(b: Builder, name: str, args: Values, params: Params, out: Value) -> 
     return None
 
 
-# -- parts ----------------------------------------------------------------------------------------
+# -- slices ----------------------------------------------------------------------------------------
 
 
 def _part(b: Builder, x: Value, dim: int, start: int, end: int, step: int = 1) -> Value:
-    """Some positions of a dimension."""
+    """Emit a slice."""
     count = len(range(start, end, step))
     if count == x.shape[dim]:
         return x
@@ -151,13 +150,13 @@ def _part(b: Builder, x: Value, dim: int, start: int, end: int, step: int = 1) -
 
 
 def _at(b: Builder, x: Value, dim: int, index: int) -> Value:
-    """One position of a dimension."""
+    """Emit a selection of one position."""
     like = Value(x.dtype, x.shape[:dim] + x.shape[dim + 1 :])
     return b.emit("select", (x,), {"dim": dim, "index": index}, like)
 
 
 def _holder(step: Any, dim: int, start: int, end: int) -> tuple[Value, int] | None:
-    """The part of a `cat` that holds a range, and where the range starts in it."""
+    """Return the operand of a `cat` that contains a range, and the range's start in it."""
     if step.params["dim"] != dim:
         return None
     before = 0
@@ -201,7 +200,7 @@ def _select(b: Builder, name: str, args: Values, params: Params, out: Value) -> 
         return None
     if kind == "select_backward":
         return source if at == index else b.filled(0, out.dtype, out.shape)
-    # what was written last
+    # the last write
     return inner.args[1] if at == index else None
 
 
@@ -209,7 +208,7 @@ _FAR = 64
 
 
 def _before_writes(b: Builder, x: Value, params: Params) -> Value:
-    """A value before those writes that do not touch what is read."""
+    """Return the value before writes that do not overlap a range that is read."""
     for _ in range(_FAR):
         step = b.maker(x, "select_scatter")
         if step is None or step.params["dim"] != params["dim"]:
@@ -251,14 +250,14 @@ def _slice(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
     return _part(b, source, dim, first + start * by, first + last * by + 1, by * step)
 
 
-# -- joins ----------------------------------------------------------------------------------------
+# -- concatenations --------------------------------------------------------------------------------
 
 _SEGMENT = 4
-"""A `stack` is made of segments if each has as many parts on average."""
+"""The fewest parts of a segment, on average, for which a `stack` is split into segments."""
 
 
 class _Segment:
-    """Parts in a row of one value, up or down, or parts of no such row (`source` is None)."""
+    """Consecutive parts of one value, up or down; or unrelated parts (`source` is None)."""
 
     __slots__ = ("first", "last", "parts", "source")
 
@@ -268,7 +267,7 @@ class _Segment:
         self.first = self.last = at
 
     def takes(self, source: Value | None, at: int) -> bool:
-        """Whether a part goes on with the row."""
+        """Return whether a part continues the segment, and append it."""
         if source is not self.source:
             return False
         if source is None:
@@ -280,7 +279,7 @@ class _Segment:
         return 1 if self.last > self.first else -1
 
     def value(self, b: Builder, dim: int) -> Value:
-        """All parts as one."""
+        """Emit the segment as one value."""
         count, one = len(self.parts), self.parts[0]
         shape = (*one.shape[:dim], count, *one.shape[dim:])
         like = Value(one.dtype, shape)
@@ -330,7 +329,7 @@ def _stack(b: Builder, name: str, args: Values, params: Params, out: Value) -> A
 
 
 def _run(b: Builder, parts: Values, dim: int) -> tuple[Value, int, int] | None:
-    """The range of a value that its consecutive parts cover."""
+    """Return the range of a value that consecutive parts cover."""
     steps = [b.maker(part, "slice") for part in parts]
     source, first, end = None, 0, 0
     for step in steps:

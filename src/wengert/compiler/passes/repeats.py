@@ -1,10 +1,10 @@
-"""Layer 8 · compiler: where a list of steps repeats itself.
+"""Layer 8 · compiler: detection of repeated steps.
 
 NOTE [labels of steps]
-Steps that may be the same line of a loop have equal labels: the primitive, the dtypes and shapes of
-what they read and compute, and their parameters, without those numbers that may follow from the
-repetition (positions, and the numbers of operations with one). In a loop of p steps, labels repeat
-with the period p. Whether the arguments do as well is for whoever makes the loop to find out.
+Steps that may come from the same line of a loop have equal labels: the primitive, the dtypes and
+shapes of operands and results, and the parameters, except for numbers that may depend on the
+iteration (positions and scalar operands). In a loop of p steps, labels repeat with period p.
+Whether the operands also repeat is checked when the loop is built (`looping`).
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ import numpy as np
 
 from wengert.compiler.ir.programs import Loop, Number, Step, Value, uses
 from wengert.compiler.passes.builder import read
-from wengert.compiler.passes.keys import param_key, program_key
 from wengert.compiler.passes.unrolled import Unrolled
+from wengert.compiler.passes.value_numbering import param_key, program_key
 
 __all__ = ["Region", "labels", "regions"]
 
 POSITIONS = frozenset({"index", "start", "end"})
-"""The parameters that may be ``start + step * i`` in repetition `i`."""
+"""The parameters that may be ``start + step * i`` in iteration `i`."""
 NUMBERS = frozenset({"other", "exponent", "base"})
-"""The parameters that may be any float in each repetition."""
+"""The parameters that may be any float in each iteration."""
 
 _WINDOWS = (1, 6, 32)
 _CANDIDATES = 8
-_REPETITIONS = 8
+_FEWEST = 8
 
 
 class Region(NamedTuple):
-    """Steps whose labels repeat: `period` steps from `start` on, `repetitions` times."""
+    """Steps whose labels repeat with a period: `iterations` times `period` steps from `start`."""
 
     start: int
     period: int
-    repetitions: int
+    iterations: int
 
     def several(self, times: int) -> Region:
-        """The same steps with so many repetitions taken as one."""
-        return Region(self.start, self.period * times, self.repetitions // times)
+        """Return the region with several periods taken as one."""
+        return Region(self.start, self.period * times, self.iterations // times)
 
     @property
     def end(self) -> int:
-        """The first step behind."""
-        return self.start + self.period * self.repetitions
+        """The first step after the region."""
+        return self.start + self.period * self.iterations
 
 
 def labels(flat: Unrolled) -> Any:
-    """A number for each step, equal for steps with equal labels (see NOTE [labels of steps])."""
+    """Return a number for each step, equal for equal labels (see NOTE [labels of steps])."""
     kinds: dict[Any, int] = {}
     known: dict[Any, int] = {}
 
@@ -61,7 +61,7 @@ def labels(flat: Unrolled) -> Any:
 
 
 def _head(step: Any) -> Any:
-    """The part of a label that is not about what is read and computed."""
+    """Return the part of a label for the primitive and its parameters."""
     params = step.params
     if not params:
         return step.prim.name
@@ -83,7 +83,7 @@ def _param_label(name: str, param: Any) -> Any:
     if kind is float and name in NUMBERS:
         return name
     if kind is Value or kind is Number:
-        # one of those that are read
+        # an operand
         return name, kind
     if kind is tuple or kind is list:
         for part in param:
@@ -97,12 +97,12 @@ def _param_label(name: str, param: Any) -> Any:
 
 
 def regions(marks: Any, least: int) -> list[Region]:
-    """Regions that may be loops, those first that would spare most steps; they may overlap.
+    """Return regions that may become loops, which may overlap, by decreasing savings.
 
     Parameters
     ----------
     marks: The label of each step.
-    least: The number of steps, of all repetitions together, from which on a loop is worth it.
+    least: The fewest steps of a loop, over all iterations.
     """
     found: list[Region] = []
     for period in _periods(marks):
@@ -110,15 +110,15 @@ def regions(marks: Any, least: int) -> list[Region]:
         edges = np.flatnonzero(same[1:] != same[:-1])
         for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             count = (end - start) // period + 1
-            if count >= _REPETITIONS and count * period >= least:
+            if count >= _FEWEST and count * period >= least:
                 found.append(Region(start, period, count))
-    # of equals the shorter period
-    found.sort(key=lambda region: (-(region.repetitions - 1) * region.period, region.period))
+    # prefer the shorter period
+    found.sort(key=lambda region: (-(region.iterations - 1) * region.period, region.period))
     return found
 
 
 def _periods(marks: Any) -> list[int]:
-    """Distances at which a few steps in a row, or many, are often met again."""
+    """Return the distances at which windows of steps recur most often."""
     often: dict[int, None] = {}
     for window in _WINDOWS:
         if marks.size <= window:

@@ -1,9 +1,8 @@
-"""Layer 8 · compiler: repeated steps as loops.
+"""Layer 8 · compiler: rerolling: repeated steps become loops.
 
-A Python loop that ran a thousand times while its function was traced left a thousand times the same
-steps, and as many again in reverse for its derivative. Here they become loops again (see NOTE
-[labels of steps] and NOTE [what repetitions read]), so that what follows takes time independent of
-the number of repetitions.
+A Python loop of a thousand iterations is traced as a thousand copies of the same steps, and as many
+again for its derivative. This pass rerolls them into loops (NOTE [labels of steps], NOTE [columns
+of operands]), so that the rest of compilation takes time independent of the trip count.
 """
 
 from __future__ import annotations
@@ -15,24 +14,24 @@ from wengert.compiler.ir.programs import Loop, Program, Step, Value
 from wengert.compiler.ir.verifier import checked
 from wengert.compiler.passes.builder import read, reread
 from wengert.compiler.passes.gathering import gathered
-from wengert.compiler.passes.keys import constant_key, params_key
 from wengert.compiler.passes.repeats import labels, regions
 from wengert.compiler.passes.rolling import rolled
 from wengert.compiler.passes.simplify import simplify
 from wengert.compiler.passes.unrolled import Unrolled
+from wengert.compiler.passes.value_numbering import constant_key, params_key
 
 __all__ = ["reduced", "roll"]
 
 _LEAST = 256
-"""Steps of all repetitions from which on a loop is worth it: below that, steps one after the other
-are soon compiled, and are fused across the repetitions, which a loop does not do."""
+"""The fewest steps of a loop, over all iterations. Fewer steps compile quickly unrolled, and are
+fused across iterations."""
 _ROUNDS = 4
 _LONG = 2048
-"""Steps from which on a program is first rolled up and then made simpler, which takes longer."""
+"""Programs with at least this many steps are rerolled first, since to simplify takes longer."""
 
 
 def reduced(program: Program) -> Program:
-    """A program with less to do, and with loops in place of steps that repeat."""
+    """Simplify a program, and reroll its repeated steps into loops."""
     if len(program.steps) >= _LONG:
         short = checked("distinct", _distinct, checked("gather", gathered, program))
         program = checked("roll", roll, short)
@@ -40,7 +39,7 @@ def reduced(program: Program) -> Program:
 
 
 def _distinct(program: Program) -> Program:
-    """The same with equal steps once: what does not vary then stays outside of loops."""
+    """Share equal steps, so that loop invariants are outside of the repeated steps."""
     same: dict[Value, Value] = {}
     constants: dict[Any, Value] = {}
     known: dict[Any, Sequence[Value]] = {}
@@ -70,16 +69,16 @@ def _distinct(program: Program) -> Program:
 
 
 def roll(program: Program, least: int = _LEAST) -> Program:
-    """A program with loops in place of steps that repeat.
+    """Reroll repeated steps into loops.
 
     Parameters
     ----------
-    program: A program, simplified, so that equal steps are there once; it is not changed.
-    least: The number of steps, of all repetitions together, from which on there is a loop.
+    program: A program without equal steps, which is not changed.
+    least: The fewest steps of a loop, over all iterations.
 
     Returns
     -------
-    Program: The same computation; `program` itself if nothing in it repeats.
+    Program: An equivalent program; `program` itself if no steps repeat.
     """
     made = program
     for _ in range(_ROUNDS):
@@ -90,13 +89,13 @@ def roll(program: Program, least: int = _LEAST) -> Program:
         again = rolled(made, flat, found, least) if found else made
         if again is made:
             break
-        # stacks of what loops stacked are what they stacked
+        # stacks of the slices of a loop's stack are the stack itself
         made = simplify(again)
     return made if made is program else _within(made, least)
 
 
 def _within(program: Program, least: int) -> Program:
-    """The same with the bodies of loops rolled."""
+    """Reroll the bodies of loops."""
     steps = [
         _body_rolled(step, least) if isinstance(step, Loop) else step for step in program.steps
     ]

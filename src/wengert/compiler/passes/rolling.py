@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: programs with loops in place of the steps that these repeat."""
+"""Layer 8 · compiler: construction of the rerolled program."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from wengert.prims.record import TABLE
 __all__ = ["rolled"]
 
 _LAYERS = 8
-"""So many equal layers of one repetition may look like repetitions themselves."""
+"""The most equal layers in one iteration that may look like iterations themselves."""
 _ATTEMPTS = 64
 
 
 def rolled(program: Program, flat: Unrolled, regions: Iterable[Region], least: int) -> Program:
-    """A program with loops in place of those regions that are some; else the program itself."""
+    """Replace regions that are loops; return the program itself if none is."""
     rolling = _Rolling(program, flat)
     regions = _chosen(flat, regions, least)
     for region in regions:
-        # with what earlier loops have stacked
+        # including the stacks of earlier loops
         shape = Shape(flat, region)
         if shape.is_loop(least) and shape.is_small():
             rolling.loop(shape)
@@ -35,7 +35,7 @@ def rolled(program: Program, flat: Unrolled, regions: Iterable[Region], least: i
 
 
 def _chosen(flat: Unrolled, regions: Iterable[Region], least: int) -> list[Region]:
-    """Regions that may be loops, apart from each other, in the order of the program."""
+    """Return disjoint regions that may be loops, in program order."""
     chosen: list[Region] = []
     for region in islice(regions, _ATTEMPTS):
         if all(region.end <= other.start or other.end <= region.start for other in chosen):
@@ -46,10 +46,10 @@ def _chosen(flat: Unrolled, regions: Iterable[Region], least: int) -> list[Regio
 
 
 def _layered(flat: Unrolled, region: Region, least: int) -> Region | None:
-    """The region, or that in which several of its repetitions are one, if it may be a loop."""
+    """Return the region, with several periods taken as one where needed, if it may be a loop."""
     for layers in range(1, _LAYERS + 1):
         several = region.several(layers)
-        if several.repetitions <= FEWEST:
+        if several.iterations <= FEWEST:
             break
         if Shape(flat, several).is_loop(least):
             return several
@@ -57,7 +57,7 @@ def _layered(flat: Unrolled, region: Region, least: int) -> Region | None:
 
 
 class _Rolling:
-    """The new program as far as it is made."""
+    """The new program under construction."""
 
     def __init__(self, program: Program, flat: Unrolled) -> None:
         self.program = program
@@ -70,7 +70,7 @@ class _Rolling:
     # -- values ------------------------------------------------------------------------------------
 
     def value(self, number: int) -> Value:
-        """The stand-in for a value of the old program."""
+        """Return the new value of a value of the old program."""
         found = self.now.get(number)
         if found is not None:
             return found
@@ -78,14 +78,14 @@ class _Rolling:
         value = flat.values[number]
         if number >= self.gone.size or not self.gone[number]:
             return value
-        # one repetition's value of what a loop stacked, or slices
+        # a slice of a loop's stack
         whole, position = int(flat.whole[number]), int(flat.position[number])
         assert whole >= 0, "a loop has not kept a value that is read behind it"
         made = self.now[number] = self.row(self.value(whole), position)
         return made
 
     def row(self, whole: Value, position: int) -> Value:
-        """One position of the first dimension."""
+        """Emit a selection of one position of the first dimension."""
         return self.made("select", (whole,), {"dim": 0, "index": position}, whole.shape[1:])
 
     def made(
@@ -95,20 +95,20 @@ class _Rolling:
         params: dict[str, Any],
         shape: tuple[int, ...],
     ) -> Value:
-        """The result of a new step."""
+        """Emit a step."""
         out = Value(args[0].dtype, shape)
         self.steps.append(Step(TABLE[name], args, params, (out,)))
         return out
 
     def made_zeros(self, like: Value) -> Value:
-        """The stand-in for a value before the first iteration has computed it."""
+        """Emit zeros in place of a value that no iteration has computed yet."""
         out = Value(like.dtype, like.shape)
         params = {"shape": like.shape, "dtype": like.dtype}
         self.steps.append(Step(TABLE["zeros"], (), params, (out,)))
         return out
 
     def stacked(self, numbers: Sequence[int]) -> Value:
-        """Values as one."""
+        """Emit a stack of values."""
         values = [self.flat.values[number] for number in numbers]
         if all(value.constant is not None for value in values):
             array = np.stack([value.constant for value in values])
@@ -120,7 +120,7 @@ class _Rolling:
     # -- steps -------------------------------------------------------------------------------------
 
     def plain(self, end: int) -> None:
-        """Take over the steps up to `end`."""
+        """Copy the steps up to `end`."""
         flat = self.flat
         read, first, gone = flat.read, flat.first, self.gone
         touched = gone[read[first[self.done] : first[end]]]
@@ -136,13 +136,13 @@ class _Rolling:
         self.done = end
 
     def loop(self, shape: Shape) -> None:
-        """Put a loop in place of the steps that it repeats."""
+        """Replace repeated steps by a loop."""
         self.plain(shape.first)
         _Making(self, shape).make()
         self.done = shape.last
 
     def finish(self) -> Program:
-        """The new program."""
+        """Return the new program."""
         self.plain(len(self.flat.steps))
         outputs = [self.value(number) for number in self.flat.outputs.tolist()]
         known = dict(zip(self.program.outputs, outputs, strict=True))
@@ -151,7 +151,7 @@ class _Rolling:
 
 
 def _replaced(step: Step | Loop, values: Sequence[Value], outs: Sequence[Value]) -> Step | Loop:
-    """A step that reads other values, in the order of `uses`."""
+    """Return a step with its operands replaced, in the order of `uses`."""
     rest = iter(values)
     if isinstance(step, Loop):
         carried = [next(rest) for _ in step.carried]
@@ -163,7 +163,7 @@ def _replaced(step: Step | Loop, values: Sequence[Value], outs: Sequence[Value])
 
 
 class _Making:
-    """A loop under construction, from the steps of its first repetition."""
+    """A loop under construction, from the steps of its first iteration."""
 
     def __init__(self, rolling: _Rolling, shape: Shape) -> None:
         self.rolling = rolling
@@ -174,15 +174,15 @@ class _Making:
         self.count = shape.high - shape.low
         self.fixed: dict[int, tuple[Value, Value]] = {}
         self.sliced: dict[Any, tuple[tuple[Value, int, int], Value]] = {}
-        # what is carried: its first value, and in the body what holds it and what comes next
+        # the carried values: initial value, input and output of the body
         self.carried: list[tuple[Value, Value]] = []
         self.following: list[Any] = []
         self._carriers: dict[Any, Value] = {}
 
-    # -- what the body reads -----------------------------------------------------------------------
+    # -- operands of the body ----------------------------------------------------------------------
 
     def fixed_input(self, number: int) -> Value:
-        """A value that never changes."""
+        """Return the body's input for a loop invariant."""
         outer = self.rolling.value(number)
         if outer.constant is not None:
             return outer
@@ -191,14 +191,14 @@ class _Making:
         return self.fixed[number][1]
 
     def slice_of(self, whole: Value, start: int, step: int) -> Value:
-        """A position in each repetition."""
+        """Return the body's input for the slice of each iteration."""
         key = (whole, start, step)
         if key not in self.sliced:
             self.sliced[key] = key, Value(whole.dtype, whole.shape[1:])
         return self.sliced[key][1]
 
     def given_input(self, column: Any) -> Value:
-        """Different values, stacked."""
+        """Return the body's input for unrelated values, which are stacked."""
         key = column.tobytes()
         if key not in self.sliced:
             whole = self.rolling.stacked(column.tolist())
@@ -206,11 +206,11 @@ class _Making:
         return self.sliced[key][1]
 
     def carried_input(self, place: tuple[int, int], firsts: tuple[int, ...]) -> Value:
-        """The value computed at a place as many iterations ago as there are first values."""
+        """Return the body's input for a carried value, one for each initial value."""
         key = (place, firsts)
         found = self._carriers.get(key)
         if found is None:
-            # what comes next is what was read one repetition less ago
+            # the next value is the one read from one iteration less back
             following = place if len(firsts) == 1 else self.carried_input(place, firsts[1:])
             outer = self.rolling.value(firsts[0])
             found = self._carriers[key] = Value(outer.dtype, outer.shape)
@@ -219,7 +219,7 @@ class _Making:
         return found
 
     def read(self, column: int, made: dict[tuple[int, int], Value]) -> Value:
-        """The stand-in for a column in the body."""
+        """Return the body's value for a column."""
         shape = self.shape
         numbers = shape.columns[shape.low : shape.high, column]
         kind = shape.kinds[column]
@@ -241,7 +241,7 @@ class _Making:
     # -- the body ----------------------------------------------------------------------------------
 
     def make(self) -> None:
-        """Put the loop into the program."""
+        """Add the loop to the program."""
         made: dict[tuple[int, int], Value] = {}
         steps: list[Step | Loop] = []
         column = 0
@@ -257,7 +257,7 @@ class _Making:
         self._finish(steps, made)
 
     def _numbered(self, k: int, step: Step | Loop) -> Step | Loop:
-        """A step of the body with parameters that follow from the repetition."""
+        """Return a step of the body with parameters that depend on the iteration."""
         if isinstance(step, Loop):
             return step
         shape = self.shape
@@ -278,10 +278,10 @@ class _Making:
                 step.params[name] = type(row)(row.start + row.step * shape.low, row.step)
         return step
 
-    # -- what the loop gives -----------------------------------------------------------------------
+    # -- results of the loop -----------------------------------------------------------------------
 
     def _wanted(self) -> dict[tuple[int, int], list[int]]:
-        """The values that are read behind the loop, by place."""
+        """Return the values that are used after the loop, by position."""
         flat = self.flat
         later = np.concatenate((flat.read[flat.first[self.end] :], flat.outputs))
         maker = flat.maker[later]
@@ -289,7 +289,7 @@ class _Making:
         found: dict[tuple[int, int], list[int]] = {}
         # not by `np.unique`, which imports masked arrays first
         for number in sorted(set(inside.tolist())):
-            # what is a slice of something from outside is sliced again
+            # slices of an outer value are sliced again
             whole = flat.whole[number]
             if whole < 0 or flat.maker[whole] >= self.begin:
                 k = int(flat.maker[number] - self.begin) % self.shape.period

@@ -1,11 +1,10 @@
-"""Layer 8 · compiler: programs with less to do, and the same results.
+"""Layer 8 · compiler: simplification of programs.
 
-What is left out: steps that nothing depends on, steps that are there already, what is known when
-the program is made, and what identities of arithmetic, of shapes and of sums make unnecessary (see
-NOTE [rewriting], NOTE [identities], NOTE [canonical views], NOTE [sums of parts]). Results are kept
-to the last bit, infinities and NaN included, but for three things: sums may be added up in another
-order, powers to small numbers are products and roots, and the exponentials that a sum was made of
-are used again for its derivative.
+Dead code is eliminated, common subexpressions are shared, constants are folded, and peephole rules
+simplify arithmetic, shapes and sums (NOTE [rewriting], NOTE [identities], NOTE [canonical views],
+NOTE [sums of parts]). Results keep every bit, including infinities and NaN, with three exceptions:
+sums may be reassociated, powers with small exponents become products and roots, and the
+exponentials of a log-sum-exp are reused in its derivative.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 from wengert.compiler.ir.programs import Loop, Program
 from wengert.compiler.ir.verifier import checked
 
-# which register their rules, those first that are to be tried first
+# these modules register rules, in the order in which they are tried
 # isort: split
 from wengert.compiler.passes import combining as combining_rules  # noqa: F401
 from wengert.compiler.passes import moves as moves_rules  # noqa: F401
@@ -27,30 +26,30 @@ __all__ = ["simplify"]
 
 
 def simplify(program: Program) -> Program:
-    """A program with the same inputs and results, and with less to do.
+    """Simplify a program.
 
     Parameters
     ----------
-    program: Any program; it is not changed.
+    program: The program, which is not changed.
 
     Returns
     -------
-    Program: Its inputs are those of `program`. Values that have not changed are the same objects.
+    Program: An equivalent program with the same inputs; unchanged values are the same objects.
     """
     simple = checked("rewrite", _rewritten, checked("gather", gathered, program))
-    # what is read between writes is found only now, and so are sums that copies stood between
+    # rewriting exposes reads between writes, and sums without copies in between
     joined = checked("gather", gathered, simple)
     return simple if joined is simple else checked("rewrite", _rewritten, joined)
 
 
 def _rewritten(program: Program) -> Program:
     rewritten, found = _rewritten_once(program)
-    # rules have not been tried on what only steps that are gone have read besides
+    # rules that need a single use may apply once dead steps are gone
     return _rewritten_once(rewritten)[0] if found else rewritten
 
 
 def _rewritten_once(program: Program) -> tuple[Program, bool]:
-    """The program, and whether values turned out to be read once that had been read often."""
+    """Return the program, and whether values that had several uses now have one."""
     steps, counts = live(program.steps, program.outputs)
     builder = Builder(counts)
     for step in steps:
@@ -62,7 +61,7 @@ def _rewritten_once(program: Program) -> tuple[Program, bool]:
         program.inputs,
         left,
         outputs,
-        # an output may turn out to be an input, whose memory must last
+        # an output may turn out to be an input, which must not be overwritten
         [(made, over) for made, over in writes if over not in outputs],
     )
     return rewritten, any(counts.get(value) == 1 for value in builder.several)

@@ -13,22 +13,21 @@ __all__ = ["Unrolled"]
 
 
 class Unrolled:
-    """A list of steps as arrays of numbers: what each reads, and where that was computed.
+    """A list of steps as integer arrays: operands, results, and where values are computed.
 
     Attributes
     ----------
     steps: The steps.
     values: All values, by number.
     read, first
-        The numbers of the values that the steps read, one after the other, and for each step the
-        place in it where its own begin.
+        The numbers of the operands of all steps, and for each step the offset of its first operand.
     made, behind
-        The same for those that they compute: `behind` has the place where a step's own end.
+        The numbers of the results of all steps, and for each step the offset after its last result.
     maker, port
-        For each value the step that computes it (-1: none), and which of its results it is.
+        For each value the step that computes it (-1: none), and its position among the results.
     whole, position
-        For each value the number of that of which it is one position of the first dimension (-1:
-        of none), and which.
+        For each value that is one position of the first dimension of another: the number of that
+        value (-1: none), and the position.
     """
 
     def __init__(self, program: Program) -> None:
@@ -72,7 +71,7 @@ class Unrolled:
             self.position[outs] = positions
 
     def add(self, value: Value) -> int:
-        """The number of a value that a loop computes."""
+        """Add a value that a loop computes, and return its number."""
         self.maker = np.append(self.maker, -1)
         self.port = np.append(self.port, 0)
         self.whole = np.append(self.whole, -1)
@@ -82,11 +81,11 @@ class Unrolled:
         return len(self.values) - 1
 
     def computed(self, begin: int, end: int) -> Any:
-        """The numbers of what the steps from `begin` to `end` compute."""
+        """Return the numbers of the results of the steps from `begin` to `end`."""
         return self.made[self.behind[begin - 1] if begin else 0 : self.behind[end - 1]]
 
 
 def _is_row(step: Any) -> bool:
-    """Whether a step takes one position of the first dimension."""
+    """Return whether a step selects one position of the first dimension."""
     dim, index = step.params["dim"], step.params["index"]
     return bool(dim == 0 and index.__class__ is int and index >= 0)

@@ -16,7 +16,7 @@ from wengert.compiler.ir.programs import Program
 from wengert.compiler.ir.verifier import is_on, verify, verify_trace
 from wengert.compiler.passes import reduced
 from wengert.compiler.runtime.cost import gain
-from wengert.compiler.runtime.pulled import Pulled
+from wengert.compiler.runtime.transformed_programs import TransformedProgram
 from wengert.compiler.tracing.blocks import Elsewhere, Missing
 from wengert.compiler.tracing.capture import Captured
 from wengert.compiler.tracing.collector import seldom
@@ -80,13 +80,13 @@ class Options:
         with seldom():
             return self.backend.build(program, **settings)
 
-    def drive(self, stations: Sequence[Any], inputs: Sequence[Any]) -> Any:
-        """Build the native driver of blocks, or return None to leave that to Python."""
-        make = getattr(self.backend, "drive", None)
+    def link(self, blocks: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        """Link blocks into one native function, or return None to leave that to Python."""
+        make = getattr(self.backend, "link", None)
         if make is None:
             return None
         with seldom():
-            return make(stations, inputs, fastmath=self.fastmath)
+            return make(blocks, inputs, fastmath=self.fastmath)
 
 
 class Call:
@@ -98,6 +98,12 @@ class Call:
     entry: The traces.
     exit: The exit of the trace.
     why: Why there is no derivative, or None.
+    lies
+        The saved values that are memory of tensors and arrays that the call reaches, and the places
+        of these.
+    follows
+        Those that the tape would read off tensors, and the places of these in `Exit.reads`.
+    known: The places in `Exit.reads` of tensors of which it is known what the tape would read.
     """
 
     def __init__(self, entry: Entry, exit: Exit, tree: Any = None) -> None:
@@ -106,6 +112,17 @@ class Call:
         self.why = None if exit.backward is None else exit.backward.why
         self.entry = entry
         self._tree = entry.tree if tree is None else tree
+        self.lies: list[tuple[int, int]] = []
+        self.follows: list[tuple[int, int]] = []
+        self.known: set[int] = set()
+        if exit.backward is not None and entry.environment.is_outermost:
+            places = {value: i for i, value in enumerate(self._tree.inputs)}
+            places |= {value: i for i, value in exit.left()}
+            saved = exit.backward.saved
+            self.lies = [(k, places[value]) for k, value in enumerate(saved) if value in places]
+            held = exit.backward.held
+            self.follows = [(k, exit.reads.index(i)) for k, i in self.lies if held.get(i)]
+            self.known = {n for n, i in enumerate(exit.reads) if i in held}
         self._executable: Variants | None = None
         self._pulled: Variants | None = None
 
@@ -120,7 +137,9 @@ class Call:
         values = [*saved, *cotangents]
         if any(isinstance(value, Lifted) for value in values):
             if self._pulled is None:
-                self._pulled = Variants(backward, lambda program: Pulled(program, finish))
+                self._pulled = Variants(
+                    backward, lambda program: TransformedProgram(program, finish)
+                )
             return self._pulled.gradients(values, present)
         if self._executable is None:
             self._executable = Variants(backward, lambda program: finished(program, finish)[1])
@@ -128,14 +147,19 @@ class Call:
         return self._executable.gradients(arrays, present)
 
     def pull_again(
-        self, given: Any, met: list[Memory], inputs: list[Any], cotangents: Sequence[Any]
+        self,
+        given: Any,
+        met: list[Memory],
+        saved: Any,
+        inputs: list[Any],
+        cotangents: Sequence[Any],
     ) -> Any:
         """Return differentiable gradients of `inputs`: the function runs again, recorded.
 
         Outputs without a cotangent, which is None, lead to no gradient.
         """
         start = next_sequence()
-        outputs = self.again(given, met)
+        outputs = self.again(given, met, saved)
         return pulled_back(outputs, inputs, cotangents, start)
 
     @property
@@ -146,11 +170,12 @@ class Call:
         return backward.sources
 
     def again(
-        self, given: tuple[tuple[Any, ...], dict[str, Any]], met: Sequence[Memory]
+        self, given: tuple[tuple[Any, ...], dict[str, Any]], met: Sequence[Memory], saved: Any
     ) -> list[Any]:
         """The outputs that require a gradient, from the function itself, which is recorded.
 
-        `met` are the tensors that it reached when it was called.
+        `met` are the tensors that it reached when it was called, and `saved` what it computed for
+        its backward pass, which shows writes to memory that no version counts.
 
         Raises
         ------
@@ -163,9 +188,13 @@ class Call:
             why = "it writes to tensors" if self.exit.effects else "it changes other objects"
         elif self._tree.draws(self.exit):
             why = "it draws random numbers"
-        elif found is None or any(
-            memory.tensor is not tensor or memory.has_changed
-            for memory, tensor in zip(met, found[0], strict=True)
+        elif (
+            found is None
+            or any(
+                memory.tensor is not tensor or memory.has_changed
+                for memory, tensor in zip(met, found[0], strict=True)
+            )
+            or not self._is_as_before(found, saved)
         ):
             why = "what it reaches has changed since it was called"
         if why is not None:
@@ -193,6 +222,16 @@ class Call:
             leaves[i] if i < len(leaves) else leaves[views[i]]._ext.base for i in self.exit.outputs
         ]
 
+    def _is_as_before(self, found: Any, saved: Any) -> bool:
+        """Whether another run computes what was `saved`."""
+        values = () if self.exit.backward is None else self.exit.backward.saved
+        try:
+            exit, known = self._tree.run(self.entry.contents(*found))
+        except (Missing, Elsewhere):
+            return False
+        pairs = zip(saved, values, strict=True)
+        return exit is self.exit and all(is_equal(was, known[value]) for was, value in pairs)
+
     def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """Run the function and return the leaves of its result."""
         leaves, _ = flatten(self.entry.function(*args, **kwargs))
@@ -206,6 +245,17 @@ class GraphCall(Call):
     def places(self) -> Sequence[int]:
         """The places in the environment of the tensors that require a gradient."""
         return self.entry.places
+
+    def _is_as_before(self, found: Any, saved: Any) -> bool:
+        visits: list[Visit] = []
+        try:
+            self._tree.run(self.entry.contents(*found), visits)
+        except (Missing, Elsewhere):
+            return False
+        return len(visits) == len(saved) and all(
+            one.block is other.block and all(map(is_equal, one.saved, other.saved))
+            for one, other in zip(visits, saved, strict=True)
+        )
 
     def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
         """The gradients, block by block."""
@@ -340,13 +390,7 @@ class Entry:
         """Run the function with its effects, and return its result."""
         if self.left is not None or (self.streams and not are_known(self.streams)):
             return self.function(*args, **kwargs)
-        memory = [*[tensor._array() for tensor in tensors], *arrays]
-        given = [
-            array
-            if array.__class__ is np.ndarray and array.flags.c_contiguous
-            else self._in_order(array, memory)
-            for array in memory
-        ]
+        given = self.contents(tensors, arrays)
         tree = self.tree
         if tree.by_states:
             return self._gone_through(tree, given, tensors, arrays, (args, kwargs))
@@ -355,6 +399,16 @@ class Entry:
             drawn = partial(_drawn, exit, known)
             exit.say(known, tensors, (args, kwargs), drawn)
         return self.finished(exit, known, tensors, arrays, (args, kwargs), tensors)
+
+    def contents(self, tensors: list[Any], arrays: list[Any]) -> list[Any]:
+        """The inputs of the programs."""
+        memory = [*[tensor._array() for tensor in tensors], *arrays]
+        return [
+            array
+            if array.__class__ is np.ndarray and array.flags.c_contiguous
+            else self._in_order(array, memory)
+            for array in memory
+        ]
 
     def _in_order(self, array: Any, memory: list[Any]) -> Any:
         """The array as backends take it, if the traces are of one that lies as it does."""
@@ -384,6 +438,10 @@ class Entry:
             leaves = exit.finish(known, tensors, arrays)
         node = None
         if exit.outputs:
+            own = self.memory(tensors, arrays)[0]
+            lies = {id(a): b for a, b in zip(inputs, own, strict=True) if a is not b}
+            for visit in visits or ():
+                visit.saved[:] = [lies.get(id(array), array) for array in visit.saved]
             saved = {id(array) for visit in visits or () for array in visit.saved}
             node = attach(
                 GraphCall(self, exit, graph),
@@ -436,6 +494,10 @@ class Entry:
             )
         result = exit.complete(leaves, tensors)
         if node is not None:
+            for k, place in exit.call.lies:
+                # where a write to it shows
+                saved[k] = [*tensors, *arrays][place]
+                saved[k] = saved[k]._array() if isinstance(saved[k], TensorBase) else saved[k]
             node.met = held_by(met)
             node.reads = held_by([tensors[place] for place in exit.reads])
         return result
@@ -505,6 +567,12 @@ def pulled_back(
     ]
     outputs, parts = [output for output, _ in pairs], [part for _, part in pairs]
     return partials(outputs, inputs, parts, Between(float("-inf"), start), create_graph=True)
+
+
+def is_equal(one: Any, other: Any) -> bool:
+    """Whether two values hold the same."""
+    one, other = np.asarray(one), np.asarray(other)
+    return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
 
 
 def contiguous(array: Any) -> Any:

@@ -31,7 +31,7 @@ from wengert.base.threads import share
 from wengert.compiler.control import FUSING
 from wengert.compiler.ir.programs import Program
 from wengert.compiler.runtime.entry import Options
-from wengert.compiler.runtime.pulled import traced
+from wengert.compiler.runtime.transformed_programs import traced
 from wengert.compiler.tracing.operations import S
 from wengert.interp.eager import LARGE
 from wengert.prims.record import Primitive

@@ -341,7 +341,12 @@ class TransformedCall(Call):
     entry: TransformedEntry
 
     def pull_again(
-        self, given: Any, met: list[Memory], inputs: list[Any], cotangents: Sequence[Any]
+        self,
+        given: Any,
+        met: list[Memory],
+        saved: Any,
+        inputs: list[Any],
+        cotangents: Sequence[Any],
     ) -> Any:
         """The gradients of `inputs` as functions (see `Call.pull_again`)."""
         args, kwargs, levels, places = given
@@ -352,7 +357,7 @@ class TransformedCall(Call):
         try:
             MODE.set(changed(before, levels=levels))
             start = next_sequence()
-            outputs = self.again((args, kwargs), met)
+            outputs = self.again((args, kwargs), met, saved)
             MODE.set(changed(before, levels=tuple(known[n] for n in sorted(known))))
             found = pulled_back(outputs, [met[i].tensor for i in wanted], cotangents, start)
             parts = {
@@ -399,14 +404,13 @@ class TransformedEntry(Entry):
         """Run the function at the active levels, and return its result."""
         if self.left is not None:
             return self.function(*args, **kwargs)
-        given = [
-            contiguous(np.asarray(part))
-            for tensor in tensors
-            for part in contents_of(whole(tensor))
-        ]
-        given += [contiguous(array) for array in arrays]
-        exit, known = self.tree.run(given)
+        exit, known = self.tree.run(self.contents(tensors, arrays))
         return self.finished(exit, known, tensors, arrays, (args, kwargs), tensors)
+
+    def contents(self, tensors: list[Any], arrays: list[Any]) -> list[Any]:
+        """The inputs of the programs (see `Entry.contents`)."""
+        parts = [part for tensor in tensors for part in contents_of(whole(tensor))]
+        return [contiguous(np.asarray(part)) for part in (*parts, *arrays)]
 
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """The memory of the inputs, and version cells (see `Entry.memory`)."""

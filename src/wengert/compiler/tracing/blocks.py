@@ -2,7 +2,7 @@
 
 A trace is straight-line steps between decisions. The traces of one environment share equal blocks
 (`wengert.compiler.tracing.graph`), and so do the iterations of a loop during tracing
-(`wengert.compiler.tracing.turns`).
+(`wengert.compiler.tracing.iterations`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 from wengert.compiler.ir.decisions import Draw, Guard
 from wengert.compiler.ir.programs import Program, Step, Value, uses
-from wengert.compiler.passes.keys import constant_key, named_key
-from wengert.compiler.tracing.alike import Made
+from wengert.compiler.passes.value_numbering import constant_key, named_key
+from wengert.compiler.tracing.deduplicate import Made
 
 __all__ = ["Block", "Elsewhere", "Missing", "blocks_of", "held", "key_of", "machines_of"]
 

@@ -18,8 +18,9 @@ from wengert.compiler.objects.purity import does_more
 from wengert.compiler.tracing.blocks import Missing
 from wengert.compiler.tracing.effects import Log, mended
 from wengert.compiler.tracing.environment import Environment
-from wengert.compiler.tracing.exit import Exit, Leaf
+from wengert.compiler.tracing.exit import Effect, Exit, Leaf
 from wengert.compiler.tracing.graph import comes_back, derived
+from wengert.compiler.tracing.iterations import Iterations
 from wengert.compiler.tracing.leftovers import replace
 from wengert.compiler.tracing.memory import (
     counted_together,
@@ -28,7 +29,14 @@ from wengert.compiler.tracing.memory import (
     memory_read,
     writes_to,
 )
-from wengert.compiler.tracing.node import Backward, Between, hidden_in, partials
+from wengert.compiler.tracing.node import (
+    Backward,
+    Between,
+    held_as_tensors,
+    hidden_in,
+    partials,
+    read_at_the_end,
+)
 from wengert.compiler.tracing.outcome import check_containers, effects_of, leaves_of
 from wengert.compiler.tracing.payloads import real_payload
 from wengert.compiler.tracing.reports import intercepted
@@ -36,14 +44,13 @@ from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings
 from wengert.compiler.tracing.sym import Sym
 from wengert.compiler.tracing.trace import Trace
-from wengert.compiler.tracing.turns import Turns
 from wengert.prims import whole
 from wengert.tape import level_writes, levels
 from wengert.tape.base import LEAF, SparseValue, TensorBase, new_tensor
 from wengert.tape.masked import undecided
 from wengert.tape.modes import MODE, changed, current_mode
 
-__all__ = ["Captured", "capture"]
+__all__ = ["Captured", "Unseen", "capture"]
 
 # what is traced may call any operation
 REQUIRES = (levels, level_writes, whole)
@@ -122,7 +129,7 @@ def capture(
         trace.surroundings = environment.surroundings()
         trace.path = Path(environment.numbers)
         trace.is_exact = environment.is_exact
-        trace.turns = Turns(
+        trace.turns = Iterations(
             environment.skips and not environment.opened and all(t._edge is None for t in tensors)
         )
         values = [symbol.value for symbol in inputs]
@@ -159,7 +166,7 @@ def capture(
             effects, origins = effects_of(trace, tensors, inputs, grads, versions)
             leaves, made, effects, roots = leaves_of(trace, leaves, effects, environment)
             computed = [leaf.kind in ("tensor", "shared") for leaf in made]
-            backward, outputs = _differentiated(trace, leaves, computed, environment)
+            backward, outputs = _differentiated(trace, leaves, computed, environment, effects)
             if outputs and any(e.leaf >= 0 and _is_shown(e.leaf, count, made) for e in effects):
                 trace.give_up("a result that requires a gradient is left behind elsewhere, too")
             derivatives = None
@@ -180,9 +187,12 @@ def capture(
             _settle(trace, environment, inputs)
             if any(t._edge is not edge for t, edge in zip(tensors, edges, strict=True)):
                 trace.give_up("an operation in place changes the history of an argument")
-        except BaseException:
+        except BaseException as error:
+            unseen = _is_unseen(trace, grads, missing)
             trace.unmask()
             release(trace)
+            if unseen and isinstance(error, Exception):
+                raise Unseen(error) from error
             raise
         finally:
             MODE.set(before if left is None else left[0])
@@ -239,6 +249,30 @@ def capture(
         captured.left = captured.before.hold(Scalar)
     release(trace)
     return captured
+
+
+class Unseen(Exception):
+    """Raised for an error of a run that has had no effects on tensors yet, as `cause`."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+def _is_unseen(trace: Trace, grads: Sequence[Any], missing: Missing) -> bool:
+    """Return whether nobody can tell that a run has begun, but by Python's objects."""
+    return not (
+        trace.said
+        or missing.drawn
+        or missing.said
+        or trace.has_drawn
+        or any(symbol.storage.writes for symbol in trace.given)
+        or any(
+            tensor._payload is not symbol
+            or (None if tensor._ext is None else tensor._ext.grad) is not grad
+            for tensor, symbol, grad in zip(trace.reached, trace.given, grads, strict=False)
+        )
+    )
 
 
 def _prints_last(trace: Trace) -> bool:
@@ -321,7 +355,11 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
 
 
 def _differentiated(
-    trace: Trace, leaves: list[Any], computed: list[bool], environment: Environment
+    trace: Trace,
+    leaves: list[Any],
+    computed: list[bool],
+    environment: Environment,
+    effects: Sequence[Effect],
 ) -> tuple[Backward | None, list[int]]:
     """Trace the backward pass of what was computed, from cotangents of ones."""
     tensors = environment.tensors
@@ -340,7 +378,8 @@ def _differentiated(
     if any(tensors[i]._ext is not None and tensors[i]._ext.hooks for i in places):
         trace.give_up("an argument has hooks on its gradient")
         return None, outputs
-    more = does_more(trace.behind([leaves[i]._edge for i in outputs]))
+    nodes = [*trace.behind([leaves[i]._edge for i in outputs])]
+    more = does_more(nodes)
     if more is not None:
         trace.give_up(f"{more} may do more than compute")
         return None, outputs
@@ -356,11 +395,8 @@ def _differentiated(
         return partials([leaves[i] for i in outputs], sources, seeds, own)
 
     known = set(map(id, tensors))
-    inside = [
-        leaf
-        for leaf in trace.behind([leaves[i]._edge for i in outputs])
-        if leaf._seq > 0 and id(leaf) not in known
-    ]
+    inside = [leaf for leaf in nodes if leaf._seq > 0 and id(leaf) not in known]
+    held = held_as_tensors(nodes, tensors) if environment.is_outermost else {}
     try:
         # a whole pass also reaches the leaves that the function has made
         if inside:
@@ -384,15 +420,18 @@ def _differentiated(
         trace.give_up("the backward pass decides on values")
         return None, outputs
     del trace.items[start:]
-    gradients = [trace.symbol(g).value for _, g in reached]
+    found = [trace.symbol(g).value for _, g in reached]
+    inputs = {effect.value for effect in effects} | trace.origins()
+    passed, gradients = read_at_the_end(trace.items, inputs, steps, found)
     backward = Backward(
-        steps,  # type: ignore[arg-type]  # no guards among them
+        passed,
         [g.value for g in cotangents],
         gradients,
         [place for place, _ in reached],
         hidden=hidden_in(noted),
         masks=noted.masks,
         hides=noted.hides,
+        held=held,
     )
     return backward, outputs
 

@@ -52,6 +52,7 @@ from wengert.compiler.tracing.state import Surroundings
 from wengert.interp.levels import is_elsewhere
 from wengert.ops.generator import Generator
 from wengert.tape.base import LEAF, SparseValue, TensorBase, node_of
+from wengert.tape.versions import is_inference
 
 __all__ = ["Environment", "Matcher"]
 
@@ -589,6 +590,11 @@ class Environment(Reach):
             self._line(f"if t{i}._ext is None or t{i}._ext.grad is None: return None")
             self._tensor(grad, f"t{i}._ext.grad")
         self._plainly(count)
+        if any(t._edge is not None for t in self.met):
+            for i, tensor in enumerate(self.met):
+                # the tape refuses to save it
+                made = "not " if is_inference(tensor) else ""
+                self._line(f"if t{i}._vc.__class__ is {made}InferenceCell: return None")
 
     def _plainly(self, first: int) -> None:
         """Guard that tensors without attributes have none, where code asks which exist."""

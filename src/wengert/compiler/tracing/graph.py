@@ -25,12 +25,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.ir.decisions import Guard, outcome_of
-from wengert.compiler.ir.executable import RAISED, Makers, Station
+from wengert.compiler.ir.executable import RAISED, LinkedBlock, Makers
 from wengert.compiler.ir.programs import Program, Step, Value, apply
-from wengert.compiler.tracing.alike import Made, Programs
 from wengert.compiler.tracing.blocks import Block, Missing, blocks_of, held, key_of, machines_of
 from wengert.compiler.tracing.collector import seldom
-from wengert.compiler.tracing.node import Backward, Between, Variants, hidden_in, partials
+from wengert.compiler.tracing.deduplicate import Made, Programs
+from wengert.compiler.tracing.node import (
+    Backward,
+    Between,
+    Variants,
+    hidden_in,
+    partials,
+    read_at_the_end,
+)
 from wengert.compiler.tracing.operations import S
 from wengert.compiler.tracing.speculation import speculated
 from wengert.compiler.tracing.tables import finished
@@ -152,6 +159,7 @@ def _block_derived(
         trace.give_up("the backward pass decides on values")
     del trace.items[begin:]
     values = [None if s is None else s.value for s in symbols]
+    steps, values = read_at_the_end(trace.items, trace.origins(), steps, values)
     backward = Backward(
         steps,
         [c.value for c in cotangents.values()],
@@ -196,7 +204,7 @@ class Graph:
         self._stale = True
         self._version = 0
         self._making = Lock()
-        self._driver: Any = None
+        self._native: Any = None
         self._is_linked = False
 
     @property
@@ -305,7 +313,7 @@ class Graph:
 
     def _finished(self, program: Program) -> tuple[Program, Any]:
         if self.by_states:
-            # the executable is built on demand, since a driver needs none
+            # the executable is built on demand, since linked blocks need none
             return self._makers.simplified(program), None
         return speculated(program, lambda program: finished(program, self._built))
 
@@ -322,15 +330,15 @@ class Graph:
         return block.executable
 
     def _linked(self) -> Any:
-        """The native driver that runs the blocks without Python in between, or None."""
+        """The native function that runs the blocks without Python in between, or None."""
         numbers = {block: k for k, block in enumerate(self._blocks)}
-        stations = []
+        linked = []
         for block in self._blocks:
             guard = block.guard
             if block.draws or (guard is not None and guard.kind != "bool"):
                 return None
-            stations.append(
-                Station(
+            linked.append(
+                LinkedBlock(
                     block.program or Program((), (), ()),
                     block.inputs,
                     block.outputs,
@@ -341,7 +349,7 @@ class Graph:
                     () if block.exit is None else tuple(block.exit.needs()),
                 )
             )
-        return self._makers.drive(stations, self.inputs)
+        return self._makers.link(linked, self.inputs)
 
     def run(
         self,
@@ -363,7 +371,7 @@ class Graph:
             self._prepare()
         version, made = self._version, list[Any]()
         try:
-            found = self._driven(arrays) if visits is None and self.is_driven else None
+            found = self._driven(arrays) if visits is None and self.is_linked else None
             if found is None:
                 found = self._followed(arrays, visits, iter(drawn), iter(outcomes), made)
         except (KeyError, TypeError, ValueError):
@@ -375,7 +383,7 @@ class Graph:
         return found
 
     def _driven(self, arrays: Sequence[Any]) -> Any:
-        ended = self._driver.run(arrays)
+        ended = self._native.run(arrays)
         if ended is None:
             return None
         number, found = ended
@@ -473,18 +481,18 @@ class Graph:
         return drawn
 
     @property
-    def is_driven(self) -> bool:
-        """Whether a native driver runs from block to block."""
+    def is_linked(self) -> bool:
+        """Whether one native function runs from block to block."""
         if self._stale:
             self._prepare()
         if self.by_states and not self._is_linked:
             self._is_linked = True
-            self._driver = self._linked()
-        return self._driver is not None
+            self._native = self._linked()
+        return self._native is not None
 
     def machines(self) -> Iterable[Any]:
-        """The machine code built so far, the driver's first."""
-        own = [] if self._driver is None else [self._driver.machine]
+        """The machine code built so far, that of the linked blocks first."""
+        own = [] if self._native is None else [self._native.machine]
         return [*own, *machines_of(self._blocks)]
 
     def blocks(self) -> Sequence[Block]:

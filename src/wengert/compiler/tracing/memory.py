@@ -137,6 +137,8 @@ def layout_of(arrays: Sequence[Any], cells: Sequence[Any]) -> Any:
     return (
         flags,
         counted_together(cells),
+        # which refuse writes outside of their mode
+        [i for i, cell in enumerate(cells) if cell.__class__ is InferenceCell],
         [
             [(i, span(arrays[i])[0] - start, arrays[i].strides) for i in members]
             for start, members in groups
@@ -231,6 +233,12 @@ class Memory(NamedTuple):
     def is_another(self) -> bool:
         """Whether the tensor has been given other memory since, which no version counts."""
         return self.tensor._payload is not self.payload
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether what the tensor holds now has the dtype and shape of what it held."""
+        now, before = self.tensor._payload, self.payload
+        return bool(now.dtype == before.dtype and now.shape == before.shape)
 
     @property
     def has_changed(self) -> bool:

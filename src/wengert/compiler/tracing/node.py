@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 from wengert.base import errors
 from wengert.compiler.ir.programs import Program, Step, Value, stepped, uses
 from wengert.compiler.passes.builder import live
-from wengert.compiler.tracing.memory import Memory
+from wengert.compiler.tracing.memory import Memory, writes_to
 from wengert.compiler.tracing.payloads import contents_of
 from wengert.compiler.tracing.sym import Sym
 from wengert.interp.levels import Lifted, namespace_of
@@ -29,7 +29,17 @@ from wengert.tape.masked import (
 )
 from wengert.tape.node import Node, edge_of, next_sequence, target_of
 
-__all__ = ["Backward", "Between", "CompiledBackward", "Variants", "attach", "hidden_in", "partials"]
+__all__ = [
+    "Backward",
+    "Between",
+    "CompiledBackward",
+    "Variants",
+    "attach",
+    "held_as_tensors",
+    "hidden_in",
+    "partials",
+    "read_at_the_end",
+]
 
 
 class Between:
@@ -90,6 +100,7 @@ class Backward:
         For each value in which 0 replaces NaN: the value with NaN, and whether it is below a mask
         of the pass (see NOTE [masked branches] in `wengert.tape.masked`).
     masks, hides: Whether the pass has met a mask, and one that may have hidden NaN.
+    held: How the tape holds the tensors that it reads (see `held_as_tensors`).
     """
 
     def __init__(
@@ -102,6 +113,7 @@ class Backward:
         hidden: Mapping[Value, tuple[Value, bool]] = MappingProxyType({}),
         masks: bool = False,
         hides: bool = False,
+        held: Mapping[int, bool] = MappingProxyType({}),
     ) -> None:
         self.steps = list(steps)
         self.cotangents = tuple(cotangents)
@@ -113,6 +125,7 @@ class Backward:
         self.hidden = hidden
         self.masks = masks
         self.hides = hides
+        self.held = held
         self._restricted: dict[tuple[bool, ...], Backward] = {}
         own = {out for step in self.steps for out in step.outs} | set(cotangents)
         found: dict[Value, None] = {}
@@ -132,6 +145,7 @@ class Backward:
             *(steps, self.cotangents, gradients, self.sources, self.why, hidden),
             masks=self.masks,
             hides=self.hides,
+            held=self.held,
         )
 
     def restricted(self, present: Sequence[bool]) -> Backward:
@@ -234,6 +248,76 @@ class Backward:
         return [value_of(value) for value in self.gradients if value is not None]
 
 
+def read_at_the_end(
+    items: Iterable[Any],
+    inputs: Iterable[Value | None],
+    steps: Sequence[Any],
+    gradients: Sequence[Value | None],
+) -> tuple[list[Step], list[Value | None]]:
+    """A backward pass that takes its views of the inputs itself, as of when it runs.
+
+    What the tape saves of an input is memory, and so is what it saves of a view of one: a write
+    that no version counts shows in both.
+
+    Parameters
+    ----------
+    items: What the forward pass has done.
+    inputs: Its inputs.
+    steps, gradients: The backward pass.
+    """
+    made: dict[Value, Value] = {}
+    taken: list[Step] = []
+    known, views = set(inputs), dict[Value, Step]()
+    for item in items:
+        if not (isinstance(item, Step) and item.prim.view and item.args[0] in known):
+            continue
+        if len(item.outs) == 1 and len([*uses(item)]) == 1:
+            known.add(item.outs[0])
+            views[item.outs[0]] = item
+
+    def take(value: Value) -> Value:
+        step = views.get(value)
+        if step is None:
+            return value
+        if value not in made:
+            base = take(step.args[0])
+            made[value] = Value(value.dtype, value.shape)
+            taken.append(Step(step.prim, (base,), step.params, (made[value],), step.site))
+        return made[value]
+
+    steps = [step.reading(take) for step in steps]
+    gradients = [None if value is None else take(value) for value in gradients]
+    return [*taken, *steps], gradients
+
+
+def held_as_tensors(nodes: Iterable[Any], tensors: Sequence[Any]) -> dict[int, bool]:
+    """Whether nodes hold `tensors` themselves (True) or others over the same memory, by place.
+
+    Assigning to ``.data`` gives the former other memory on the tape, too. Where nodes do both, or
+    it is not known, there is no entry.
+    """
+    places = {id(tensor): i for i, tensor in enumerate(tensors)}
+    origins = {tensor._payload.storage.origin: i for i, tensor in enumerate(tensors)}
+    held, others = set[int](), set[int]()
+    for node in nodes:
+        if node._seq > 0:
+            continue
+        prim = getattr(node, "prim", None)
+        if prim is None:
+            return {}
+        for name in prim.saved_args:
+            part = getattr(node, f"s_{name}")
+            for saved in part if isinstance(part, tuple) else (part,):
+                payload = getattr(saved, "_payload", None)
+                if id(saved) in places:
+                    held.add(places[id(saved)])
+                elif isinstance(payload, Sym):
+                    others.add(origins.get(payload.storage.origin, -1))
+                elif payload is not None:
+                    return {}
+    return {place: place in held for place in held ^ others}
+
+
 def _is_like(a: Value, b: Value) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype
 
@@ -331,14 +415,15 @@ class CompiledBackward(Node):
             raise errors.backward_twice(self.label)
         if self.call.why is not None:
             raise RuntimeError(str(self.call.why))
-        for memory in self.reads:
+        known = self.call.known
+        for n, memory in enumerate(self.reads):
             tensor, what = memory.tensor, f"an argument of {self.call.name}()"
-            if memory.is_another:
+            if memory.is_another and not (n in known and memory.is_alike):
                 raise RuntimeError(
                     f"{what} has got other memory since, by an assignment to .data, but the "
                     "backward pass of the call needs what it held: make a new tensor instead"
                 )
-            if memory.has_changed:
+            if writes_to(tensor) != memory.version:
                 raise errors.modified_in_place(
                     *(tensor._payload, what, tensor._vc, memory.version, self.label, "inputs")
                 )
@@ -348,6 +433,14 @@ class CompiledBackward(Node):
                     array, f"a result of {self.call.name}()", cell, version, self.label, "results"
                 )
 
+    def _saved(self) -> Any:
+        """What the backward pass reads: of tensors that the tape holds, what these hold now."""
+        saved = self.saved
+        for k, n in self.call.follows:
+            if self.reads[n].is_another:
+                saved = [*saved[:k], self.reads[n].tensor._array(), *saved[k + 1 :]]
+        return saved
+
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the gradients, by the compiled backward pass."""
         self._check()
@@ -355,7 +448,7 @@ class CompiledBackward(Node):
             np.zeros(shape, dtype) if part is None else part
             for part, (shape, dtype) in zip(g, self.outputs_meta, strict=True)
         ]
-        found = self.call.pull(self.saved, parts, [part is not None for part in g])
+        found = self.call.pull(self._saved(), parts, [part is not None for part in g])
         if not keep:
             self.release()
         return tuple(
@@ -367,7 +460,7 @@ class CompiledBackward(Node):
         self._check()
         if not any(isinstance(part, TensorBase) for part in g):
             return self.apply(g, keep, edges)
-        found = self.call.pull_again(self.given, self.met, list(self.s_inputs), g)
+        found = self.call.pull_again(self.given, self.met, self.saved, list(self.s_inputs), g)
         if not keep:
             self.release()
         return tuple(

@@ -35,7 +35,7 @@ from wengert.base.ports import PORTS
 from wengert.compiler.objects.bytecode import instructions_of
 from wengert.compiler.objects.names import names_of
 from wengert.compiler.objects.walker import Unknown, content_of, read
-from wengert.compiler.passes.keys import params_key
+from wengert.compiler.passes.value_numbering import params_key
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.sym import Sym
 from wengert.interp.levels import Lifted

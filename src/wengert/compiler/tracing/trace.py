@@ -25,6 +25,7 @@ from wengert.compiler.objects.bytecode import is_returned, user_frame
 from wengert.compiler.objects.flows import is_printed, is_printed_number
 from wengert.compiler.objects.walker import VALUES, slots_of
 from wengert.compiler.tracing.blocks import key_of
+from wengert.compiler.tracing.iterations import Iterations
 from wengert.compiler.tracing.leftovers import full_collections, instances, replace
 from wengert.compiler.tracing.memory import Shared, lying, shared_of
 from wengert.compiler.tracing.operations import S, run
@@ -43,7 +44,6 @@ from wengert.compiler.tracing.reports import Report
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import Path, Surroundings, state_of
 from wengert.compiler.tracing.sym import Storage, Sym
-from wengert.compiler.tracing.turns import Turns
 from wengert.compiler.tracing.writes import write
 from wengert.interp.levels import Lifted
 from wengert.prims.facet import NUMPY
@@ -125,7 +125,7 @@ class Trace:
         self.before: dict[Value, Any] = {}
         self.where: tuple[str, int] | None = None
         self.walked_back = self.counts = False
-        self.turns, self.path = Turns(), Path()
+        self.turns, self.path = Iterations(), Path()
         self.is_exact = False
         self._mark: int | None = None
         self._is_known = True
@@ -149,6 +149,11 @@ class Trace:
         What other threads do meanwhile to tensors that it reaches is not part of the trace.
         """
         return self._running and get_ident() == self._thread
+
+    @property
+    def has_drawn(self) -> bool:
+        """Whether random numbers have been drawn."""
+        return bool(self._streams) or any(isinstance(item, Draw) for item in self.items)
 
     @property
     def decisions(self) -> int:

@@ -108,14 +108,10 @@ def _airy(x: Any) -> tuple[Any, ...]:
     return T.special_airy_ai(x), T.airy_ai_slope(x), T.scipy_airy_bi(x), T.scipy_airy_bi_slope(x)
 
 
-def _boxcox(x: Any, lam: Any) -> Any:
-    power = T.log(x)
-    return power * T.scipy_exprel(lam * power)
-
-
-def _boxcox1p(x: Any, lam: Any) -> Any:
-    power = T.log1p(x)
-    return power * T.scipy_exprel(lam * power)
+def _transformed(x: Any, power: Any, lam: Any) -> Any:
+    # the logarithm of 0 is infinite, and its products with 0 are NaN
+    at_zero = T.where(T.eq(lam, 0), power, (T.pow(x, lam) - 1) / T.where(T.eq(lam, 0), 1, lam))
+    return T.where(T.eq(x, 0), at_zero, power * T.scipy_exprel(lam * power))
 
 
 def _inverse_power(y: Any, lam: Any) -> Any:
@@ -207,8 +203,8 @@ RULES: dict[str, Callable[..., Any]] = {
     "wofz": lambda x: T.scipy_wofz(_as_complex(x)),
     "_lambertw": T.scipy__lambertw,
     "yve": T.scipy_yv,
-    "boxcox": _boxcox,
-    "boxcox1p": _boxcox1p,
+    "boxcox": lambda x, lam: _transformed(x, T.log(x), lam),
+    "boxcox1p": lambda x, lam: _transformed(x + 1, T.log1p(x), lam),
     "cbrt": T.cbrt,
     "chdtr": lambda v, x: special.gammainc(v / 2, x / 2),
     "chdtrc": lambda v, x: special.gammaincc(v / 2, x / 2),

@@ -60,12 +60,30 @@ def _subtract(x: Any, y: Any) -> Any:
     return T.sub(x, y)
 
 
+def _extreme(prim: str, ahead: Any, keeps_nan: bool) -> Callable[..., Any]:
+    """Build `maximum` and the like; NumPy orders complex numbers by their real parts first."""
+
+    def rule(x: Any, y: Any) -> Any:
+        if not any(isinstance(v, TensorBase) and v._payload.dtype.kind == "c" for v in (x, y)):
+            return getattr(T, prim)(x, y)
+        x, y = tensor(x), tensor(y)
+        first = T.logical_or(call(ahead, x, y), T.isnan(x if keeps_nan else y))
+        # the derivative is shared among equal numbers, as for real ones
+        return select.where(T.eq(x, y), x / 2 + y / 2, select.where(first, x, y))
+
+    return rule
+
+
 RULES: dict[str, Callable[..., Any]] = {
     "clip": lambda x, low, high: T.clamp_tensor(x, low, high),
     "divmod": lambda x, y: (T.floor_divide(_apart(x), _apart(y)), T.remainder(x, y)),
+    "fmax": _extreme("fmax", np.greater_equal, False),
+    "fmin": _extreme("fmin", np.less_equal, False),
     "frexp": lambda x: tuple(late("frexp")(x)),
     "matmul": products.matmul_of,
     "matvec": products.matvec,
+    "maximum": _extreme("maximum", np.greater_equal, True),
+    "minimum": _extreme("minimum", np.less_equal, True),
     "modf": _modf,
     "positive": lambda x: x,
     "sign": _sign,

@@ -167,7 +167,8 @@ class DataLoader(Generic[T_co]):
     worker_init_fn : callable, optional. Called with the number of each worker, as this worker.
     prefetch_factor : int, optional. The number of batches that a worker is told ahead.
     persistent_workers : bool. Whether the workers of a pass serve in the next.
-    pin_memory, timeout, multiprocessing_context: Accepted for compatibility with PyTorch.
+    pin_memory, timeout, multiprocessing_context, pin_memory_device, in_order: Accepted for
+        compatibility with PyTorch.
 
     Raises
     ------
@@ -201,6 +202,8 @@ class DataLoader(Generic[T_co]):
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None:
         if num_workers < 0:
             raise ValueError(
@@ -262,6 +265,7 @@ class DataLoader(Generic[T_co]):
         self.multiprocessing_context = multiprocessing_context
         self.prefetch_factor = prefetch_factor
         self.persistent_workers = persistent_workers
+        self.pin_memory_device, self.in_order = pin_memory_device, in_order
         self.generator = generator
         makes_batches = batch_size is not None or batch_sampler is not None
         self.collate_fn = collate_fn or (default_collate if makes_batches else default_convert)

@@ -358,7 +358,8 @@ of_rows(
 
 _PAIRS = """
     f: arctan2 copysign hypot nextafter
-    biuf: fmax fmin fmod
+    biuf: fmod
+    cbiuf: fmax fmin
     iu: gcd lcm
     biu: left_shift right_shift
     biufc: true_divide

@@ -163,7 +163,7 @@ def comb(N, k, *, repetition: bool = False) -> Array:
     n = n + k - 1 if repetition else n
     logs = (_computed("gammaln", part + 1) for part in (n, k, n - k))
     first, second, third = logs
-    return jnp.where((k < 0) | (k > n), 0, jnp.round(jnp.exp(first - second - third)))
+    return jnp.where((k < 0) | (k > n), 0, jnp.exp(first - second - third))
 
 
 def zeta(x, q=None) -> Array:

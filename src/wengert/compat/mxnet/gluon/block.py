@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -56,10 +57,13 @@ class Block:
         self._counts: dict[str, int] = {}
         self._children: dict[str, Block] = {}
         self._reg_params: dict[str, parameter.Parameter] = {}
-        shared = params
-        self._params = parameter.ParameterDict(
-            self._prefix if shared is None else shared.prefix, shared
-        )
+        if params is not None:
+            self._params = parameter.ParameterDict(params.prefix, params)
+        elif outer is None:
+            self._params = parameter.ParameterDict(self._prefix)
+        else:
+            above = outer._params
+            self._params = parameter.ParameterDict(above.prefix + prefix, above._shared)
         self._hooks: list[Callable[..., Any]] = []
 
     def _alias(self) -> str:
@@ -67,6 +71,12 @@ class Block:
         return type(self).__name__.lower()
 
     def __setattr__(self, name: str, value) -> None:
+        before = vars(self).get(name)
+        if isinstance(before, Block | parameter.Parameter) and not isinstance(value, type(before)):
+            raise TypeError(
+                f"Changing attribute type for {self.name} from {type(before)} to {type(value)} is "
+                "not allowed."
+            )
         if isinstance(value, Block):
             self.register_child(value, name)
         elif isinstance(value, parameter.Parameter):
@@ -111,6 +121,17 @@ class Block:
 
     def collect_params(self, select: str | None = None) -> parameter.ParameterDict:
         """Return all parameters, including those of children, that match `select` if given."""
+        for name, value in vars(self).items():
+            parts = value.values() if isinstance(value, dict) else value
+            held = isinstance(value, list | tuple | dict) and name[0] != "_"
+            if held and not set(filter(_is_block, parts)) <= set(self._children.values()):
+                warnings.warn(
+                    f'"{self.name}.{name}" is an unregistered container with Blocks. Note that '
+                    "Blocks inside the list, tuple or dict will not be registered automatically. "
+                    "Make sure to register them using register_child() or switching to "
+                    "nn.Sequential/nn.HybridSequential instead.",
+                    stacklevel=2,
+                )
         found = parameter.ParameterDict(self._params.prefix)
         own = {**self._params._params, **{p.name: p for p in self._reg_params.values()}}
         found.update(own)
@@ -204,6 +225,10 @@ class HybridBlock(Block):
         raise NotImplementedError(
             f"{type(self).__name__} must define hybrid_forward(self, F, x) or forward(self, x)"
         )
+
+
+def _is_block(value) -> bool:
+    return isinstance(value, Block)
 
 
 def _indented(block) -> str:

@@ -53,11 +53,6 @@ def _zeros(shape, like=None, func=None, **kwargs) -> Any:
 class _Stateful(HybridBlock):
     """Base class for layers and cells with initial states."""
 
-    _i2h_weight_initializer: Any
-    _h2h_weight_initializer: Any
-    _i2h_bias_initializer: Any
-    _h2h_bias_initializer: Any
-
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """Return the shapes of the states, and their layouts."""
         raise NotImplementedError
@@ -252,11 +247,16 @@ class RecurrentCell(_Stateful):
         if begin_state is None:
             info = self.state_info(steps[0].shape[0])
             begin_state = [_zeros(one["shape"], steps[0]) for one in info]
-        states, outputs = begin_state, []
+        outputs, states = self._stepped(steps, begin_state)
+        return _merged(outputs, layout, merged if merge_outputs is None else merge_outputs), states
+
+    def _stepped(self, steps: list[Any], states: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Return the outputs of the steps, and the final states."""
+        outputs = []
         for step in steps:
             output, states = self(step, states)
             outputs.append(output)
-        return _merged(outputs, layout, merged if merge_outputs is None else merge_outputs), states
+        return outputs, states
 
 
 HybridRecurrentCell = RecurrentCell
@@ -488,27 +488,16 @@ class BidirectionalCell(RecurrentCell):
         """Refused: a single step cannot run in both directions."""
         raise NotImplementedError("Bidirectional cell cannot be stepped. Please use unroll")
 
-    def unroll(
-        self,
-        length: int,
-        inputs,
-        begin_state=None,
-        layout: str = "NTC",
-        merge_outputs: bool | None = None,
-        valid_length=None,
-    ) -> Any:
+    def _stepped(self, steps: list[Any], states: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return the outputs of both, concatenated, and the states of both."""
-        steps, merged = _steps(length, inputs, layout)
         count = len(self.l_cell.state_info())
-        given = (None, None) if begin_state is None else (begin_state[:count], begin_state[count:])
-        ahead, first = self.l_cell.unroll(length, steps, given[0], layout, False, valid_length)
-        back, last = self.r_cell.unroll(length, steps[::-1], given[1], layout, False, valid_length)
+        ahead, first = self.l_cell._stepped(steps, states[:count])
+        back, last = self.r_cell._stepped(steps[::-1], states[count:])
         outputs = [
             computed(type(a), lambda a, b: wnp.concatenate([a, b], 1), (a, b), {})
             for a, b in zip(ahead, back[::-1], strict=True)
         ]
-        whole = merged if merge_outputs is None else merge_outputs
-        return _merged(outputs, layout, whole), first + last
+        return outputs, first + last
 
 
 _cures = {"VariationalDropoutCell": "gluon.rnn.DropoutCell, or a Block of your own"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,11 @@ def split_data(data, num_slice: int, batch_axis: int = 0, even_split: bool = Tru
             f"axis {batch_axis}. Use a batch size that's multiple of {num_slice} or set "
             "even_split=False to allow uneven partitioning of data."
         )
-    step = -(-size // num_slice)
+    # what is left over goes to the last part; of too little data there are fewer parts
+    step, count = max(1, size // num_slice), min(num_slice, size)
     before = (slice(None),) * batch_axis
-    return [data[(*before, slice(i, i + step))] for i in range(0, size, step)]
+    ends = [*range(step, step * count, step), size]
+    return [data[(*before, slice(i * step, end))] for i, end in enumerate(ends)]
 
 
 def split_and_load(data, ctx_list, batch_axis: int = 0, even_split: bool = True) -> Any:
@@ -38,6 +41,8 @@ def split_and_load(data, ctx_list, batch_axis: int = 0, even_split: bool = True)
 def clip_global_norm(arrays, max_norm: float, check_isfinite: bool = True) -> float:
     """Scale arrays in place to a global norm of at most `max_norm`; return the old norm."""
     norm = math.sqrt(sum(float((np.asarray(a._payload, np.float64) ** 2).sum()) for a in arrays))
+    if check_isfinite and not math.isfinite(norm):
+        warnings.warn("nan or inf is detected. Clipping results will be undefined.", stacklevel=2)
     scale = max_norm / (norm + 1e-8)
     if scale < 1.0:
         for array in arrays:

@@ -203,8 +203,13 @@ def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size
     x = V.tensor_of(per_example_loss)
     if sample_weight is not None:
         x = wg.mul(x, V.tensor_of(sample_weight, dtype_hint=x._payload.dtype))
-    size = x._payload.shape[0] if global_batch_size is None else float(global_batch_size)
-    return wg.div(wg.sum(x), size)
+    size = x._payload.shape[0]
+    if global_batch_size is not None:
+        (size,) = V.integers(global_batch_size, "global_batch_size")
+    if size < 0:
+        raise V.invalid("Assert", f"global_batch_size must be non-negative, not {size}")
+    total = wg.sum(x)
+    return wg.div(total, size) if size else wg.zeros_like(total)
 
 
 @V.operation("Lgamma")

@@ -83,7 +83,7 @@ def _zero_beside_zero(function: Callable[[Any], Any]) -> Callable[[Any, Any], An
 
 def _squared_difference(x, y) -> Any:
     difference = x - y
-    return difference * difference
+    return difference * (wg.conj_physical(difference) if V.is_complex(difference) else difference)
 
 
 _xdivy, _xlog1py, _xlogy = map(_zero_beside_zero, (wg.reciprocal, wg.log1p, wg.log))
@@ -106,7 +106,8 @@ rows(
     math.minimum | Minimum | =_smaller | =REAL
         | The smaller one; at ties the first argument has the gradient | [1.0, 5.0], [3.0, 2.0]
         | [1. 2.]
-    math.squared_difference | SquaredDifference | =_squared_difference | =NUMBERS | ``(x - y) ** 2``
+    math.squared_difference | SquaredDifference | =_squared_difference | =NUMBERS
+        | ``abs(x - y) ** 2``
         | [1.0, 5.0], [3.0, 2.0] | [4. 9.]
     math.divide_no_nan | DivNoNan | =_quotient_or_zero | =COMPLEX
         | The quotient, and 0 where `y` is 0 | [1.0, 1.0], [2.0, 0.0] | [0.5 0. ]

@@ -5,8 +5,9 @@ standard deviation and the bounds.
 
 NOTE [seeds of TensorFlow]
 A program has a global seed, or none, and each call may have one of its own. Calls with the same two
-seeds go on with one stream; `set_seed` lets all of them begin again. Without any seed nobody can
-foretell the numbers. They are NumPy's, and not those that TensorFlow draws.
+seeds go on with one stream; `set_seed` lets all of them begin again. Datasets and initializers with
+a seed begin again each time, so that two of the same seed agree (`own_stream`). Without any seed
+nobody can foretell the numbers. They are NumPy's, and not those that TensorFlow draws.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ class Streams:
         with self._lock:
             stream = self._streams.get(seed)
             if stream is None:
-                stream = self._streams[seed] = np.random.default_rng(self._start_of(seed))
+                stream = self._streams[seed] = np.random.default_rng(self.start_of(seed))
         return stream
 
-    def _start_of(self, seed: int | None) -> Any:
+    def start_of(self, seed: int | None) -> Any:
+        """Return what a stream begins from: the global seed and that of the call."""
         if self.seed is None and seed is None:
             return None
         own = (0, 0) if seed is None else (1, seed & _MASK)
@@ -61,6 +63,13 @@ _STREAMS = Streams()
 def stream_of(seed) -> np.random.Generator:
     """Return the stream that a call with `seed` draws from."""
     return _STREAMS.of(None if seed is None else integers(seed, "seed")[0])
+
+
+def own_stream(seed) -> np.random.Generator:
+    """Return a stream that starts again in each call with a `seed`; without one, that of all."""
+    if seed is None:
+        return stream_of(None)
+    return np.random.default_rng(_STREAMS.start_of(integers(seed, "seed")[0]))
 
 
 def set_seed(seed) -> None:

@@ -102,10 +102,10 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=None, name=None)
     >>> print(tf.histogram_fixed_width([-1.0, 0.5, 5.0], [0.0, 2.0], nbins=2).numpy())
     [2 1]
     """
-    numbers = V.numbers_of(values).reshape(-1)
-    low, high = V.numbers_of(value_range).tolist()
+    # in float64, where the range of other types has no overflow
+    numbers, (low, high) = (V.numbers_of(x).reshape(-1).astype("d") for x in (values, value_range))
     (bins,) = V.integers(nbins, "nbins")
-    place = np.clip(np.floor((numbers - low) / (high - low) * bins), 0, bins - 1).astype(np.int64)
+    place = np.clip(np.floor((numbers - low) / ((high - low) / bins)), 0, bins - 1).astype(int)
     return wg.as_tensor(np.bincount(place, minlength=bins).astype(V.dtype_of(dtype, _INT32)))
 
 

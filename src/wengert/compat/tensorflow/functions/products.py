@@ -44,7 +44,7 @@ def matmul(
         broadcast.
     transpose_a, transpose_b : bool. Whether to transpose one of them first.
     adjoint_a, adjoint_b : bool. Whether to conjugate it, too.
-    output_type : DType, optional. The dtype of the result.
+    output_type : DType, optional. The dtype of the result, and of the products that it sums.
     a_is_sparse, b_is_sparse, grad_a, grad_b, name : optional. Accepted, and of no effect.
 
     Returns
@@ -67,7 +67,11 @@ def matmul(
             f"Only one of `transpose_{which}` and `adjoint_{which}` can be True. Received "
             f"`transpose_{which}`=True, `adjoint_{which}`=True."
         )
-    x, y = V.aligned("MatMul", a, b)
+    if output_type is None:
+        x, y = V.aligned("MatMul", a, b)
+    else:
+        kind = V.dtype_of(output_type)
+        x, y = (V.converted(V.tensor_of(value), kind) for value in (a, b))
     V.check("MatMul", x, V.NUMBERS)
     if x._payload.ndim < 2 or y._payload.ndim < 2:
         few = min(x._payload.ndim, y._payload.ndim)
@@ -82,8 +86,7 @@ def matmul(
         raise V.invalid(
             "MatMul", f"Matrix size-incompatible: In[0]: {V.shown(here)}, In[1]: {V.shown(there)}"
         )
-    result = wg.matmul(x, y)
-    return result if output_type is None else V.converted(result, V.dtype_of(output_type))
+    return wg.matmul(x, y)
 
 
 @V.operation("MatMul")

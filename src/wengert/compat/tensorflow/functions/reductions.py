@@ -269,8 +269,7 @@ def _running(path: str, op: str, function, kinds, start: str, words: str, line: 
         if reverse:
             x = wg.flip(x, (place,))
         if exclusive and x._payload.shape[place]:
-            least = np.finfo(x._payload.dtype).min if start == "least" else start
-            first = wg.full_like(wg.narrow(x, place, 0, 1), float(least))
+            first = wg.full_like(wg.narrow(x, place, 0, 1), float(start))
             x = wg.cat([first, wg.narrow(x, place, 0, x._payload.shape[place] - 1)], place)
         x = function(x, place)
         return wg.flip(x, (place,)) if reverse else x
@@ -284,7 +283,7 @@ rows(
     """
     cumsum | Cumsum | =_running_sum | =NUMBERS | 0 | The sums | [1. 3. 6.]
     math.cumprod | Cumprod | =_running_product | =NUMBERS | 1 | The products | [1. 2. 6.]
-    math.cumulative_logsumexp | CumulativeLogsumexp | =wg.logcumsumexp | =FLOATING | least
+    math.cumulative_logsumexp | CumulativeLogsumexp | =wg.logcumsumexp | =FLOATING | -inf
         | The logarithms of the sums of the exponentials | [1.        2.3132617 3.407606 ]
     """,
 )

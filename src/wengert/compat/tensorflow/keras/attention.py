@@ -11,7 +11,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.keras.layer import Layer
-from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.settings import Trained, settings
 
 
 @settings
@@ -36,12 +36,7 @@ class EinsumDense(Layer):
     output_shape: Any
     activation: Any = None
     bias_axes: Any = None
-    kernel_initializer: Any = "glorot_uniform"
-    bias_initializer: Any = "zeros"
-    kernel_regularizer: Any = None
-    bias_regularizer: Any = None
-    kernel_constraint: Any = None
-    bias_constraint: Any = None
+    kernel_bias: Trained = "glorot_uniform zeros"
 
     def build(self, input_shape) -> None:
         """Make the weights."""
@@ -209,13 +204,7 @@ class MultiHeadAttention(Layer):
     use_bias: bool = True
     output_shape: Any = None
     attention_axes: Any = None
-    kernel_initializer: Any = "glorot_uniform"
-    bias_initializer: Any = "zeros"
-    kernel_regularizer: Any = None
-    bias_regularizer: Any = None
-    activity_regularizer: Any = None
-    kernel_constraint: Any = None
-    bias_constraint: Any = None
+    kernel_bias_activity: Trained = "glorot_uniform zeros"
     seed: Any = None
     ignored = ("flash_attention",)
 

@@ -230,15 +230,7 @@ class _At(_Counting):
     def _prepare(self) -> None:
         self.name = self.name or snake_case(type(self).__name__)
         self._variables.clear()
-        self._begin(
-            np.asarray(
-                [
-                    -1e-7,
-                    *np.arange(1, self.num_thresholds - 1) / (self.num_thresholds - 1),
-                    1 + 1e-7,
-                ]
-            )
-        )
+        self._begin(_points(self.num_thresholds))
 
     def result(self) -> Any:
         """Return the best value."""

@@ -11,7 +11,7 @@ from wengert.compat.tensorflow import nn, operations
 from wengert.compat.tensorflow.functions.values import numbers_of
 from wengert.compat.tensorflow.keras import activations
 from wengert.compat.tensorflow.keras.layer import Layer
-from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.settings import Trained, settings
 
 __all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReLU", "Softmax"]
 
@@ -36,18 +36,12 @@ def check_last(data_format) -> None:
 
 
 @settings
-class _Weighted(Layer):
+class Weighted(Layer):
     """Base class for layers whose result is a product with a kernel, plus a bias."""
 
     activation: Any = None
     use_bias: bool = True
-    kernel_initializer: Any = "glorot_uniform"
-    bias_initializer: Any = "zeros"
-    kernel_regularizer: Any = None
-    bias_regularizer: Any = None
-    activity_regularizer: Any = None
-    kernel_constraint: Any = None
-    bias_constraint: Any = None
+    kernel_bias_activity: Trained = "glorot_uniform zeros"
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
         """The shape of the kernel, and the number of biases."""
@@ -64,7 +58,7 @@ class _Weighted(Layer):
 
     def call(self, inputs) -> Any:
         if not inputs.dtype.is_floating:
-            inputs = operations.cast(inputs, self.kernel.dtype)
+            inputs = operations.cast(inputs, str(self._kind))
         result = self._product(inputs)
         if self.bias is not None:
             result = operations.add(result, self.bias)
@@ -72,7 +66,7 @@ class _Weighted(Layer):
 
 
 @settings
-class _Conv(_Weighted):
+class _Conv(Weighted):
     """Base class for convolution layers."""
 
     dimensions = 2
@@ -279,12 +273,7 @@ class Normalizing(Layer):
     epsilon: float = 1e-3
     center: bool = True
     scale: bool = True
-    beta_initializer: Any = "zeros"
-    gamma_initializer: Any = "ones"
-    beta_regularizer: Any = None
-    gamma_regularizer: Any = None
-    beta_constraint: Any = None
-    gamma_constraint: Any = None
+    beta_gamma: Trained = "zeros ones"
 
     def _axes(self, ndim: int) -> list[int]:
         axes = self.axis if isinstance(self.axis, list | tuple) else [self.axis]
@@ -430,7 +419,7 @@ class Normalization(Layer):
 
 
 @settings
-class Dense(_Weighted):
+class Dense(Weighted):
     """``activation(inputs @ kernel + bias)``, over the last dimension.
 
     Parameters

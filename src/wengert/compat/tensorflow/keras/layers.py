@@ -14,11 +14,11 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined, gathered
-from wengert.compat.tensorflow import initializers, nn, operations
+from wengert.compat.tensorflow import nn, operations, random
 from wengert.compat.tensorflow.functions.values import converted, made, tensor_of
 from wengert.compat.tensorflow.keras.backend import name_for
 from wengert.compat.tensorflow.keras.layer import Layer as Layer
-from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.settings import Trained, settings
 from wengert.compat.tensorflow.keras.symbols import Symbol
 from wengert.compat.tensorflow.refusal import refusing
 
@@ -127,9 +127,7 @@ class Embedding(Layer):
 
     input_dim: int
     output_dim: int
-    embeddings_initializer: Any = "uniform"
-    embeddings_regularizer: Any = None
-    embeddings_constraint: Any = None
+    embeddings: Trained = "uniform"
     mask_zero: bool = False
     ignored = ("input_length",)
 
@@ -188,8 +186,8 @@ class GaussianNoise(Layer):
     def call(self, inputs, training: bool = False) -> Any:
         if not training or self.stddev == 0:
             return inputs
-        draw = initializers.RandomNormal(0.0, self.stddev, self.seed)
-        return operations.add(inputs, draw(tuple(inputs.shape), inputs.dtype))
+        draw = random.normal(inputs.shape, 0.0, self.stddev, inputs.dtype, self.seed)
+        return operations.add(inputs, draw)
 
 
 # -- several inputs --------------------------------------------------------------------------------

@@ -327,5 +327,5 @@ for _short, _name in (
 kld = KLD = kullback_leibler_divergence
 logcosh = globals()["log_cosh"]
 
-__all__ = defined(globals())
+__all__ = defined(globals(), without="both clipped same_rank smoothed")
 fill_sections(globals())

@@ -12,28 +12,19 @@ import numpy as np
 
 import wengert as wg
 from wengert.base.sections import fill_sections
-from wengert.compat.kit.namespaces import defined, gathered
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.kit.rows import of_rows, told
 from wengert.compat.kit.rows import options as arguments
 from wengert.compat.tensorflow.configs import Configured, getter
 from wengert.compat.tensorflow.functions import values as V
 from wengert.compat.tensorflow.keras import loss_functions as each
 from wengert.compat.tensorflow.keras.backend import float_type
+from wengert.compat.tensorflow.keras.loss_functions import *  # noqa: F403
 from wengert.compat.tensorflow.keras.loss_functions import same_rank
 from wengert.compat.tensorflow.keras.settings import settings
 from wengert.compat.tensorflow.refusal import refusing
 
-_FUNCTIONS = gathered(
-    globals(),
-    "wengert.compat.tensorflow",
-    """
-    keras.loss_functions: KLD MAE MAPE MSE MSLE binary_crossentropy categorical_crossentropy
-        categorical_hinge cosine_similarity hinge huber kld kullback_leibler_divergence log_cosh
-        logcosh mae mape mean_absolute_error mean_absolute_percentage_error mean_squared_error
-        mean_squared_logarithmic_error mse msle poisson sparse_categorical_crossentropy
-        squared_hinge
-    """,
-)
+_FUNCTIONS = each.__all__
 
 
 class Reduction:

@@ -22,7 +22,7 @@ from wengert.base.sections import fill_sections
 from wengert.compat.tensorflow import nest, nn, operations
 from wengert.compat.tensorflow.configs import deserialize_keras_object, serialize_keras_object
 from wengert.compat.tensorflow.keras.layer import Layer
-from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.settings import Trained, settings
 from wengert.compat.tensorflow.variable import Variable
 
 __all__ = ["GRU", "LSTM", "RNN", "Bidirectional", "Masking", "SimpleRNN", "TimeDistributed"]
@@ -37,15 +37,7 @@ class Cell(Layer):
     units: int
     activation: Any = "tanh"
     use_bias: bool = True
-    kernel_initializer: Any = "glorot_uniform"
-    recurrent_initializer: Any = "orthogonal"
-    bias_initializer: Any = "zeros"
-    kernel_regularizer: Any = None
-    recurrent_regularizer: Any = None
-    bias_regularizer: Any = None
-    kernel_constraint: Any = None
-    recurrent_constraint: Any = None
-    bias_constraint: Any = None
+    kernel_recurrent_bias: Trained = "glorot_uniform orthogonal zeros"
     dropout: float = 0.0
     recurrent_dropout: float = 0.0
     seed: Any = None

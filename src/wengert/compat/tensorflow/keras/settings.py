@@ -2,11 +2,15 @@
 
 NOTE [settings]
 The lines of a class are its arguments (see NOTE [arguments as lines]), and make its configuration.
-Names of activations, initializers, regularizers and constraints become what they stand for.
+Names of activations, initializers, regularizers and constraints become what they stand for. A line
+``kernel_bias_activity: Trained = "ones zeros"`` stands for the initializers, the regularizers and
+the constraints of `kernel` and `bias`, in this order; of `activity` there is only a regularizer.
 """
 
 from __future__ import annotations
 
+import inspect
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +18,9 @@ from wengert.compat.kit.arguments import arguments
 from wengert.compat.tensorflow import initializers
 from wengert.compat.tensorflow.keras import activations, constraints, regularizers
 
-__all__ = ["settings"]
+__all__ = ["Trained", "settings"]
+
+Trained = Any
 
 _MEANT: dict[str, Callable[[Any], Any]] = {
     "activation": activations.get,
@@ -25,6 +31,22 @@ _MEANT: dict[str, Callable[[Any], Any]] = {
 """The lookup for an argument, by the last word of its name."""
 
 
+_KINDS = ("initializer", "regularizer", "constraint")
+
+
 def settings(kind) -> Any:
     """Decorate a class whose arguments are its annotated lines (see NOTE [settings])."""
+    lines: dict[str, Any] = {}
+    for line, annotation in inspect.get_annotations(kind).items():
+        if annotation != "Trained":
+            lines[line] = annotation
+            continue
+        roles, starts = line.split("_"), vars(kind)[line].split()
+        delattr(kind, line)
+        weights = roles[: len(starts)]
+        for what, those in zip(_KINDS, (weights, roles, weights), strict=True):
+            for role, start in itertools.zip_longest(those, starts):
+                lines[f"{role}_{what}"] = "Any"
+                setattr(kind, f"{role}_{what}", start if what == "initializer" else None)
+    kind.__annotations__ = lines
     return arguments(kind, _MEANT)

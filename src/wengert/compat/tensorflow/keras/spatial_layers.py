@@ -8,16 +8,17 @@ import numpy as np
 
 from wengert.base.sections import fill_sections
 from wengert.compat.kit.namespaces import defined
-from wengert.compat.tensorflow import image, initializers, nn, operations
+from wengert.compat.tensorflow import image, nn, operations, random
 from wengert.compat.tensorflow.keras import regularizers
 from wengert.compat.tensorflow.keras.core_layers import (
     Normalizing,
+    Weighted,
     check_last,
     conv_padding,
     several,
 )
 from wengert.compat.tensorflow.keras.layer import Layer
-from wengert.compat.tensorflow.keras.settings import settings
+from wengert.compat.tensorflow.keras.settings import Trained, settings
 
 # -- margins and magnification ---------------------------------------------------------------------
 
@@ -145,8 +146,10 @@ class RepeatVector(Layer):
 
 
 @settings
-class _ByChannels(Layer):
+class _ByChannels(Weighted):
     """Base class for convolutions of each channel separately."""
+
+    without = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
 
     dimensions: ClassVar[int] = 2
     kernel_size: Any
@@ -157,13 +160,7 @@ class _ByChannels(Layer):
     dilation_rate: Any = 1
     activation: Any = None
     use_bias: bool = True
-    depthwise_initializer: Any = "glorot_uniform"
-    bias_initializer: Any = "zeros"
-    depthwise_regularizer: Any = None
-    bias_regularizer: Any = None
-    activity_regularizer: Any = None
-    depthwise_constraint: Any = None
-    bias_constraint: Any = None
+    depthwise_bias_activity: Trained = "glorot_uniform zeros"
 
     def _prepare(self) -> None:
         check_last(self.data_format)
@@ -176,11 +173,6 @@ class _ByChannels(Layer):
         return nn.depthwise_conv2d(
             inputs, kernel, (1, *self.strides, 1), self.padding, dilations=self.dilation_rate
         )
-
-    def _ended(self, result) -> Any:
-        if self.bias is not None:
-            result = operations.add(result, self.bias)
-        return self.activation(result)
 
 
 class DepthwiseConv2D(_ByChannels):
@@ -199,8 +191,8 @@ class DepthwiseConv2D(_ByChannels):
         self.bias = self._weight("bias", (wide * many,)) if self.use_bias else None
         self.built = True
 
-    def call(self, inputs) -> Any:
-        return self._ended(self._by_channels(inputs, self.kernel))
+    def _product(self, inputs) -> Any:
+        return self._by_channels(inputs, self.kernel)
 
 
 @settings
@@ -222,12 +214,7 @@ class SeparableConv2D(_ByChannels):
     depth_multiplier: int = 1
     activation: Any = None
     use_bias: bool = True
-    depthwise_initializer: Any = "glorot_uniform"
-    pointwise_initializer: Any = "glorot_uniform"
-    bias_initializer: Any = "zeros"
-    depthwise_regularizer: Any = None
-    pointwise_regularizer: Any = None
-    pointwise_constraint: Any = None
+    depthwise_pointwise_bias_activity: Trained = "glorot_uniform glorot_uniform zeros"
 
     def build(self, input_shape) -> None:
         """Make the weights."""
@@ -240,9 +227,9 @@ class SeparableConv2D(_ByChannels):
         self.bias = self._weight("bias", (self.filters,)) if self.use_bias else None
         self.built = True
 
-    def call(self, inputs) -> Any:
+    def _product(self, inputs) -> Any:
         middle = self._by_channels(inputs, self.depthwise_kernel)
-        return self._ended(nn.conv2d(middle, self.pointwise_kernel, 1, "VALID"))
+        return nn.conv2d(middle, self.pointwise_kernel, 1, "VALID")
 
 
 # -- normalisation and noise -----------------------------------------------------------------------
@@ -314,8 +301,8 @@ class GaussianDropout(Layer):
         if not training or not self.rate:
             return inputs
         spread = float(np.sqrt(self.rate / (1 - self.rate)))
-        draw = initializers.RandomNormal(1.0, spread, self.seed)
-        return operations.multiply(inputs, draw(tuple(inputs.shape), inputs.dtype))
+        draw = random.normal(inputs.shape, 1.0, spread, inputs.dtype, self.seed)
+        return operations.multiply(inputs, draw)
 
 
 @settings
@@ -367,9 +354,7 @@ class PReLU(Layer):
     shared_axes : list of int, optional. Dimensions whose places share a slope.
     """
 
-    alpha_initializer: Any = "zeros"
-    alpha_regularizer: Any = None
-    alpha_constraint: Any = None
+    alpha: Trained = "zeros"
     shared_axes: Any = None
 
     def build(self, input_shape) -> None:

@@ -21,6 +21,7 @@ from wengert.compat.tensorflow.keras import metrics as _metrics
 from wengert.compat.tensorflow.keras import optimizers
 from wengert.compat.tensorflow.keras.callbacks import CallbackList, History
 from wengert.compat.tensorflow.tape import GradientTape
+from wengert.tape.sites import warn
 
 __all__ = ["Trainer"]
 
@@ -256,7 +257,10 @@ class Trainer:
             y_pred = self(x, training=True)  # type: ignore[operator]
             loss = self.compute_loss(x, y, y_pred, weight)
         variables = self.trainable_variables  # type: ignore[attr-defined]
-        self.optimizer.apply(tape.gradient(loss, variables), variables)
+        if variables:
+            self.optimizer.apply(tape.gradient(loss, variables), variables)
+        else:
+            warn("The model does not have any trainable weights.")
         self._counted.tracker.update_state(loss, sample_weight=size_of(x))
         return self.compute_metrics(x, y, y_pred, weight)
 

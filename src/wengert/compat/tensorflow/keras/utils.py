@@ -8,21 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert.base.sections import fill_sections
+from wengert.compat.kit.namespaces import defined
 from wengert.compat.tensorflow.data import Dataset
-from wengert.compat.tensorflow.functions.drawing import set_seed, stream_of
+from wengert.compat.tensorflow.functions.drawing import own_stream, set_seed
 from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 from wengert.compat.tensorflow.keras.backend import clear_session as clear_session
 from wengert.compat.tensorflow.refusal import refusing
-
-__all__ = [
-    "clear_session",
-    "normalize",
-    "pad_sequences",
-    "set_random_seed",
-    "split_dataset",
-    "timeseries_dataset_from_array",
-    "to_categorical",
-]
 
 
 def to_categorical(x, num_classes: int | None = None) -> Any:
@@ -128,7 +119,7 @@ def split_dataset(
     whole = dataset if isinstance(dataset, Dataset) else Dataset.from_tensor_slices(dataset)
     elements = list(whole)
     if shuffle:
-        elements = [elements[i] for i in stream_of(seed).permutation(len(elements))]
+        elements = [elements[i] for i in own_stream(seed).permutation(len(elements))]
     sizes = [
         round(size * len(elements)) if isinstance(size, float) else size
         for size in (left_size, right_size)
@@ -169,7 +160,7 @@ def timeseries_dataset_from_array(
         count = min(count, len(targets))
     starts = np.arange(0, count, sequence_stride) + first
     if shuffle:
-        starts = stream_of(seed).permutation(starts)
+        starts = own_stream(seed).permutation(starts)
     places = starts[:, None] + np.arange(sequence_length) * sampling_rate
     windows = np.asarray(data)[places]
     parts = windows if targets is None else (windows, np.asarray(targets)[starts])
@@ -180,4 +171,5 @@ def timeseries_dataset_from_array(
 __getattr__ = refusing("keras.utils")
 
 
+__all__ = defined(globals(), "clear_session")
 fill_sections(globals())

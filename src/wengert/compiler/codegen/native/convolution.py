@@ -28,7 +28,7 @@ from wengert.compiler.codegen.code import (
     llvm_type,
     strides_of,
 )
-from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, outlined
+from wengert.compiler.codegen.native.forms import NATIVE, NativeForm, fill_zeros, nest, outlined
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
@@ -653,5 +653,5 @@ for _prim in (
     records.correlate,
     records.correlate_input,
 ):
-    NATIVE.of(_prim)(Native(_accepts, _emit, _cost))
-NATIVE.of(records.correlate_weight)(Native(_accepts_slopes, _emit_slopes, _cost_of_slopes))
+    NATIVE.of(_prim)(NativeForm(_accepts, _emit, _cost))
+NATIVE.of(records.correlate_weight)(NativeForm(_accepts_slopes, _emit_slopes, _cost_of_slopes))

@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.compiler.codegen.code import Array, Code, literal
 from wengert.compiler.codegen.library import call_function, call_routine, has_routine
-from wengert.compiler.codegen.native.forms import NATIVE, Native, nest, outlined
+from wengert.compiler.codegen.native.forms import NATIVE, NativeForm, nest, outlined
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
@@ -316,11 +316,11 @@ def _cost(step: Step) -> int:
     return 1000 + first.size // max(n * n, 1) * n * n * (n + columns) // 4
 
 
-def _native(routine: str, emit: Any) -> Native:
+def _native(routine: str, emit: Any) -> NativeForm:
     def describe(step: Step) -> str:
         return f"{_LETTERS[step.args[0].dtype]}{routine} {int(step.args[0].shape[-1])}"
 
-    return Native(_accepts(routine), emit, _cost, describe=describe)
+    return NativeForm(_accepts(routine), emit, _cost, describe=describe)
 
 
 NATIVE.of(records.linalg_cholesky)(_native("potrf", _cholesky))

@@ -19,7 +19,7 @@ from wengert.prims.facet import Facet
 
 __all__ = [
     "NATIVE",
-    "Native",
+    "NativeForm",
     "check_indices",
     "fill_zeros",
     "in_strips",
@@ -34,7 +34,7 @@ def _no_words(step: Step) -> str:
     return ""
 
 
-class Native(NamedTuple):
+class NativeForm(NamedTuple):
     """The native form of a primitive that is not a function of single elements.
 
     Attributes
@@ -57,7 +57,7 @@ class Native(NamedTuple):
     describe: Callable[[Step], str] = _no_words
 
 
-NATIVE: Facet[Native | None] = Facet("native", lambda prim: None)
+NATIVE: Facet[NativeForm | None] = Facet("native", lambda prim: None)
 """Its native form, where it has one of its own, from memory to memory."""
 
 # -- parts of native forms ------------------------------------------------------------------------
@@ -136,12 +136,12 @@ def nest(
 
 
 def in_strips(code: Code, extent: int, width: int, write: Callable[[str, int], None]) -> None:
-    """Emit a loop of several repetitions at a time.
+    """Emit a loop of several iterations at a time.
 
     Parameters
     ----------
     width: How many at a time: a power of 2; fewer at the end.
-    write: ``write(counter, count)`` emits so many repetitions from a counter on.
+    write: ``write(counter, count)`` emits so many iterations from a counter on.
     """
     for start, end, count in strips_of(extent, width):
         with code.loop(end, str(start), step=count) as counter:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.compiler.codegen.code import Array, Code
-from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, outlined
+from wengert.compiler.codegen.native.forms import NATIVE, NativeForm, fill_zeros, outlined
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.ir.programs import Step, open_ended
 from wengert.prims import records
@@ -164,5 +164,5 @@ def _cost(step: Step) -> int:
     return 100 + 16 * max(math.prod(value.shape) for value in (*step.args, *step.outs))
 
 
-_FORM: Any = Native(_accepts, _emit, _cost)
+_FORM: Any = NativeForm(_accepts, _emit, _cost)
 NATIVE.of(records.grid_sampler_2d, records.grid_sample_backward, records.grid_sample_slope)(_FORM)

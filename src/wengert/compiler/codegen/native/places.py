@@ -14,7 +14,7 @@ import numpy as np
 from wengert.compiler.codegen.code import Array, Code, is_native, literal, llvm_type, strides_of
 from wengert.compiler.codegen.native.forms import (
     NATIVE,
-    Native,
+    NativeForm,
     check_indices,
     fill_zeros,
     nest,
@@ -265,10 +265,10 @@ def _cost(step: Step) -> int:
     return 10 + step.outs[0].size // 2 + 3 * moved
 
 
-NATIVE.of(records.index_backward)(Native(_accepts_index_backward, _index_backward, _cost))
-NATIVE.of(records.index_put)(Native(_accepts_index_put, _index_put, _cost, into=0))
-NATIVE.of(records.index_add)(Native(_accepts_index_add, _index_add, _cost, into=0))
-NATIVE.of(records.scatter_add)(Native(_accepts_scatter, _scatter(True), _cost, into=0))
+NATIVE.of(records.index_backward)(NativeForm(_accepts_index_backward, _index_backward, _cost))
+NATIVE.of(records.index_put)(NativeForm(_accepts_index_put, _index_put, _cost, into=0))
+NATIVE.of(records.index_add)(NativeForm(_accepts_index_add, _index_add, _cost, into=0))
+NATIVE.of(records.scatter_add)(NativeForm(_accepts_scatter, _scatter(True), _cost, into=0))
 NATIVE.of(records.scatter, records.scatter_value)(
-    Native(_accepts_scatter, _scatter(False), _cost, into=0)
+    NativeForm(_accepts_scatter, _scatter(False), _cost, into=0)
 )

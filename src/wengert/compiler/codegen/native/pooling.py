@@ -23,7 +23,7 @@ from wengert.compiler.codegen.code import (
     literal,
     strides_of,
 )
-from wengert.compiler.codegen.native.forms import NATIVE, Native, nest, outlined
+from wengert.compiler.codegen.native.forms import NATIVE, NativeForm, nest, outlined
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
@@ -235,4 +235,4 @@ for _prim in (
     records.max_pool3d,
     records.max_pool_indices,
 ):
-    NATIVE.of(_prim)(Native(_accepts, _emit, _cost))
+    NATIVE.of(_prim)(NativeForm(_accepts, _emit, _cost))

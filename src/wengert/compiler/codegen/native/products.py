@@ -21,7 +21,7 @@ import numpy as np
 
 from wengert.compiler.codegen.code import Array, Code, is_native, llvm_type
 from wengert.compiler.codegen.library import call_routine, has_routine
-from wengert.compiler.codegen.native.forms import NATIVE, Native, fill_zeros, nest, strips_of
+from wengert.compiler.codegen.native.forms import NATIVE, NativeForm, fill_zeros, nest, strips_of
 from wengert.compiler.codegen.scalars.lane import Lane
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step, open_ended
@@ -477,8 +477,8 @@ def _describe(step: Step) -> str:
     return f"{letter}{routine} {m}x{k}x{n}"
 
 
-def _native(emit: Any, accepts: Any = _accepts) -> Native:
-    return Native(accepts, emit, _cost, strided=lambda step: (True, True), describe=_describe)
+def _native(emit: Any, accepts: Any = _accepts) -> NativeForm:
+    return NativeForm(accepts, emit, _cost, strided=lambda step: (True, True), describe=_describe)
 
 
 NATIVE.of(records.mm)(_native(_emit_mm))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.codegen.code import Array, Code, is_native, several
-from wengert.compiler.codegen.native.forms import NATIVE, Native, in_strips, outlined
+from wengert.compiler.codegen.native.forms import NATIVE, NativeForm, in_strips, outlined
 from wengert.compiler.codegen.scalars.lane import Lane, cast
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Step
@@ -184,8 +184,8 @@ def _cost(step: Step) -> int:
     return 10 + 4 * step.args[-1].size
 
 
-def _native(accepts: Callable[[Step], bool], emit: Any) -> Native:
-    return Native(accepts, emit, _cost)
+def _native(accepts: Callable[[Step], bool], emit: Any) -> NativeForm:
+    return NativeForm(accepts, emit, _cost)
 
 
 NATIVE.of(records.cumsum)(_native(_accepts_running, _accumulated("add")))

@@ -1,11 +1,10 @@
-"""Layer 8 · compiler: where values lie while a plan runs.
+"""Layer 8 · compiler: buffer assignment: where each stored value of a plan lies.
 
-NOTE [storage]
-Each stored value has a `Slot`. Outputs are computed where the caller wants them. What is used in
-the same repetitions of loops that computed it needs no more room than one of these repetitions
-does: dimensions that only such loops count are dropped, usually all of them, and the value is an
-element on the stack, which LLVM keeps in a register. The rest lies in one arena, in which values
-that are never needed at the same time share their places.
+NOTE [buffers]
+Each stored value has a `Slot`. Outputs are computed in the caller's arrays. A value that is used
+only in the iterations that compute it needs a buffer for one iteration: the dimensions that the
+shared loops count are dropped. Usually all are, and the value is a scalar on the stack, which LLVM
+keeps in a register. The rest lies in one arena, where values with disjoint lifetimes share memory.
 """
 
 from __future__ import annotations
@@ -18,27 +17,27 @@ from typing import Any, NamedTuple
 from wengert.compiler.backends.affine import Counter, Place
 from wengert.compiler.backends.loops import LoopTree, Store
 from wengert.compiler.backends.nodes import Load, walk
-from wengert.compiler.backends.plan import Call, Check, Plan, Repeat
+from wengert.compiler.backends.plan import Check, NativeCall, Plan, Repeat
 from wengert.compiler.codegen.code import strides_of
 from wengert.compiler.ir.programs import Value, open_ended, uses
 
-__all__ = ["Slot", "Storage"]
+__all__ = ["Slot", "Buffers"]
 
 _ALIGNMENT = 64
-# what is no larger lies on the stack
+# the largest values on the stack, in bytes
 _SMALL = 256
 _SMALL_WITHIN = 4096
 
 
 class Slot(NamedTuple):
-    """The storage of a value.
+    """The buffer of a value.
 
     Attributes
     ----------
     kind: ``"input"``, ``"output"``, ``"constant"``, ``"stack"`` or ``"arena"``.
-    number: Which input, output or constant; in the arena the offset in bytes.
-    strides: By how many elements a step along each dimension moves.
-    size: Bytes that it takes.
+    number: The position of the input, output or constant; in the arena the offset in bytes.
+    strides: The stride of each dimension, in elements.
+    size: The size in bytes.
     """
 
     kind: str
@@ -55,27 +54,27 @@ class _Use(NamedTuple):
     order: int
 
 
-class Storage:
+class Buffers:
     """The slots of a plan's values.
 
     Parameters
     ----------
     plan: The plan.
-    writes: Pairs of an output and an input over whose memory it may be computed.
-    behind: The item of the plan behind which that may be done.
+    writes: Pairs of an output and an input whose buffer it may be computed in.
+    behind: The position of the item after which outputs may overwrite inputs.
 
     Attributes
     ----------
     slots: The slot of each stored value that is not an alias.
-    copies: Pairs ``(k, value)``: output `k` is a copy of a value that lies elsewhere.
+    copies: Pairs ``(k, value)``: output `k` is copied from the buffer of a value.
     inner
-        The storage of each repeated body, with where in the arena it begins, and where the second
-        buffers of its carried values are: None for those that are computed where they were.
-    private: The values that nobody needs outside of the loops that compute them.
-    over: For each output that is computed over the memory of an input: the input's number.
-    first: The first item of the plan that does so.
-    arena: Bytes of the arena.
-    constants: Values that are arrays known beforehand.
+        For each repeated body its `Buffers`, the offset of its arena, and the second buffers of its
+        carried values, None for those that are updated in place.
+    private: The values that are used only inside the loops that compute them.
+    over: For each output that overwrites an input: the input's number.
+    first: The position of the first item that overwrites an input.
+    arena: The size of the arena in bytes.
+    constants: The values that are constant arrays, numbered.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class Storage:
         self.plan = plan
         self.slots: dict[Value, Slot] = {}
         self.copies: list[tuple[int, Value]] = []
-        self.inner: dict[int, tuple[Storage, int, list[Slot | None]]] = {}
+        self.inner: dict[int, tuple[Buffers, int, list[Slot | None]]] = {}
         self.constants: dict[Value, int] = {}
         self.private: set[Value] = set()
         self.over: dict[int, int] = {}
@@ -109,7 +108,7 @@ class Storage:
         return Slot(kind, number, strides_of(value.shape), value.size * value.dtype.itemsize)
 
     def _outputs(self) -> None:
-        """Compute in the memory of outputs what can be, and note which outputs are copies."""
+        """Assign output buffers, and note which outputs must be copied."""
         for k, value in enumerate(self.plan.program.outputs):
             base = self.plan.base(value)
             if base.constant is not None or base in self.slots:
@@ -117,7 +116,7 @@ class Storage:
             else:
                 self.slots[base] = self._slot("output", k, base)
 
-    # -- who uses what ----------------------------------------------------------------------------
+    # -- uses -------------------------------------------------------------------------------------
 
     def _gather(self, item: Any, at: int, path: tuple[LoopTree, ...]) -> None:
         if isinstance(item, LoopTree):
@@ -127,7 +126,7 @@ class Storage:
                 self._gather(part, at, (*path, item))
             for part in item.after:
                 self._gather(part, at, path)
-        elif isinstance(item, Call):
+        elif isinstance(item, NativeCall):
             for _, load in item.views:
                 self._pin(load.value, at)
             for value in item.step.outs:
@@ -148,7 +147,7 @@ class Storage:
     def _use(self, value: Value, use: _Use) -> None:
         base = self.plan.base(value)
         if base is not value:
-            # a place in another shape says nothing about the memory
+            # places in another shape cannot be compared
             use = use._replace(place=None)
             self._pinned.add(base)
         if base.constant is not None:
@@ -168,30 +167,30 @@ class Storage:
     def _repeat(self, repeat: Repeat, at: int) -> None:
         program = repeat.body.program
         kept = len(repeat.loop.carried)
-        inner = Storage(
+        inner = Buffers(
             repeat.body, list(zip(program.outputs[:kept], program.inputs[:kept], strict=True))
         )
-        buffers: list[Any] = []
+        doubles: list[Any] = []
         for k, value in enumerate(repeat.loop.carried):
             if inner.over.get(k) == k:
-                # it is computed where it was
-                buffers.append(None)
+                # it is updated in place
+                doubles.append(None)
                 continue
             size = value.size * value.dtype.itemsize
             slot = Slot("stack", 0, strides_of(value.shape), size)
             if size > _SMALL or open_ended(size):
                 slot = slot._replace(kind="arena")
-                self._wanted.append((at, at, size, (buffers, len(buffers))))
-            buffers.append(slot)
+                self._wanted.append((at, at, size, (doubles, len(doubles))))
+            doubles.append(slot)
         if inner.arena:
             self._wanted.append((at, at, inner.arena, at))
-        self.inner[at] = inner, 0, buffers
+        self.inner[at] = inner, 0, doubles
 
     def _write_over_inputs(self, writes: Sequence[tuple[Value, Value]], behind: int) -> None:
-        """Compute outputs over the memory of inputs, where that is allowed and nothing minds.
+        """Let outputs overwrite inputs where that is allowed and safe.
 
-        The input must have been read before, or be read where it is written: at the same place, in
-        the same repetition of the same loops, and no later than there.
+        Every read of the input must come before the write: in an earlier item, or at the same place
+        in the same iteration of the same loops and no later than the write.
         """
         program = self.plan.program
         copied = {self.plan.base(value) for _, value in self.copies}
@@ -215,7 +214,7 @@ class Storage:
                 self.first = min(self.first, store.item)
                 self.slots[output] = self.slots[input]
 
-    # -- where it lies ----------------------------------------------------------------------------
+    # -- assignment -------------------------------------------------------------------------------
 
     def _place(self, value: Value) -> None:
         uses_of = self._uses[value]
@@ -235,7 +234,7 @@ class Storage:
         self._wanted.append((first, last, size, value))
 
     def _arrange(self) -> int:
-        """Give places in the arena; values that live at different times may share theirs."""
+        """Assign offsets in the arena; values with disjoint lifetimes may share memory."""
         total = 0
         live: list[tuple[int, int, int]] = []  # (offset, end, last item)
         for first, last, size, owner in sorted(self._wanted, key=lambda wanted: wanted[0]):
@@ -252,15 +251,15 @@ class Storage:
             if isinstance(owner, Value):
                 self.slots[owner] = self.slots[owner]._replace(number=offset)
             elif isinstance(owner, int):
-                inner, _, buffers = self.inner[owner]
-                self.inner[owner] = inner, offset, buffers
+                inner, _, doubles = self.inner[owner]
+                self.inner[owner] = inner, offset, doubles
             else:
-                buffers, k = owner
-                buffers[k] = buffers[k]._replace(number=offset)
+                doubles, k = owner
+                doubles[k] = doubles[k]._replace(number=offset)
         return total
 
     def traffic(self, tree: LoopTree) -> tuple[int, int]:
-        """Bytes of memory that a tree of loops reads and writes, counting each value once."""
+        """Return the bytes that a loop nest reads and writes, counting each value once."""
         read = {self.plan.base(v) for v in tree.inputs} - tree.writes.keys()
         taken = sum(v.size * v.dtype.itemsize for v in read)
         slots = [self.slots[v] for v in tree.writes if v in self.slots]
@@ -268,14 +267,14 @@ class Storage:
 
 
 def _is_with(use: _Use, store: _Use) -> bool:
-    """Whether an element is read where it is written, and not behind that."""
+    """Return whether a read is at the place of a write, in its iteration, and not after it."""
     same = len(use.path) == len(store.path) and all(map(is_, use.path, store.path))
     at_once = use.item == store.item and use.place == store.place
     return same and at_once and use.order <= store.order
 
 
 def _contracted(value: Value, uses_of: Sequence[_Use]) -> tuple[tuple[int, ...], int]:
-    """Strides and size without the dimensions that only shared loops count."""
+    """Return strides and size without the dimensions that only shared loops count."""
     shared: list[Counter] = []
     for trees in zip(*[use.path for use in uses_of], strict=False):
         if any(tree is not trees[0] for tree in trees):

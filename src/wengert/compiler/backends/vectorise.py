@@ -1,15 +1,13 @@
-"""Layer 8 · compiler: innermost loops, several elements at a time.
+"""Layer 8 · compiler: the vectoriser, which writes innermost loops with vector instructions.
 
-NOTE [strips]
-A loop without loops in it is written out in vectors: its repetitions are taken as many at a time as
-a register holds, and what is left over goes one by one. What does not depend on the counter is
-computed before the loop. Elements that lie side by side are read and written together; others, and
-what has no form for vectors, are computed one by one and put together. LLVM's own vectoriser would
-find most of this again, but takes many times longer to do so than it takes to write.
+NOTE [vectorisation]
+The iterations of an innermost loop are taken a register's width at a time, with a scalar loop for
+the remainder. Loop invariants are computed before the loop. Contiguous elements are read and
+written as vectors. Other elements, and primitives without a vector form, are computed lane by lane
+and assembled. LLVM's own vectoriser would find most of this, but takes many times longer.
 
-No repetition needs what another one computes (NOTE [trees of loops] in `loops`), but for sums and
-the like over all of them: of these each place of a register has its own, and they are combined
-behind the loop.
+No iteration depends on another (NOTE [trees of loops] in `loops`) except through reductions: each
+lane of a register has its own accumulator, and these are combined after the loop.
 """
 
 from __future__ import annotations
@@ -33,24 +31,24 @@ from wengert.compiler.codegen.scalars.table import cost, has_vectors
 from wengert.compiler.codegen.vectors import register_bytes
 from wengert.compiler.ir.programs import Value, Varying, open_ended
 
-__all__ = ["Strips"]
+__all__ = ["Vectoriser"]
 
-# sums are taken apart into more of them while a body has no more nodes than this
+# reductions get more accumulators while a body has at most this many nodes
 _BRIEF = 8
 _BRIEFEST = 4
-# repetitions that there may be where their number is not the same in each program
+# the trip count that is assumed where it differs between programs
 _MANY = 1 << 16
 
 
-class _Strip:
-    """An innermost loop that is to be done in vectors.
+class _VectorLoop:
+    """An innermost loop that is vectorised.
 
     Attributes
     ----------
-    counter: Its counter, or that of the innermost of several that are one.
-    counters: All of these.
-    width: How many elements are done at a time.
-    apart: How many vectors of them.
+    counter: Its counter; of several collapsed loops, that of the innermost.
+    counters: The counters of all collapsed loops.
+    width: The number of lanes.
+    apart: The number of vectors in one iteration, the unroll factor.
     """
 
     __slots__ = ("_memo", "apart", "counter", "counters", "statements", "width", "written")
@@ -66,14 +64,14 @@ class _Strip:
         self.apart = 1
         self._memo: dict[int, bool] = {}
 
-    def narrower(self) -> _Strip:
-        """The same with half as many elements at a time."""
-        strip = copy(self)
-        strip.width, strip.apart = self.width // 2, 1
-        return strip
+    def narrower(self) -> _VectorLoop:
+        """Return the loop with half as many lanes."""
+        loop = copy(self)
+        loop.width, loop.apart = self.width // 2, 1
+        return loop
 
     def moves(self, place: Place) -> bool:
-        """Whether a place depends on the counter."""
+        """Return whether a place depends on the counter."""
         return any(self._of(index) for index in place)
 
     def _of(self, index: Index) -> bool:
@@ -83,7 +81,7 @@ class _Strip:
         )
 
     def depends(self, node: Node) -> bool:
-        """Whether a node is another one in each repetition."""
+        """Return whether a node's value depends on the iteration."""
         known = self._memo.get(id(node))
         if known is None:
             known = self._memo[id(node)] = self._depends(node)
@@ -102,120 +100,120 @@ class _Strip:
         return False
 
     def nodes(self) -> list[Node]:
-        """Everything that is computed."""
+        """Return all nodes of the body."""
         return walk([node for item in self.statements for node in item.nodes])
 
 
-class Strips(Elements):
+class Vectoriser(Elements):
     """Writes innermost loops."""
 
-    # -- whether a loop can be done so ------------------------------------------------------------
+    # -- legality and profit ----------------------------------------------------------------------
 
-    def _strip_of(self, merged: Sequence[LoopTree], extent: int) -> _Strip | None:
+    def _vector_loop(self, merged: Sequence[LoopTree], extent: int) -> _VectorLoop | None:
         """Plan the vectorisation of a loop, or None if it is impossible or gains nothing."""
         if not all(isinstance(item, Store | Accumulate) for item in merged[-1].body):
             return None
-        strip = _Strip(merged)
-        nodes = strip.nodes()
-        sizes = [n.dtype.itemsize for n in nodes if strip.depends(n) or isinstance(n, Literal)]
-        sizes += [item.value.dtype.itemsize for item in strip.statements]
-        strip.width = register_bytes() // max(sizes)
+        loop = _VectorLoop(merged)
+        nodes = loop.nodes()
+        sizes = [n.dtype.itemsize for n in nodes if loop.depends(n) or isinstance(n, Literal)]
+        sizes += [item.value.dtype.itemsize for item in loop.statements]
+        loop.width = register_bytes() // max(sizes)
         if open_ended(extent):
             extent = _MANY
-        if strip.width < 2 or extent < strip.width or not self._in_order(strip):
+        if loop.width < 2 or extent < loop.width or not self._in_order(loop):
             return None
-        one, several = self._weights(strip, nodes)
-        if several * 5 > one * strip.width * 3:
+        one, several = self._weights(loop, nodes)
+        if several * 5 > one * loop.width * 3:
             return None
-        brief = sum(strip.depends(node) for node in nodes)
-        few = extent // strip.width
+        brief = sum(loop.depends(node) for node in nodes)
+        few = extent // loop.width
         if few <= 4 and brief * few <= 4 * _BRIEF:
-            strip.apart = few
-        elif any(self._is_sum(strip, item) for item in strip.statements):
+            loop.apart = few
+        elif any(self._is_sum(loop, item) for item in loop.statements):
             for limit in (_BRIEF, _BRIEFEST):
-                if brief <= limit and extent >= 4 * strip.apart * strip.width:
-                    strip.apart *= 2
-        return strip
+                if brief <= limit and extent >= 4 * loop.apart * loop.width:
+                    loop.apart *= 2
+        return loop
 
-    def _factor(self, strip: _Strip, value: Value, place: Place) -> int | None:
-        """The stride between the elements of successive iterations; None if not constant."""
+    def _factor(self, loop: _VectorLoop, value: Value, place: Place) -> int | None:
+        """Return the stride between the elements of successive iterations; None if not constant."""
         total = self._offset(value, place)
-        if any(isinstance(v, Looked) and strip.depends(v.node) for v, _ in total.terms):
+        if any(isinstance(v, Looked) and loop.depends(v.node) for v, _ in total.terms):
             return None
-        return total.factor(strip.counter)
+        return total.factor(loop.counter)
 
-    def _is_own(self, strip: _Strip, value: Value, place: Place) -> bool:
-        """Whether each repetition has a value for itself, in one place of memory or in none."""
-        return strip.moves(place) and self._factor(strip, value, place) == 0
+    def _is_own(self, loop: _VectorLoop, value: Value, place: Place) -> bool:
+        """Return whether each iteration has a value of its own, in one place or in a register."""
+        return loop.moves(place) and self._factor(loop, value, place) == 0
 
-    def _is_sum(self, strip: _Strip, item: Any) -> bool:
-        """Whether a statement combines something of all repetitions."""
-        return isinstance(item, Accumulate) and not strip.moves(item.place)
+    def _is_sum(self, loop: _VectorLoop, item: Any) -> bool:
+        """Return whether a statement is a reduction over the iterations."""
+        return isinstance(item, Accumulate) and not loop.moves(item.place)
 
-    def _in_order(self, strip: _Strip) -> bool:
-        """Whether several repetitions may go step by step together."""
+    def _in_order(self, loop: _VectorLoop) -> bool:
+        """Return whether several iterations may run in lockstep."""
         done: dict[Value, list[Place]] = {}
         places: dict[str, list[Index]] = {}
-        for value, at in strip.written.items():
+        for value, at in loop.written.items():
             found = places.setdefault(self.pointer(value), [])
             found += [self._offset(value, place) for place in at]
-        for item in strip.statements:
-            if not all(self._is_settled(strip, done, places, node) for node in walk(item.nodes)):
+        for item in loop.statements:
+            if not all(self._is_settled(loop, done, places, node) for node in walk(item.nodes)):
                 return False
             value, place = item.value, item.place
-            own = self._is_own(strip, value, place)
-            if own and self.storage.slots[value].kind != "stack":
+            own = self._is_own(loop, value, place)
+            if own and self.buffers.slots[value].kind != "stack":
                 return False
             if isinstance(item, Accumulate):
                 if own and place not in done.get(value, ()):
                     return False
-                if self._is_sum(strip, item):
+                if self._is_sum(loop, item):
                     if value in done:
                         return False
                     continue
-            if not own and not self._factor(strip, value, place):
+            if not own and not self._factor(loop, value, place):
                 return False
             done.setdefault(value, []).append(place)
         return True
 
     def _is_settled(
         self,
-        strip: _Strip,
+        loop: _VectorLoop,
         done: dict[Value, list[Place]],
         places: dict[str, list[Index]],
         node: Node,
     ) -> bool:
-        if isinstance(node, Choice) and strip.depends(node):
+        if isinstance(node, Choice) and loop.depends(node):
             return False
         if not isinstance(node, Load):
             return True
         base = self.plan.base(node.value)
-        if base in strip.written:
+        if base in loop.written:
             return base is node.value and node.place in done.get(base, ())
         written = places.get(self.pointer(base))
         return written is None or written == [self._offset(node.value, node.place)]
 
-    def _weights(self, strip: _Strip, nodes: Sequence[Node]) -> tuple[int, int]:
-        """Rough cycles of one repetition, and of several at a time."""
-        one = several = len(strip.statements)
-        for item in strip.statements:
-            if self._factor(strip, item.value, item.place) not in (0, 1):
-                several += 2 * strip.width
+    def _weights(self, loop: _VectorLoop, nodes: Sequence[Node]) -> tuple[int, int]:
+        """Estimate the cycles of one iteration, and of one vector of iterations."""
+        one = several = len(loop.statements)
+        for item in loop.statements:
+            if self._factor(loop, item.value, item.place) not in (0, 1):
+                several += 2 * loop.width
         for node in nodes:
-            if not strip.depends(node):
+            if not loop.depends(node):
                 continue
             if isinstance(node, Load):
                 own = 1
-                near = node.value in strip.written or self._near(strip, node)
+                near = node.value in loop.written or self._near(loop, node)
             else:
                 own = cost(node.prim, node.dtype) if isinstance(node, Apply) else 1
                 near = not isinstance(node, Apply) or self._is_vector(node)
             one += own
-            several += own if near else (own + 1) * strip.width
+            several += own if near else (own + 1) * loop.width
         return one, several
 
-    def _near(self, strip: _Strip, node: Load) -> bool:
-        return self._factor(strip, node.value, node.place) == 1
+    def _near(self, loop: _VectorLoop, node: Load) -> bool:
+        return self._factor(loop, node.value, node.place) == 1
 
     @staticmethod
     def _is_vector(node: Apply) -> bool:
@@ -224,9 +222,9 @@ class Strips(Elements):
 
     # -- the loop ---------------------------------------------------------------------------------
 
-    def _write_strip(self, strip: _Strip, start: str, stop: int | str) -> int | str:
-        """Write as much of a loop as fills vectors; where the rest begins."""
-        code, step = self.code, strip.width * strip.apart
+    def _write_vectors(self, loop: _VectorLoop, start: str, stop: int | str) -> int | str:
+        """Write the vector part of a loop; return where the remainder begins."""
+        code, step = self.code, loop.width * loop.apart
         end: int | str
         if isinstance(stop, int) and start.isdigit():
             end = stop - (stop - int(start)) % step
@@ -234,67 +232,67 @@ class Strips(Elements):
         else:
             whole = code.let(f"sub nsw i64 {stop}, {start}")
             end = code.let(f"add nsw i64 {start}, {code.let(f'and i64 {whole}, {-step}')}")
-        sums = [item for item in strip.statements if self._is_sum(strip, item)]
-        cells = {id(item): self._cells(strip, item) for item in sums}
+        sums = [item for item in loop.statements if self._is_sum(loop, item)]
+        cells = {id(item): self._cells(loop, item) for item in sums}
         outer = self.scope
         self.scope = Scope(outer)
-        fixed = self._before(strip)
+        fixed = self._before(loop)
         with code.loop(end, start, step=step) as counter:
-            for k in range(strip.apart):
-                moved = code.let(f"add nuw nsw i64 {counter}, {k * strip.width}") if k else counter
-                self.counters[strip.counter] = moved
+            for k in range(loop.apart):
+                moved = code.let(f"add nuw nsw i64 {counter}, {k * loop.width}") if k else counter
+                self.counters[loop.counter] = moved
                 self.scope = Scope(self.scope)
-                writer = _Writer(self, strip, fixed, moved)
-                for item in strip.statements:
+                writer = _Writer(self, loop, fixed, moved)
+                for item in loop.statements:
                     cell = cells.get(id(item))
                     writer.write(item, cell[k] if cell else None)
                 assert self.scope.outer is not None
                 self.scope = self.scope.outer
         self.scope = outer
         for item in sums:
-            self._gather(strip, item, cells[id(item)])
+            self._gather(loop, item, cells[id(item)])
         if open_ended(stop):
-            if strip.apart > 1:
-                strip = copy(strip)
-                strip.apart = 1
-                return self._write_strip(strip, str(end), stop)
-        elif isinstance(stop, int) and isinstance(end, int) and stop - end > 1 < strip.width // 2:
-            return self._write_strip(strip.narrower(), str(end), stop)
+            if loop.apart > 1:
+                loop = copy(loop)
+                loop.apart = 1
+                return self._write_vectors(loop, str(end), stop)
+        elif isinstance(stop, int) and isinstance(end, int) and stop - end > 1 < loop.width // 2:
+            return self._write_vectors(loop.narrower(), str(end), stop)
         return end
 
-    def _before(self, strip: _Strip) -> dict[int, str]:
+    def _before(self, loop: _VectorLoop) -> dict[int, str]:
         """Emit the loop invariants."""
         fixed: dict[int, str] = {}
-        for node in strip.nodes():
-            if strip.depends(node):
-                if isinstance(node, Load) and self._near(strip, node):
-                    self._base(strip, node.value, node.place)
+        for node in loop.nodes():
+            if loop.depends(node):
+                if isinstance(node, Load) and self._near(loop, node):
+                    self._base(loop, node.value, node.place)
             elif not isinstance(node, Literal):
-                fixed[id(node)] = self._spread(strip, self.node(node), node.dtype)
-        for item in strip.statements:
-            if self._factor(strip, item.value, item.place) == 1:
-                self._base(strip, item.value, item.place)
+                fixed[id(node)] = self._spread(loop, self.node(node), node.dtype)
+        for item in loop.statements:
+            if self._factor(loop, item.value, item.place) == 1:
+                self._base(loop, item.value, item.place)
         return fixed
 
-    def _spread(self, strip: _Strip, name: str, dtype: np.dtype[Any]) -> str:
-        """An element in all places of a vector."""
-        return self.code.spread(name, llvm_type(dtype), strip.width)
+    def _spread(self, loop: _VectorLoop, name: str, dtype: np.dtype[Any]) -> str:
+        """Broadcast an element to all lanes."""
+        return self.code.spread(name, llvm_type(dtype), loop.width)
 
-    def _base(self, strip: _Strip, value: Value, place: Place) -> str:
-        """The address from which the counter counts elements."""
+    def _base(self, loop: _VectorLoop, value: Value, place: Place) -> str:
+        """Return the address of the element at counter 0."""
         total = self._offset(value, place)
-        terms = [(v, c) for v, c in total.terms if v is not strip.counter]
+        terms = [(v, c) for v, c in total.terms if v is not loop.counter]
         return self._behind(value, Index(total.constant, terms))
 
-    def _cells(self, strip: _Strip, item: Accumulate) -> list[Cell]:
-        """Registers for a sum, at first empty."""
-        lane = self._lane(item, strip.width)
+    def _cells(self, loop: _VectorLoop, item: Accumulate) -> list[Cell]:
+        """Return the accumulators of a reduction, set to its identity."""
+        lane = self._lane(item, loop.width)
         start = lane.number(start_of(item.kind, lane.dtype))
-        return [self.code.cell(lane.type, start) for _ in range(strip.apart)]
+        return [self.code.cell(lane.type, start) for _ in range(loop.apart)]
 
-    def _gather(self, strip: _Strip, item: Accumulate, cells: Sequence[Cell]) -> None:
-        """Add what registers hold to a sum in memory."""
-        lane = self._lane(item, strip.width)
+    def _gather(self, loop: _VectorLoop, item: Accumulate, cells: Sequence[Cell]) -> None:
+        """Combine the accumulators of a reduction with its value in memory."""
+        lane = self._lane(item, loop.width)
         parts = [cell.get() for cell in cells]
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=False)
@@ -305,23 +303,25 @@ class Strips(Elements):
         self._store(item.value, item.place, self._lane(item).combined(item.kind, total, found))
 
     def _lane(self, item: Accumulate, count: int = 1) -> Lane:
-        """The lane that combines elements of a statement, or vectors of them."""
+        """Return the arithmetic for a reduction's elements, or for vectors of them."""
         return Lane(self.code, item.value.dtype, count=count)
 
 
 class _Writer:
-    """Writes the statements of a strip for one vector of its repetitions.
+    """Writes the statements of a loop for one vector of its iterations.
 
     Parameters
     ----------
-    fixed: The vectors of nodes that are the same in all repetitions.
-    counter: The counter of the first repetition.
+    fixed: The vectors of nodes that are the same in all iterations.
+    counter: The counter of the first iteration.
     """
 
-    def __init__(self, owner: Strips, strip: _Strip, fixed: dict[int, str], counter: str) -> None:
+    def __init__(
+        self, owner: Vectoriser, loop: _VectorLoop, fixed: dict[int, str], counter: str
+    ) -> None:
         self._owner = owner
         self._code = owner.code
-        self._strip = strip
+        self._loop = loop
         self._fixed = fixed
         self._counter = counter
         self._known: dict[Any, str] = {}
@@ -331,20 +331,20 @@ class _Writer:
         found = self.node(item.node)
         owner, key = self._owner, (item.value, item.place)
         if cell is not None:
-            lane = owner._lane(item, self._strip.width)
+            lane = owner._lane(item, self._loop.width)
             cell.set(lane.combined(item.kind, cell.get(), found))
             return
         if isinstance(item, Accumulate):
             before = self.node(Load(*key))
-            found = owner._lane(item, self._strip.width).combined(item.kind, before, found)
+            found = owner._lane(item, self._loop.width).combined(item.kind, before, found)
         self._known[key] = found
-        if not owner._is_own(self._strip, item.value, item.place):
+        if not owner._is_own(self._loop, item.value, item.place):
             self._store(item.value, item.place, found)
 
     def node(self, node: Node) -> str:
         """The vector of a node."""
         if isinstance(node, Literal):
-            return Lane(self._code, node.dtype, count=self._strip.width).number(node.number)
+            return Lane(self._code, node.dtype, count=self._loop.width).number(node.number)
         name = self._fixed.get(id(node))
         if name is not None:
             return name
@@ -355,29 +355,29 @@ class _Writer:
         return name
 
     def _type(self, dtype: np.dtype[Any]) -> str:
-        return f"<{self._strip.width} x {llvm_type(dtype)}>"
+        return f"<{self._loop.width} x {llvm_type(dtype)}>"
 
     def _compute(self, node: Node) -> str:
-        if isinstance(node, Load) and self._owner._near(self._strip, node):
+        if isinstance(node, Load) and self._owner._near(self._loop, node):
             return self._load(node)
         if isinstance(node, Position) and not any(
             isinstance(v, Looked) for v, _ in node.index.terms
         ):
             return self._positions(node.index)
         if isinstance(node, Apply) and self._owner._is_vector(node):
-            return applied(self._code, node, self.node, self._strip.width)
+            return applied(self._code, node, self.node, self._loop.width)
         return self._one_by_one(node)
 
     def _positions(self, index: Index) -> str:
-        """An index of each repetition: they are evenly apart."""
-        width, factor = self._strip.width, index.factor(self._strip.counter)
+        """Return the vector of an affine index."""
+        width, factor = self._loop.width, index.factor(self._loop.counter)
         first = self._owner.index(index)
         lane = Lane(self._code, np.dtype(np.int64), count=width)
         return lane.add(lane.spread(first), lane.numbers([factor * k for k in range(width)]))
 
     def _one_by_one(self, node: Node) -> str:
-        """The elements of a node, put together."""
-        code, width = self._code, self._strip.width
+        """Compute a node lane by lane, and assemble the vector."""
+        code, width = self._code, self._loop.width
         kind, result = llvm_type(node.dtype), "poison"
         if isinstance(node, Apply):
             for part in (*node.operands, *node.numbers.values()):
@@ -390,9 +390,9 @@ class _Writer:
         return result
 
     def _scatter(self, value: Value, place: Place, found: str) -> None:
-        """Write elements that do not lie side by side."""
+        """Write elements that are not contiguous."""
         kind = self._type(value.dtype)
-        for k in range(self._strip.width):
+        for k in range(self._loop.width):
             element = self._code.let(f"extractelement {kind} {found}, i64 {k}")
             with self._at_place(k):
                 self._owner._store(value, place, element)
@@ -400,7 +400,7 @@ class _Writer:
     @contextmanager
     def _at_place(self, k: int) -> Iterator[None]:
         """Emit the code within for a single iteration."""
-        owner, counter = self._owner, self._strip.counter
+        owner, counter = self._owner, self._loop.counter
         owner.scope = Scope(owner.scope)
         if k:
             owner.counters[counter] = self._code.let(f"add nuw nsw i64 {self._counter}, {k}")
@@ -422,16 +422,16 @@ class _Writer:
     # -- memory -----------------------------------------------------------------------------------
 
     def _at(self, value: Value, place: Place) -> str:
-        base = self._owner._base(self._strip, value, place)
+        base = self._owner._base(self._loop, value, place)
         return self._code.at(base, value.dtype, self._counter)
 
     def _load(self, node: Load) -> str:
         value, dtype = node.value, node.dtype
-        return self._code.load(self._at(value, node.place), dtype, self._strip.width)
+        return self._code.load(self._at(value, node.place), dtype, self._loop.width)
 
     def _store(self, value: Value, place: Place, found: str) -> None:
         dtype = value.dtype
-        if self._owner._factor(self._strip, value, place) != 1:
+        if self._owner._factor(self._loop, value, place) != 1:
             self._scatter(value, place, found)
             return
-        self._code.store(found, self._at(value, place), dtype, self._strip.width)
+        self._code.store(found, self._at(value, place), dtype, self._loop.width)

@@ -1,10 +1,10 @@
-"""Layer 8 · compiler: steps whose elements are elements of their arguments, found by their place.
+"""Layer 8 · compiler: index maps, from places of a step's result to elements of its arguments.
 
-NOTE [pulling]
-A step that moves elements, or repeats them, needs no loop of its own and no memory: where an
-element of its result is wanted, the element of its argument is computed in its stead. The facet
-`PULLS` of such a primitive says for a place of the result what node stands there. So
-views of any kind, concatenations, gathers and their transposes dissolve in the loops that use them.
+NOTE [index maps]
+A step that only moves or repeats elements needs no loop and no buffer of its own. Where a loop
+reads an element of its result, the loop computes the element of the argument instead. The facet
+`INDEX_MAPS` gives the node at each place of the result. So views, concatenations, gathers and their
+transposes are fused into the loops that read them.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from wengert.prims.facet import Facet
 from wengert.prims.record import Primitive
 
 __all__ = [
-    "PULLS",
-    "Pull",
+    "INDEX_MAPS",
+    "IndexMap",
     "Source",
     "aligned",
     "at_dim",
-    "pulled",
+    "index_map",
     "splits",
     "static",
     "whole",
@@ -44,23 +44,23 @@ Source = Callable[[Value, Place], Node]
 Rule = Callable[[Source, "Step", int, Place, Any], Node]
 
 
-class Pull(NamedTuple):
-    """The way in which a primitive's elements are located.
+class IndexMap(NamedTuple):
+    """The index map of a primitive.
 
     Attributes
     ----------
     node
-        ``node(source, step, k, place, i)``: the element of output `k` at `place`, where
-        ``source(value, place)`` gives elements of arguments, and `i` is the counter of the loop
-        among whose steps this is one, if any.
-    accepts: Whether this holds for the step at hand.
-    piecewise: Whether elements come from several places, so that tests are made for each.
-    view: Whether the elements are those of one argument at places that `Index`es of the loops say.
-    inline: Whether elements can be found one by one; else the value must be stored, by regions.
-    cost: Rough cycles for one element, besides those of the arguments' elements.
+        ``node(source, step, k, place, i)``: the element of output `k` at `place`. The callback
+        ``source(value, place)`` gives elements of arguments; `i` is the counter of the loop whose
+        body holds the step, if any.
+    accepts: Whether the map applies to a step.
+    piecewise: Whether elements come from several arguments or regions, by tests of their place.
+    view: Whether the elements are those of one argument at affine indices.
+    inline: Whether single elements can be computed; if not, the value is stored region by region.
+    cost: Rough cycles per element, without those of the arguments' elements.
     counted: The integer parameters that may depend on a loop's counter.
     looked: ``looked(step)``: the index arrays of a step, with the sizes of what they index.
-    often: Whether each element of an argument is read for many elements of the result.
+    often: Whether many elements of the result read the same element of an argument.
     """
 
     node: Rule
@@ -74,22 +74,22 @@ class Pull(NamedTuple):
     often: Callable[[Step], bool] = lambda step: False
 
 
-PULLS: Facet[Pull | None] = Facet("pulled", lambda prim: None)
-"""The pull that locates elements (NOTE [pulling]), where there is one."""
+INDEX_MAPS: Facet[IndexMap | None] = Facet("index_map", lambda prim: None)
+"""The index map of a primitive, or None (NOTE [index maps])."""
 
 
-def pulled(*prims: Primitive, **how: Any) -> Callable[[Rule], Rule]:
-    """The decorator of the rule `node` of primitives, with what else there is to a `Pull`."""
+def index_map(*prims: Primitive, **how: Any) -> Callable[[Rule], Rule]:
+    """Decorate the rule `node` of primitives; keywords are the other fields of `IndexMap`."""
 
     def register(node: Rule) -> Rule:
-        PULLS.of(*prims)(Pull(node, **how))
+        INDEX_MAPS.of(*prims)(IndexMap(node, **how))
         return node
 
     return register
 
 
 def aligned(place: Place, shape: Sequence[int]) -> Place:
-    """A place of what `shape` was broadcast to, as a place in `shape`."""
+    """Return the place in `shape` that broadcasting maps to a place of the result."""
     lead = len(place) - len(shape)
     return tuple(
         [ZERO if size == 1 else index for index, size in zip(place[lead:], shape, strict=True)]
@@ -97,7 +97,7 @@ def aligned(place: Place, shape: Sequence[int]) -> Place:
 
 
 def splits(inner: Sequence[int], outer: Sequence[int]) -> bool:
-    """Whether every place of a value reshaped to `outer` has a place in `inner`."""
+    """Return whether the reshape from `inner` to `outer` has affine indices."""
     place = tuple([of(Counter(size)) for size in outer])
     return place_of(linear(place, outer), inner) is not None
 
@@ -111,7 +111,7 @@ def whole(param: Any, i: Counter | None, size: int = 0) -> Index:
 
 
 def at_dim(place: Place, dim: int, index: Index) -> Place:
-    """A place with another index along one dimension."""
+    """Return the place with the index along one dimension replaced."""
     return (*place[:dim], index, *place[dim + 1 :])
 
 
@@ -121,5 +121,5 @@ def zero(step: Step) -> Literal:
 
 
 def static(*names: str) -> Callable[[Step], bool]:
-    """Whether parameters are plain integers rather than counted ones."""
+    """Return a test that parameters are plain integers, independent of loop counters."""
     return lambda step: not any(isinstance(step.params[name], Affine) for name in names)

@@ -130,7 +130,7 @@ def over_inputs(run):
     """How many results the native code of a compiled function computes over its inputs."""
     (_, entry), *others = run.entries
     assert not others
-    return sum(len(f.storage.over) for f in entry.tree.root.executable._functions)
+    return sum(len(f.buffers.over) for f in entry.tree.root.executable._functions)
 
 
 def looked_up_before(x, rows, table):

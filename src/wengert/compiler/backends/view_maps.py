@@ -1,6 +1,6 @@
-"""Layer 8 · compiler: views, whose elements are those of one argument.
+"""Layer 8 · compiler: index maps of views.
 
-See NOTE [pulling] in `wengert.compiler.backends.pull`.
+See NOTE [index maps] in `wengert.compiler.backends.index_maps`.
 """
 
 from __future__ import annotations
@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place, linear, of, place_of
-from wengert.compiler.backends.nodes import Node
-from wengert.compiler.backends.pull import (
+from wengert.compiler.backends.index_maps import (
     Source,
     aligned,
     at_dim,
-    pulled,
+    index_map,
     splits,
     static,
     whole,
 )
+from wengert.compiler.backends.nodes import Node
 from wengert.compiler.ir.facets import REARRANGES, having
 from wengert.compiler.ir.programs import Step
 from wengert.prims import records
@@ -29,7 +29,7 @@ _RESHAPES = [
 ]
 
 
-@pulled(records.alias, records.clone, records.contiguous, view=True)
+@index_map(records.alias, records.clone, records.contiguous, view=True)
 def _same(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(step.args[0], place)
 
@@ -38,24 +38,24 @@ def _can_reshape(step: Step) -> bool:
     return splits(step.args[0].shape, step.outs[0].shape)
 
 
-@pulled(*_RESHAPES, accepts=_can_reshape, view=True)
+@index_map(*_RESHAPES, accepts=_can_reshape, view=True)
 def _reshaped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, shape = step.args[0], step.outs[0].shape
     counters = [Counter(n) for n in shape]
     found = place_of(linear(tuple(map(of, counters)), shape), value.shape)
     assert found is not None
-    # the same sums for places outside, where pieces of other values are
+    # the same affine functions, also at places outside of the value (see `join_maps`)
     known = dict(zip(counters, place, strict=True))
     return source(value, tuple([index.put(known) for index in found]))
 
 
-@pulled(records.expand, view=True)
+@index_map(records.expand, view=True)
 def _expanded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value = step.args[0]
     return source(value, aligned(place, value.shape))
 
 
-@pulled(records.permute, view=True)
+@index_map(records.permute, view=True)
 def _permuted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     found = [ZERO] * len(place)
     for index, dim in zip(place, step.params["dims"], strict=True):
@@ -63,7 +63,7 @@ def _permuted(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(step.args[0], tuple(found))
 
 
-@pulled(records.transpose, view=True)
+@index_map(records.transpose, view=True)
 def _transposed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     found = list(place)
     one, two = step.params["dim0"], step.params["dim1"]
@@ -72,19 +72,19 @@ def _transposed(source: Source, step: Step, k: int, place: Place, i: Any) -> Nod
     return source(step.args[0], tuple(found))
 
 
-@pulled(records.t, view=True)
+@index_map(records.t, view=True)
 def _t(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(step.args[0], tuple(reversed(place)))
 
 
-@pulled(records.select, view=True, counted=frozenset({"index"}))
+@index_map(records.select, view=True, counted=frozenset({"index"}))
 def _selected(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, dim = step.args[0], step.params["dim"]
     index = whole(step.params["index"], i, value.shape[dim])
     return source(value, (*place[:dim], index, *place[dim:]))
 
 
-@pulled(records.slice, accepts=static("step"), view=True, counted=frozenset({"start", "end"}))
+@index_map(records.slice, accepts=static("step"), view=True, counted=frozenset({"start", "end"}))
 def _sliced(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, dim = step.args[0], step.params["dim"]
     start, by = step.params["start"], step.params["step"]
@@ -94,7 +94,7 @@ def _sliced(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(value, at_dim(place, dim, index))
 
 
-@pulled(records.diagonal, view=True)
+@index_map(records.diagonal, view=True)
 def _diagonal(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     offset = step.params["offset"]
     value = step.args[0]
@@ -112,14 +112,14 @@ def _diagonal(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(value, tuple(found))
 
 
-@pulled(records.unfold, accepts=lambda step: bool(step.args[0].shape), view=True)
+@index_map(records.unfold, accepts=lambda step: bool(step.args[0].shape), view=True)
 def _unfolded(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim = step.params["dimension"]
     index = place[dim].times(step.params["step"]).plus(place[-1])
     return source(step.args[0], at_dim(place[:-1], dim, index))
 
 
-@pulled(records.flip, view=True)
+@index_map(records.flip, view=True)
 def _flipped(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value = step.args[0]
     dims = [dim % len(value.shape) for dim in step.params["dims"]]

@@ -1,11 +1,11 @@
-"""Layer 8 · compiler: which values of a program lie in memory, and where elements come from.
+"""Layer 8 · compiler: which values of a program are materialised, and which are computed inline.
 
 NOTE [stored values]
-Most values of a program never exist in memory: they are nodes in the bodies of loops that want
-something else. Stored are those that somebody outside of loops reads (outputs, calls, repeated
-bodies), the results of reductions, and those that would otherwise be computed several times at some
-cost. Whether a stored value really needs memory is seen when all loops are known: what is used only
-in the repetition that computed it becomes a register (NOTE [storage] in `storage`).
+Most values of a program never exist in memory: they are nodes in the bodies of the loops that use
+them. A value is stored if something other than a loop reads it (an output, a call, a repeated
+body), if it is the result of a reduction, or if computing it again for each use would cost more
+than memory. Whether a stored value needs a buffer is known only once all loops are: a value that is
+used only in the iteration that computes it becomes a register (NOTE [buffers] in `buffers`).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 
 from wengert.compiler.backends.affine import ZERO, Counter, Place
+from wengert.compiler.backends.all_maps import INDEX_MAPS
+from wengert.compiler.backends.index_maps import aligned
 from wengert.compiler.backends.kinds import kind_of, with_values
 from wengert.compiler.backends.nodes import Apply, Literal, Load, Node
-from wengert.compiler.backends.order import ordered_steps
-from wengert.compiler.backends.pull import aligned
-from wengert.compiler.backends.pulls import PULLS
+from wengert.compiler.backends.schedule import ordered_steps
 from wengert.compiler.codegen.code import is_native
 from wengert.compiler.codegen.native.table import NATIVE
 from wengert.compiler.codegen.scalars.table import cost
@@ -26,21 +26,21 @@ from wengert.compiler.ir.raising import may_raise
 
 __all__ = ["Elementwise", "is_tall", "lookups"]
 
-# computing again what costs no more than this is cheaper than memory
+# to recompute an element that costs no more cycles than this is cheaper than to store it
 _CHEAP = 6
-# the same where nothing could be kept in a register: elements are wanted at several places
+# the same for values whose elements several loops use at different places, so not from registers
 _APART = 16
-# expressions grow no deeper than this
+# the depth of the deepest expression
 _DEEPEST = 40
-# products of no more terms, whose second factor and result have no more and no fewer bytes
+# tall products: the most terms, the most bytes of the second factor, the fewest of the result
 _FEW = 16
 _NEAR = 2**15
 _FAR = 2**19
 
 
 def is_tall(step: Step) -> bool:
-    """Whether a product of matrices is so large, and its rows so easily made, that what uses them
-    had better do so row by row, while they are in cache."""
+    """Return whether a matrix product is better fused with its uses row by row, while rows are in
+    cache: its result is large, and each row is cheap to compute."""
     if step.prim.name != "mm":
         return False
     a, b = step.args
@@ -50,20 +50,20 @@ def is_tall(step: Step) -> bool:
 
 
 class Elementwise:
-    """A program as elements of values that are stored, or computed where they are wanted.
+    """A program as expressions for elements: loads of stored values, or their computation inline.
 
     Parameters
     ----------
     program: A program of native steps.
-    counter: The counter of the loop whose body this is, if it is one.
+    counter: The counter of the loop whose body the program is, if any.
 
     Attributes
     ----------
-    steps: The steps in the order in which they are placed.
-    stored: The values that lie in memory.
-    aliases: Values that are others' memory in another shape.
-    varies: Whether there are sizes that are not the same in all programs like this one.
-    definitions: For each value the step that computes it, and which of its results it is.
+    steps: The steps in the order in which they are scheduled.
+    stored: The values that are materialised.
+    aliases: Values that are reshaped views of others' buffers.
+    varies: Whether some sizes differ between the programs that share this code.
+    definitions: For each value the step that computes it, and its position among the results.
     """
 
     def __init__(self, program: Program, counter: Counter | None = None) -> None:
@@ -109,10 +109,10 @@ class Elementwise:
             self._store(value)
 
     def _wanted_apart(self, counts: dict[Value, int]) -> set[Value]:
-        """The values of which joined and padded arrays consist that do not lie in memory.
+        """Return the values that are only read as regions of joined and padded arrays.
 
-        Each element is wanted in one place, by loops that count further than those of the values
-        themselves: what several of these share could not be handed over in registers.
+        The loops that read them run over the whole array, not over the region, so their elements
+        could not be kept in registers for other uses.
         """
         found = {value for value in counts if value.constant is None}
         stored = set(self.program.outputs)
@@ -126,8 +126,12 @@ class Elementwise:
             if kind == "scalar" and out in found:
                 found.difference_update(v for v in uses(step) if v.shape != out.shape)
                 continue
-            pull = PULLS[step.prim] if kind == "pull" else None
-            if pull is None or out in stored or not (pull.piecewise and pull.inline(step)):
+            index_map = INDEX_MAPS[step.prim] if kind == "map" else None
+            if (
+                index_map is None
+                or out in stored
+                or not (index_map.piecewise and index_map.inline(step))
+            ):
                 found.difference_update(uses(step))
             if kind == "call":
                 stored.update(uses(step))
@@ -139,18 +143,18 @@ class Elementwise:
             self.stored.add(out)
             self._costs[out] = 1
             if kind == "search" and self._cost(step.args[0]) > _CHEAP:
-                # it is gone through twice
+                # it is read twice
                 self._store(step.args[0])
             return
         if kind == "call":
             self._decide_call(step)
             return
-        if kind == "pull":
+        if kind == "map":
             own = self._decide_pull(step, counts.get(step.outs[0], 0) > 1)
         else:
             own = cost(step.prim, step.outs[0].dtype)
             for arg in step.args:
-                # what is broadcast would be computed once for each element of the result
+                # a broadcast operand would be recomputed for each element of the result
                 if arg.size < step.outs[0].size and self._cost(arg) > 2:
                     self._store(arg)
         for out in step.outs:
@@ -160,7 +164,7 @@ class Elementwise:
             self._depths[out] = depth
             often = counts.get(out, 0) > 1
             again = often and total > (1 if out.size == 1 else self._cheap(out))
-            # a part of it would not raise what the whole does
+            # computing only some elements would miss errors
             if again or depth > _DEEPEST or (kind == "scalar" and may_raise(step)):
                 self._store(out)
 
@@ -169,38 +173,38 @@ class Elementwise:
         assert native is not None
         strided = list(native.strided(step))
         if is_tall(step):
-            # each row goes through the second factor, which is better contiguous
+            # each row reads the whole second factor, which is better contiguous
             strided[1] = False
         for k, value in enumerate(uses(step)):
             viewed = self._viewed(value) if k < len(strided) and strided[k] else value
-            # a constant that has been expanded lies nowhere
+            # an expanded constant has no buffer
             self._store(viewed if viewed.constant is None else value)
         for out in step.outs:
             self.stored.add(out)
             self._costs[out] = 1
 
     def _viewed(self, value: Value) -> Value:
-        """The value that a value is a strided view of."""
+        """Return the value that a value is a strided view of."""
         while value in self.definitions and value not in self.stored and value not in self.aliases:
             step, _ = self.definitions[value]
-            pull = PULLS[step.prim]
-            if pull is None or not pull.view or kind_of(step) != "pull":
+            index_map = INDEX_MAPS[step.prim]
+            if index_map is None or not index_map.view or kind_of(step) != "map":
                 break
             value = step.args[0]
         return value
 
     def _cheap(self, value: Value) -> int:
-        """The most that recomputing an element may cost."""
+        """Return the most cycles at which an element is recomputed rather than stored."""
         return _APART if value in self._apart else _CHEAP
 
     def _decide_pull(self, step: Step, often: bool) -> int:
-        """Store what a movement should not compute again; its own cost.
+        """Store the arguments that an index map would recompute too often; return its own cost.
 
-        Where its result is read `often`, it may have to lie in memory itself.
+        Where its result is read `often`, the result itself may have to be stored.
         """
-        pull = PULLS[step.prim]
-        assert pull is not None
-        if not pull.accepts(step):
+        index_map = INDEX_MAPS[step.prim]
+        assert index_map is not None
+        if not index_map.accepts(step):
             source = step.args[0]
             self._store(source)
             self.aliases[step.outs[0]] = source
@@ -208,15 +212,15 @@ class Elementwise:
         for index, _ in lookups(step):
             self._store(index)
         grows = step.args and step.outs[0].size > step.args[0].size
-        own = pull.cost(step) + pull.piecewise
+        own = index_map.cost(step) + index_map.piecewise
         total = own + sum(map(self._cost, dict.fromkeys(uses(step))))
         lies = often and total > self._cheap(step.outs[0])
         for arg in step.args:
-            again = pull.inline(step) and (grows or pull.piecewise)
+            again = index_map.inline(step) and (grows or index_map.piecewise)
             most = _APART if arg in self._apart and not lies else 2
-            if self._cost(arg) > (1 if pull.often(step) else most if again else math.inf):
+            if self._cost(arg) > (1 if index_map.often(step) else most if again else math.inf):
                 self._store(arg)
-        if not pull.inline(step):
+        if not index_map.inline(step):
             self._store(step.outs[0])
         return own
 
@@ -231,7 +235,7 @@ class Elementwise:
     # -- the elements of values -------------------------------------------------------------------
 
     def source(self, value: Value, place: Place) -> Node:
-        """The element of a value at a place."""
+        """Return the node of a value's element at a place."""
         if value.constant is not None and value.size == 1 and is_native(value.dtype):
             return Literal(value.constant.item(), value.dtype)
         key = value, place
@@ -243,11 +247,11 @@ class Elementwise:
         return node
 
     def element(self, value: Value, place: Place) -> Node:
-        """The element of a value at a place, computed by its step."""
+        """Return the node that computes a value's element at a place by its step."""
         step, k = self.definitions[value]
-        pull = PULLS[step.prim]
-        if pull is not None and kind_of(step) == "pull":
-            return pull.node(self.source, step, k, place, self.counter)
+        index_map = INDEX_MAPS[step.prim]
+        if index_map is not None and kind_of(step) == "map":
+            return index_map.node(self.source, step, k, place, self.counter)
         numbers = {
             name: self.source(param.value, (ZERO,) * len(param.value.shape))
             for name, param in step.params.items()
@@ -257,13 +261,13 @@ class Elementwise:
         return Apply(step.prim, operands, value.dtype, step.params, numbers, step)
 
     def base(self, value: Value) -> Value:
-        """The value whose memory a value shares, or the value itself."""
+        """Return the value whose buffer a value shares, or the value itself."""
         while value in self.aliases:
             value = self.aliases[value]
         return value
 
 
 def lookups(step: Step) -> list[tuple[Value, int]]:
-    """The index arrays of a step, with the sizes of what they index."""
-    pull = PULLS[step.prim]
-    return [] if pull is None else pull.looked(step)
+    """Return the index arrays of a step, each with the size of the dimension that it indexes."""
+    index_map = INDEX_MAPS[step.prim]
+    return [] if index_map is None else index_map.looked(step)

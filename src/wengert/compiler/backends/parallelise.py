@@ -1,12 +1,12 @@
-"""Layer 8 · compiler: loops of native code that several threads share.
+"""Layer 8 · compiler: parallel loops: native loops whose iterations several threads share.
 
-NOTE [shared loops]
-A long loop whose repetitions write to different places is a function of its own, of an environment
-(a table of addresses), a start and a stop. Native code asks the library's threads (NOTE [threads]
-in `wengert.base.threads`) to run it in pieces, by a call back into Python: some microseconds, so
-that only loops of much work are shared. Sums over all repetitions stay with one thread, and pieces
-begin where vectors do, hence no result depends on the number of threads. What each repetition
-writes for itself alone, such as a row of exponentials, lies on the stack of the thread.
+NOTE [parallel loops]
+A long loop whose iterations write to disjoint places becomes a function of an environment (a table
+of addresses), a start and a stop. Native code calls back into Python to run it in pieces on the
+library's threads (NOTE [threads] in `wengert.base.threads`). The call takes microseconds, so only
+loops with much work are parallel. Reductions over the loop stay on one thread, and pieces begin at
+multiples of the vector width, hence no result depends on the number of threads. A buffer that each
+iteration uses privately, such as a row of exponentials, lies on the thread's stack.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import llvmlite.binding as llvm
 
 from wengert.base.threads import share
 from wengert.compiler.backends.affine import Counter, Index
+from wengert.compiler.backends.buffers import Buffers
+from wengert.compiler.backends.loop_costs import work
 from wengert.compiler.backends.loops import LoopTree, Product, statements_of
-from wengert.compiler.backends.storage import Storage
-from wengert.compiler.backends.trees import work
 from wengert.compiler.ir.programs import Value, open_ended
 
 __all__ = [
@@ -36,12 +36,12 @@ __all__ = [
 ]
 
 SHARE = "wengert.share"
-"""The symbol of the function that native code calls: function, environment, size, piece."""
+"""The symbol of the callback: ``(function, environment, size, piece)``."""
 
-# rough cycles of a loop that is worth it, and of a piece
+# rough cycles of the smallest parallel loop, and of a piece
 _WIDE = 400_000
 _PIECE = 100_000
-# bytes on a thread's stack, of which there are 512 kB at least
+# the most bytes that a loop may use of a thread's stack, which has at least 512 kB
 _OWN = 64 << 10
 
 _Work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
@@ -56,7 +56,7 @@ def _shared(function: int, environment: int, size: int, piece: int) -> int:
     try:
         share(lambda start, stop: work(environment, start, stop), size, piece)
     except BaseException as error:
-        # an interrupt, which cannot pass through native code
+        # such as an interrupt; exceptions cannot pass through native code
         _interrupted[get_ident()] = error
         return 1
     return 0
@@ -67,7 +67,7 @@ _callback = _Share(_shared)
 
 @cache
 def register_sharing() -> None:
-    """Make the function known to LLVM."""
+    """Register the callback with LLVM."""
     llvm.add_symbol(SHARE, ctypes.cast(_callback, ctypes.c_void_p).value)
 
 
@@ -82,24 +82,24 @@ def piece_of(tree: LoopTree, extent: int, step: int) -> int:
     return -(-count // step) * step
 
 
-def is_wide(tree: LoopTree, storage: Storage) -> bool:
-    """Whether a loop is worth sharing, and its repetitions write to places of their own."""
+def is_wide(tree: LoopTree, buffers: Buffers) -> bool:
+    """Return whether a loop has enough work, and its iterations write to disjoint places."""
     if tree.before or tree.after or work(tree) < _WIDE:
         return False
     for item in statements_of(tree):
         if isinstance(item, Product) or not any(_is_of(i, tree.counter) for i in item.place):
             return False
-    own = own_of(tree, storage)
-    sizes = [storage.slots[value].size for value in own]
+    own = own_of(tree, buffers)
+    sizes = [buffers.slots[value].size for value in own]
     return all(own.values()) and not any(map(open_ended, sizes)) and sum(sizes) <= _OWN
 
 
-def own_of(tree: LoopTree, storage: Storage) -> dict[Value, bool]:
-    """The values used only in a loop, and whether each iteration writes its own."""
+def own_of(tree: LoopTree, buffers: Buffers) -> dict[Value, bool]:
+    """Return the values used only in a loop, and whether each iteration writes its own."""
     own: dict[Value, bool] = {}
     for item in statements_of(tree):
-        slot = storage.slots[item.value]
-        if item.value in storage.private and slot.kind == "arena":
+        slot = buffers.slots[item.value]
+        if item.value in buffers.private and slot.kind == "arena":
             places = zip(item.place, slot.strides, strict=True)
             within = any(i.is_counter(tree.counter) and not stride for i, stride in places)
             own[item.value] = own.get(item.value, True) and within
@@ -107,11 +107,11 @@ def own_of(tree: LoopTree, storage: Storage) -> dict[Value, bool]:
 
 
 def _is_of(index: Index, counter: Counter) -> bool:
-    """Whether an index is another one in each repetition, by this counter alone."""
+    """Return whether an index is a multiple of this counter plus a constant."""
     return len(index.terms) == 1 and index.terms[0][0] is counter
 
 
-def addresses_of(tree: LoopTree, storage: Storage) -> list[Any]:
-    """The values that a loop finds in memory, but for those that are its own."""
-    values = dict.fromkeys([*tree.writes, *map(storage.plan.base, tree.inputs)])
-    return [value for value in values if value not in storage.private]
+def addresses_of(tree: LoopTree, buffers: Buffers) -> list[Any]:
+    """Return the values that a loop accesses in memory, without its private ones."""
+    values = dict.fromkeys([*tree.writes, *map(buffers.plan.base, tree.inputs)])
+    return [value for value in values if value not in buffers.private]

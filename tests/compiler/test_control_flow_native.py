@@ -13,7 +13,7 @@ import wengert as wg
 
 pytest.importorskip("llvmlite")
 
-from wengert.compiler.backends import driver
+from wengert.compiler.backends import control_flow
 
 STRICT = {"measure": False}
 
@@ -28,7 +28,7 @@ class Ends(list[int]):
 def driven(monkeypatch: pytest.MonkeyPatch) -> Ends:
     """What native runs came to: -1 stands for an error, -2 for an outcome that was not known."""
     ends = Ends()
-    run = driver.Driver.run
+    run = control_flow.NativeGraph.run
 
     def noted(self: Any, arrays: Any) -> Any:
         call = self._call
@@ -43,7 +43,7 @@ def driven(monkeypatch: pytest.MonkeyPatch) -> Ends:
         ends.append(-1 if ended is None else -2 if ended[1] is None else ended[0])
         return ended
 
-    monkeypatch.setattr(driver.Driver, "run", noted)
+    monkeypatch.setattr(control_flow.NativeGraph, "run", noted)
     return ends
 
 
@@ -157,7 +157,7 @@ def _flat(result: Any) -> tuple[Any, ...]:
 def test_a_run_goes_on_after_python_has_looked_for_signals(
     driven: Ends, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "_TURNS", 3)
+    monkeypatch.setattr(control_flow, "_BACK_EDGES", 3)
     call = compiled(nested)
     given = wg.tensor([0.5, 0.25]), wg.tensor([0.5, 0.5])
     for _ in range(4):
@@ -259,9 +259,9 @@ def test_forward_mode_of_a_loop_is_a_loop(driven: Ends) -> None:
     assert driven
 
 
-def test_explain_and_llvm_tell_of_the_driver() -> None:
+def test_explain_and_llvm_show_the_linked_function() -> None:
     call = compiled(nested)
     for _ in range(2):
         call(wg.tensor([0.5, 0.25]), wg.tensor([0.5, 0.5]))
     assert "from block to block by itself" in str(call.explain())
-    assert "@drive(" in call.llvm()
+    assert "@graph(" in call.llvm()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.ir.programs import Number, Program, Step, Value
-from wengert.compiler.passes.keys import program_key
+from wengert.compiler.passes.value_numbering import program_key
 from wengert.prims.table import TABLE
 
 __all__ = ["Made", "Programs"]

@@ -19,7 +19,7 @@ from wengert.compiler.tracing.trace import Trace
 from wengert.interp.levels import Level, Lifted, levels_of, namespace_of
 from wengert.tape.modes import MODE, changed, current_mode
 
-__all__ = ["Pulled", "traced"]
+__all__ = ["TransformedProgram", "traced"]
 
 _MOST = 8
 """The largest number of nestings of values that programs are built for."""
@@ -44,7 +44,7 @@ def traced(
     return trace, [symbol.value for symbol in symbols], steps, results
 
 
-class Pulled:
+class TransformedProgram:
     """A program of arrays, run on values of transforms.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: the order in which a program's steps are placed into loops."""
+"""Layer 8 · compiler: the order in which steps are fused into loops."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ __all__ = ["ordered_steps"]
 
 
 def ordered_steps(program: Program) -> list[Step | Loop]:
-    """The steps that outputs need, each as late as what needs it, but small ones before large ones.
+    """Schedule the steps that outputs need, each as late as possible, smaller values first.
 
-    What may raise and no output needs comes last (NOTE [raising steps] in `raising`).
-
-    So what a large value is combined with is there when the large one is made, and both can be done
-    in one loop.
+    The small operands of a large value are then ready when it is computed, so that one loop can
+    compute it and use it. Steps that may raise and that no output needs come last (NOTE [raising
+    steps] in `raising`).
     """
     makers: dict[Value, Step | Loop] = {v: step for step in program.steps for v in step.outs}
     done: set[int] = set()
     steps: list[Step | Loop] = []
-    # outputs in their order; what is on top of the stack comes first
+    # outputs in their order; the top of the stack comes first
     stack: list[tuple[Step | Loop, bool]] = [
         (makers[value], False) for value in reversed(program.outputs) if value in makers
     ]

@@ -1,6 +1,6 @@
-"""Layer 8 · compiler: gathers, products of few terms, and numbers in the shape of arrays.
+"""Layer 8 · compiler: index maps of gathers, of small products, and of filled arrays.
 
-See NOTE [pulling] in `wengert.compiler.backends.pull`.
+See NOTE [index maps] in `wengert.compiler.backends.index_maps`.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from wengert.compiler.backends.affine import ZERO, Index, Looked, Place, of
-from wengert.compiler.backends.nodes import Apply, Literal, Node, Position
-from wengert.compiler.backends.pull import (
+from wengert.compiler.backends.index_maps import (
     Source,
     aligned,
     at_dim,
-    pulled,
+    index_map,
     zero,
 )
+from wengert.compiler.backends.nodes import Apply, Literal, Node, Position
 from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 
 __all__: list[str] = []
 
-# products of no more terms are sums within other loops, unless they have very few elements
+# products with at most this many terms are inlined as sums, unless they have very few elements
 _TERMS = 4
 _TINY = 64
 
@@ -36,12 +36,12 @@ def _looked(source: Source, indices: Value, place: Place, extent: int) -> Index:
 
 
 def _along(step: Step) -> list[tuple[Value, int]]:
-    """The second argument has positions along a dimension of the first."""
+    """Return the index array, the second argument, with the size of the indexed dimension."""
     value, indices = step.args
     return [(indices, value.shape[step.params.get("dim", 0)])] if value.shape else []
 
 
-@pulled(records.gather, looked=_along)
+@index_map(records.gather, looked=_along)
 def _gathered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, indices = step.args
     if not value.shape:
@@ -50,7 +50,7 @@ def _gathered(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return source(value, at_dim(place, dim, _looked(source, indices, place, value.shape[dim])))
 
 
-@pulled(records.index_select, accepts=lambda step: len(step.args[1].shape) <= 1, looked=_along)
+@index_map(records.index_select, accepts=lambda step: len(step.args[1].shape) <= 1, looked=_along)
 def _index_selected(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, indices = step.args
     if not value.shape:
@@ -60,7 +60,7 @@ def _index_selected(source: Source, step: Step, k: int, place: Place, i: Any) ->
     return source(value, at_dim(place, dim, _looked(source, indices, at, value.shape[dim])))
 
 
-@pulled(records.take, accepts=lambda step: len(step.args[0].shape) == 1, looked=_along)
+@index_map(records.take, accepts=lambda step: len(step.args[0].shape) == 1, looked=_along)
 def _taken(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value, indices = step.args
     return source(value, (_looked(source, indices, place, value.shape[0]),))
@@ -78,7 +78,7 @@ def _indices(step: Step) -> list[tuple[Value, int]]:
     return [(index, size) for index, size in pairs if index is not None]
 
 
-@pulled(records.index, accepts=_can_index, looked=_indices)
+@index_map(records.index, accepts=_can_index, looked=_indices)
 def _indexed(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     value = step.args[0]
     indices = [*step.params["indices"]]
@@ -102,7 +102,7 @@ def _can_compare(step: Step) -> bool:
     return step.args[0].dtype == np.int64
 
 
-@pulled(records.at_index, accepts=_can_compare)
+@index_map(records.at_index, accepts=_can_compare)
 def _at_index(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     dim, indices = step.params["dim"], step.args[0]
     if not place:
@@ -124,7 +124,7 @@ def _is_short(step: Step) -> bool:
     return few and a.dtype == b.dtype and a.dtype.kind in "fi"
 
 
-@pulled(
+@index_map(
     *(records.mm, records.mv, records.dot, records.bmm),
     accepts=_is_short,
     cost=lambda step: 2 * step.args[0].shape[-1],
@@ -153,7 +153,7 @@ def _product(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
 # -- numbers --------------------------------------------------------------------------------------
 
 
-@pulled(records.zeros, records.zeros_like, records.zero)
+@index_map(records.zeros, records.zeros_like, records.zero)
 def _zeros(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return zero(step)
 
@@ -162,6 +162,6 @@ def _has_number(step: Step) -> bool:
     return isinstance(step.params["value"], bool | int | float)
 
 
-@pulled(records.fill_scalar, accepts=_has_number)
+@index_map(records.fill_scalar, accepts=_has_number)
 def _filled(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     return Literal(step.params["value"], step.outs[0].dtype)

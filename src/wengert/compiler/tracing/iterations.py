@@ -1,6 +1,6 @@
 """Layer 8 · compiler: iterations of loops that tracing computes without tracing them.
 
-NOTE [turns that are known]
+NOTE [known iterations]
 A loop that returns to a decision in a known state (NOTE [states]) repeats its steps with other
 values in its slots. So once the steps from one decision to the next have been traced twice, and
 were equal both times, they need not be traced again. Their kernels run, from decision to decision,
@@ -32,15 +32,15 @@ from wengert.compiler.ir.executable import RAISED
 from wengert.compiler.ir.programs import Program, Step, Value
 from wengert.compiler.objects.bytecode import is_bare
 from wengert.compiler.passes.simplify import simplify
-from wengert.compiler.tracing.alike import Made
 from wengert.compiler.tracing.blocks import Block, held, key_of
+from wengert.compiler.tracing.deduplicate import Made
 from wengert.compiler.tracing.scalar import Scalar
 from wengert.compiler.tracing.state import State
 
-__all__ = ["Turns"]
+__all__ = ["Iterations"]
 
 
-class _Turn:
+class _Iteration:
     """The steps of a function from one decision to the next.
 
     Attributes
@@ -69,7 +69,7 @@ class _Turn:
         return outcome, [held(value, known) for value in block.after]
 
 
-class Turns:
+class Iterations:
     """The blocks that a trace has gone through so far, by states.
 
     Attributes
@@ -80,7 +80,7 @@ class Turns:
     def __init__(self, allowed: bool = False) -> None:
         self.skipped = 0
         self._allowed = allowed
-        self._known: dict[Any, _Turn] = {}
+        self._known: dict[Any, _Iteration] = {}
         self._begin = 0
         self._key: Any = None
         self._before: State | None = None
@@ -126,7 +126,7 @@ class Turns:
         block = Block(steps, [])
         block.guard = guard
         block.slots, block.after = tuple(before.values), tuple(guard.state.values)
-        made = _Turn(block, trace.path.still(guard.state.frames))
+        made = _Iteration(block, trace.path.still(guard.state.frames))
         known = self._known.get(self._key)
         if known is None:
             self._known[self._key] = made
@@ -138,7 +138,7 @@ class Turns:
                 known.confirmed = True
                 self._confirmed += 1
 
-    def _moved_on(self, trace: Any, state: State, part: _Turn | None) -> bool:
+    def _moved_on(self, trace: Any, state: State, part: _Iteration | None) -> bool:
         """Compute iterations while they are known, and put their results in the slots."""
         if state.tensors or not trace.is_untouched():
             return False

@@ -1,9 +1,9 @@
-"""Layer 8 · compiler: when two steps compute the same.
+"""Layer 8 · compiler: keys of steps and programs, equal for equal computations.
 
 NOTE [equal steps]
-Two steps are equal if their primitives are, their arguments are the same values, and their
-parameters are equal with their types: 1, 1.0 and True differ, since dtypes follow from them, and
-0.0 differs from -0.0, while NaN equals itself.
+Two steps are equal if they have the same primitive, the same operands, and parameters that are
+equal and of the same type: 1, 1.0 and True differ, since dtypes depend on them; 0.0 and -0.0
+differ; NaN equals itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PLAIN = frozenset({int, str, type(None)})
 
 
 def param_key(param: Any) -> Any:
-    """A hashable key that is equal for equal parameters."""
+    """Return a hashable key that is equal for equal parameters."""
     kind = param.__class__
     if kind in _PLAIN:
         return param
@@ -32,7 +32,7 @@ def param_key(param: Any) -> Any:
                 return kind, tuple([param_key(part) for part in param])
         return param if kind is tuple else (kind, *param)
     if kind is bool or kind is float or kind is complex:
-        # their text tells signs of zeros apart
+        # the text distinguishes signed zeros
         return kind, repr(param)
     if kind is Number:
         return kind, param.value
@@ -46,7 +46,7 @@ def param_key(param: Any) -> Any:
 
 
 def params_key(params: Mapping[str, Any]) -> Any:
-    """The same for all parameters of a step: those of one primitive come in any order."""
+    """Return a key for all parameters of a step, whatever their order."""
     if len(params) == 1:
         (param,) = params.values()
         return param if param.__class__ in _PLAIN else param_key(param)
@@ -59,12 +59,12 @@ def params_key(params: Mapping[str, Any]) -> Any:
 
 
 def constant_key(array: Any) -> Any:
-    """The same for the elements of a constant."""
+    """Return a key for a constant."""
     return array.dtype.str, array.shape, array.tobytes()
 
 
 def named_key(param: Any, name: Callable[[Value], Any]) -> Any:
-    """The same for a parameter that may hold values, each of which is known by a name."""
+    """Return a key for a parameter that may contain values, which `name` identifies."""
     kind = param.__class__
     if kind is Value:
         return kind, name(param)
@@ -76,7 +76,7 @@ def named_key(param: Any, name: Callable[[Value], Any]) -> Any:
 
 
 def program_key(program: Program) -> Any:
-    """A key that is equal for programs that compute the same in the same way."""
+    """Return a key that is equal for equal programs."""
     names: dict[Value, Any] = {value: i for i, value in enumerate(program.inputs)}
 
     def name(value: Value) -> Any:

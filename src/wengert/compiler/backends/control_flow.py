@@ -1,14 +1,14 @@
-"""Layer 8 · compiler: blocks that lead to one another, as one native function.
+"""Layer 8 · compiler: a graph of basic blocks, linked into one native function.
 
-NOTE [driving]
-The blocks of a loop that depends on values are small, and from one to the next Python takes some
-hundred times as long as they do. So a graph's blocks become functions of one module, and a driver
-calls one after another as the decisions say. It has memory of its own: a head with where to begin,
-how many times to go round at most (Python looks for signals in between) and where it ended; then
-the values that blocks find and make, where blocks whose states have one structure find theirs in
-the same places; constants; and one arena for all. Between two blocks, what the
-next one finds is copied to its place, unless it is there. That pays for small values only: `drive`
-says for which, and others are driven by Python.
+NOTE [native control flow]
+The blocks of a data-dependent loop are small: to get from one to the next in Python takes some
+hundred times as long as to run them. So the blocks become functions of one module, and one more
+function calls them and branches on their decisions. It has memory of its own: a header (the first
+block, the number of back edges to take before Python can look for signals, and how the run ended),
+the slots and results of blocks, constants, and one arena. Blocks whose states have the same
+structure share slots. On an edge, values are copied to the slots of the next block unless they are
+there already, which pays for small values only: `link` returns None for others, and Python goes
+from block to block.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.compiler.backends.machine import DATA, Machine, State, builtin
+from wengert.compiler.backends.buffers import Buffers
+from wengert.compiler.backends.machine import DATA, FunctionState, Machine, builtin
 from wengert.compiler.backends.plan import Plan
 from wengert.compiler.backends.segments import segments
-from wengert.compiler.backends.storage import Storage
 from wengert.compiler.backends.wrapper import DECLARATIONS, constants_of, point, write_run
 from wengert.compiler.codegen.code import (
     MEMCPY,
@@ -33,14 +33,14 @@ from wengert.compiler.codegen.code import (
     literal,
     llvm_type,
 )
-from wengert.compiler.ir.executable import Station
+from wengert.compiler.ir.executable import LinkedBlock
 from wengert.compiler.ir.programs import Program, Value
 
-__all__ = ["Driver", "drive"]
+__all__ = ["NativeGraph", "link"]
 
 _LINE = 64
-_TURNS = 1_000_000
-# bytes of values that are copied at a decision, and of all that lies in a driver's memory
+_BACK_EDGES = 1_000_000
+# the most bytes that edges may copy per block, and that the memory of a run may take
 _COPIED = 4096
 _KEPT = 1 << 20
 
@@ -53,8 +53,8 @@ class _Memory(NamedTuple):
     Attributes
     ----------
     memory: All of it.
-    head: Where to begin, how many times to go round, and how it ended.
-    results: What lies where each block ends.
+    head: The first block, the back edges to take at most, and how the run ended.
+    results: For each block the results that a run which ends there returns.
     """
 
     memory: np.ndarray[Any, Any]
@@ -62,43 +62,42 @@ class _Memory(NamedTuple):
     results: list[list[tuple[Value, np.ndarray[Any, Any]]]]
 
 
-class Driver:
-    """Runs blocks from the first one to an end.
+class NativeGraph:
+    """A native function that runs a graph of blocks from the first to an exit.
 
     Parameters
     ----------
-    stations: The blocks; the first is where runs begin.
-    inputs: The values that are given.
-    fastmath: Whether floats may be computed by rules that hold for real numbers only.
+    blocks: The blocks, the entry first.
+    inputs: The inputs of the function.
+    fastmath: Whether arithmetic may assume that floats are real numbers.
     """
 
     def __init__(
-        self, stations: Sequence[Station], inputs: Sequence[Value], *, fastmath: bool
+        self, blocks: Sequence[LinkedBlock], inputs: Sequence[Value], *, fastmath: bool
     ) -> None:
-        writer = _Writer(stations, inputs, fastmath)
+        writer = _Writer(blocks, inputs, fastmath)
         self.machine = Machine(writer.text)
-        state = State.of(writer.constants, self.machine, writer.words)
+        state = FunctionState.of(writer.constants, self.machine, writer.words)
         self._call = builtin(self.machine.address("call"), "call", state)
         self._image = writer.image()
         self._results = [
             [
                 (value, writer.memory[i, value])
-                for value in dict.fromkeys(station.results)
+                for value in dict.fromkeys(block.results)
                 if (i, value) in writer.memory
             ]
-            for i, station in enumerate(stations)
+            for i, block in enumerate(blocks)
         ]
         self._idle: list[_Memory] = []
 
     def run(self, arrays: Sequence[Any]) -> tuple[int, dict[Value, Any] | None] | None:
-        """Compute.
+        """Run the graph.
 
         Returns
         -------
         tuple or None
-            The number of the last block, and the results that lie in the driver's memory, or None
-            in their place if its decision had an outcome that is not known. None for both if
-            something in a block would raise an error.
+            The number of the last block with its results, or with None if its decision had an
+            unknown outcome. None alone if a step would raise an error.
         """
         try:
             room = self._idle.pop()
@@ -107,16 +106,16 @@ class Driver:
         memory, head, results = room
         head[0], code = 0, PAUSED
         while code == PAUSED:
-            head[1] = _TURNS
+            head[1] = _BACK_EDGES
             # signals are seen to before and after
             self._call(memory, *arrays)
-            station, _, code = head.tolist()
-        found = {v: shown.copy() for v, shown in results[station]} if code == ENDED else None
+            block, _, code = head.tolist()
+        found = {v: shown.copy() for v, shown in results[block]} if code == ENDED else None
         self._idle.append(room)
-        return None if code == TROUBLE else (station, found)
+        return None if code == TROUBLE else (block, found)
 
     def _fresh(self) -> _Memory:
-        """Memory as it is before a run, from the beginning of a line of the cache on."""
+        """Return fresh memory for a run, aligned to a cache line."""
         room = np.empty(self._image.size + _LINE, np.uint8)
         start = -room.ctypes.data % _LINE
         memory = room[start : start + self._image.size]
@@ -128,17 +127,19 @@ class Driver:
         return _Memory(memory, memory[:24].view(np.int64), results)
 
 
-def drive(stations: Sequence[Station], inputs: Sequence[Value], *, fastmath: bool) -> Driver | None:
-    """Build the driver that runs blocks natively, or return None where it does not pay or work."""
-    copied = sum(_bytes(value) for station in stations for value in station.slots)
-    made = sum(_bytes(value) for station in stations for value in station.makes)
-    if copied > _COPIED * len(stations) or copied + made > _KEPT:
+def link(
+    blocks: Sequence[LinkedBlock], inputs: Sequence[Value], *, fastmath: bool
+) -> NativeGraph | None:
+    """Link blocks into one native function, or return None where that is impossible or no gain."""
+    copied = sum(_bytes(value) for block in blocks for value in block.slots)
+    made = sum(_bytes(value) for block in blocks for value in block.makes)
+    if copied > _COPIED * len(blocks) or copied + made > _KEPT:
         return None
-    for station in stations:
-        pieces = segments(station.program)
+    for block in blocks:
+        pieces = segments(block.program)
         if len(pieces) != 1 or not isinstance(pieces[0], Program):
             return None
-    return Driver(stations, inputs, fastmath=fastmath)
+    return NativeGraph(blocks, inputs, fastmath=fastmath)
 
 
 def _size(kind: np.dtype[Any], shape: tuple[int, ...]) -> int:
@@ -158,19 +159,19 @@ class _Function(NamedTuple):
 
 
 class _Writer:
-    """Writes the module of a driver.
+    """Writes the module of a native graph.
 
     Attributes
     ----------
-    text: LLVM's text.
-    constants, words: The arrays whose addresses the functions of the blocks get, and numbers.
-    memory: Where in the driver's memory a value lies, by the block and the value.
+    text: The module in LLVM's language.
+    constants, words: The constant arrays and numbers that the blocks read.
+    memory: The offset of a value in the memory of a run, by block and value.
     """
 
     def __init__(
-        self, stations: Sequence[Station], inputs: Sequence[Value], fastmath: bool
+        self, blocks: Sequence[LinkedBlock], inputs: Sequence[Value], fastmath: bool
     ) -> None:
-        self.stations = stations
+        self.blocks = blocks
         self.constants: list[np.ndarray[Any, Any]] = []
         self.memory: dict[tuple[int, Value], int] = {}
         self._inputs = {value: k for k, value in enumerate(inputs)}
@@ -179,40 +180,39 @@ class _Writer:
         self._size = _LINE
         self._fixed: dict[int, tuple[int, np.ndarray[Any, Any]]] = {}
         self._live = self._read_slots()
-        # states of one structure use the same places, so that what stays what it was need not move
+        # states of the same structure share slots, so that unchanged values need no copy
         self._structures = [
-            tuple((v.dtype, v.shape) if self._is_own(v) else None for v in station.slots)
-            for station in stations
+            tuple((v.dtype, v.shape) if self._is_own(v) else None for v in block.slots)
+            for block in blocks
         ]
         places = {
             structure: [0 if kind is None else self._room(_size(*kind)) for kind in structure]
             for structure in dict.fromkeys(self._structures)
         }
-        for i, station in enumerate(stations):
+        for i, block in enumerate(blocks):
             offsets = places[self._structures[i]]
-            self.memory |= {(i, v): at for v, at in zip(station.slots, offsets, strict=True) if at}
-            self.memory |= {(i, v): self._room(_bytes(v)) for v in station.makes}
+            self.memory |= {(i, v): at for v, at in zip(block.slots, offsets, strict=True) if at}
+            self.memory |= {(i, v): self._room(_bytes(v)) for v in block.makes}
         self._functions: dict[int, _Function] = {}
-        times = Counter(id(station.program) for station in stations)
+        times = Counter(id(block.program) for block in blocks)
         runs = [
-            self._run(p, times[id(p)])
-            for p in {id(s.program): s.program for s in stations}.values()
+            self._run(p, times[id(p)]) for p in {id(s.program): s.program for s in blocks}.values()
         ]
         self._code = Code(self._module)
         self._staging = self._room(max(map(sum, self._staged_sizes()), default=0))
         self._arena = self._room(max(f.arena for f in self._functions.values()))
-        body = self._drive()
+        body = self._graph()
         self.text = "\n".join([DECLARATIONS, self._module.text(), *runs, body, self._called()])
 
     def _run(self, program: Program, times: int) -> str:
-        """Emit the code for a program's blocks, inlined into the driver if there is only one."""
-        storage = Storage(Plan(program))
-        constants = list(constants_of(storage).values())
+        """Emit the code for a program's blocks, inlined if only one block runs it."""
+        buffers = Buffers(Plan(program))
+        constants = list(constants_of(buffers).values())
         number, first = len(self._functions), len(self.constants)
         self.constants += constants
         alone = times == 1
-        text, _ = write_run(number, self._module, storage, constants, inlined=alone)
-        self._functions[id(program)] = _Function(f"@run{number}", first, storage.arena)
+        text, _ = write_run(number, self._module, buffers, constants, inlined=alone)
+        self._functions[id(program)] = _Function(f"@run{number}", first, buffers.arena)
         return text
 
     # -- memory -----------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ class _Writer:
         return offset
 
     def image(self) -> np.ndarray[Any, Any]:
-        """The driver's memory as it is before the first run."""
+        """Return the initial content of the memory of a run."""
         image = np.zeros(self._size, np.uint8)
         for offset, constant in self._fixed.values():
             image[offset : offset + constant.nbytes] = np.frombuffer(constant.tobytes(), np.uint8)
@@ -233,26 +233,26 @@ class _Writer:
         return value.constant is None and value not in self._inputs
 
     def _read_slots(self) -> list[dict[Value, None]]:
-        """For each block those slots that it, or one behind it, reads."""
-        slots = [set(filter(self._is_own, station.slots)) for station in self.stations]
+        """Return the live slots of each block: those that it or a successor reads."""
+        slots = [set(filter(self._is_own, block.slots)) for block in self.blocks]
         live: list[dict[Value, None]] = []
-        for station, known in zip(self.stations, slots, strict=True):
-            read = [*station.reads, *station.results]
-            read += [] if station.decision is None else [station.decision]
+        for block, known in zip(self.blocks, slots, strict=True):
+            read = [*block.reads, *block.results]
+            read += [] if block.decision is None else [block.decision]
             live.append({value: None for value in read if value in known})
         changed = True
         while changed:
             changed = False
-            for i, station in enumerate(self.stations):
-                for k in station.following.values():
-                    for value, slot in zip(station.after, self.stations[k].slots, strict=True):
+            for i, block in enumerate(self.blocks):
+                for k in block.following.values():
+                    for value, slot in zip(block.after, self.blocks[k].slots, strict=True):
                         if slot in live[k] and value in slots[i] and value not in live[i]:
                             live[i][value] = None
                             changed = True
         return live
 
     def _offset(self, i: int, value: Value) -> int:
-        """The offset in memory of a value of block `i` that is not an input."""
+        """Return the offset in memory of a value of block `i` that is not an input."""
         if value.constant is None:
             return self.memory[i, value]
         key = id(value.constant)
@@ -261,18 +261,18 @@ class _Writer:
         return self._fixed[key][0]
 
     def _address(self, i: int, value: Value) -> str:
-        """The address of a value of block `i`."""
+        """Return the address of a value of block `i`."""
         k = self._inputs.get(value)
         return self._at(self._offset(i, value)) if k is None else f"%input.{k}"
 
     def _at(self, offset: int) -> str:
         return self._code.let(f"getelementptr inbounds i8, ptr %memory, i64 {offset}")
 
-    # -- the driver -------------------------------------------------------------------------------
+    # -- the graph --------------------------------------------------------------------------------
 
-    def _drive(self) -> str:
+    def _graph(self) -> str:
         code = self._code
-        functions = [self._functions[id(station.program)] for station in self.stations]
+        functions = [self._functions[id(block.program)] for block in self.blocks]
         code.allocations += [
             f"  %input.{k} = load ptr, ptr %place.{k}" for k in self._inputs.values()
         ]
@@ -281,38 +281,38 @@ class _Writer:
             for k in self._inputs.values()
         ]
         tables = [
-            (self._table(i, station.reads), self._table(i, station.makes))
-            for i, station in enumerate(self.stations)
+            (self._table(i, block.reads), self._table(i, block.makes))
+            for i, block in enumerate(self.blocks)
         ]
-        heads = {k for i, s in enumerate(self.stations) for k in s.following.values() if k <= i}
+        heads = {k for i, s in enumerate(self.blocks) for k in s.following.values() if k <= i}
         arena = self._at(self._arena)
         left = code.cell("i64", code.let(f"load i64, ptr {self._at(8)}"))
-        labels = [code.fresh("station") for _ in self.stations]
+        labels = [code.fresh("block") for _ in self.blocks]
         self._exits = [code.fresh("exit") for _ in range(4)]
         start = code.let("load i64, ptr %memory")
         cases = " ".join(f"i64 {i}, label {label}" for i, label in enumerate(labels))
         code.do(f"switch i64 {start}, label {labels[0]} [ {cases} ]")
-        for i, station in enumerate(self.stations):
+        for i, block in enumerate(self.blocks):
             code.label(labels[i])
             if i in heads:
                 before = left.get()
                 self._leave_if(code.let(f"icmp eq i64 {before}, 0"), PAUSED, i)
                 left.set(code.let(f"sub i64 {before}, 1"))
-            if station.makes:
+            if block.makes:
                 ins, outs = tables[i]
                 first = functions[i].first
                 constants = code.let(f"getelementptr inbounds ptr, ptr %constants, i64 {first}")
                 given = f"ptr {ins}, ptr {outs}, ptr {arena}, ptr {constants}"
                 failed = code.let(f"call i8 {functions[i].name}({given})")
                 self._leave_if(code.let(f"icmp ne i8 {failed}, 0"), TROUBLE, i)
-            if station.decision is None:
+            if block.decision is None:
                 self._leave(ENDED, i)
                 continue
             ways = [code.fresh("way"), code.fresh("way")]
-            code.branch(self._is_true(i, station.decision), *ways)
+            code.branch(self._is_true(i, block.decision), *ways)
             for outcome, way in zip((True, False), ways, strict=True):
                 code.label(way)
-                k = station.following.get(outcome)
+                k = block.following.get(outcome)
                 if k is None:
                     self._leave(MISSING, i)
                 else:
@@ -322,11 +322,11 @@ class _Writer:
             code.label(label)
             code.do(f"store i64 {status}, ptr {self._at(16)}")
             code.do("ret void")
-        head = "internal void @drive(ptr %inputs, ptr %memory, ptr %constants) nounwind"
+        head = "internal void @graph(ptr %inputs, ptr %memory, ptr %constants) nounwind"
         return code.function(head, "")
 
     def _table(self, i: int, values: Sequence[Value]) -> str:
-        """The addresses of some values of block `i`, for what computes it."""
+        """Write the table of addresses of values that the function of block `i` takes."""
         code = self._code
         table = code.fresh("table")
         code.allocations.append(f"  {table} = alloca [{max(len(values), 1)} x ptr]")
@@ -355,11 +355,11 @@ class _Writer:
         compare = "fcmp une" if value.dtype.kind == "f" else "icmp ne"
         return code.let(f"{compare} {kind} {found}, {literal(0, value.dtype)}")
 
-    # -- from block to block ----------------------------------------------------------------------
+    # -- edges ------------------------------------------------------------------------------------
 
     def _moves(self, i: int, k: int) -> list[tuple[Value, Value]]:
-        """The slots of block `k`, each with its value in block `i`."""
-        pairs = zip(self.stations[i].after, self.stations[k].slots, strict=True)
+        """Return the copies on the edge from `i` to `k`: pairs of a slot and a value."""
+        pairs = zip(self.blocks[i].after, self.blocks[k].slots, strict=True)
         found = {slot: value for value, slot in pairs if slot in self._live[k]}
         return [
             (slot, value)
@@ -368,14 +368,14 @@ class _Writer:
         ]
 
     def _staged(self, i: int, k: int) -> list[Value]:
-        """The slots that move to other places of the same structure, by way of the stage."""
+        """Return the values that must be copied aside first, since their slots are overwritten."""
         if self._structures[i] != self._structures[k]:
             return []
         return [value for _, value in self._moves(i, k) if value in self._live[i]]
 
     def _staged_sizes(self) -> Iterable[list[int]]:
-        for i, station in enumerate(self.stations):
-            for k in station.following.values():
+        for i, block in enumerate(self.blocks):
+            for k in block.following.values():
                 yield [-(-_bytes(value) // _LINE) * _LINE for value in self._staged(i, k)]
 
     def _hand_on(self, i: int, k: int) -> None:
@@ -394,7 +394,7 @@ class _Writer:
             self._code.module.declare(MEMCPY, MEMCPY_DECLARATION)
             self._code.do(f"call void @{MEMCPY}(ptr {target}, ptr {source}, i64 {size}, i1 false)")
 
-    # -- what Python calls ------------------------------------------------------------------------
+    # -- the function that Python calls -----------------------------------------------------------
 
     def _called(self) -> str:
         code = Code(Module())
@@ -408,7 +408,7 @@ class _Writer:
         memory = code.let(f"load ptr, ptr {given}")
         inputs = code.let(f"getelementptr inbounds ptr, ptr {given}, i64 1")
         thread = code.let("call ptr @PyEval_SaveThread()")
-        code.do(f"call void @drive(ptr {inputs}, ptr {memory}, ptr {constants})")
+        code.do(f"call void @graph(ptr {inputs}, ptr {memory}, ptr {constants})")
         code.do(f"call void @PyEval_RestoreThread(ptr {thread})")
         code.do("call void @Py_IncRef(ptr @_Py_NoneStruct)")
         head = "ptr @call(ptr %self, ptr %args, i64 %count) nounwind"

@@ -18,7 +18,7 @@ import pytest
 import wengert as wg
 from wengert.compiler.objects.bytecode import Flow, is_bare
 from wengert.compiler.tracing import state
-from wengert.compiler.tracing.turns import Turns
+from wengert.compiler.tracing.iterations import Iterations
 
 STRICT = {"measure": False}
 
@@ -51,14 +51,14 @@ def traces(made: Any) -> list[int]:
 def skipped(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many steps each trace has computed without going through them."""
     found: list[int] = []
-    end = Turns.end
+    end = Iterations.end
 
-    def noted(turns: Turns) -> None:
+    def noted(turns: Iterations) -> None:
         if turns.skipped:
             found.append(turns.skipped)
         end(turns)
 
-    monkeypatch.setattr(Turns, "end", noted)
+    monkeypatch.setattr(Iterations, "end", noted)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: questions about trees of loops."""
+"""Layer 8 · compiler: estimates and queries on loop nests."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from wengert.compiler.ir.programs import Step, Value
 
 __all__ = [
     "extents_of",
+    "iterations",
     "length",
     "steps_of",
-    "turns",
     "work",
     "written_once",
 ]
 
-# how often products count as running their innermost loop
-_TURNS = 16
+# the trip count that estimates assume for the innermost loop of a product
+_PRODUCT_TRIPS = 16
 
 
 def work(tree: LoopTree) -> int:
-    """Rough cycles of a loop."""
+    """Estimate the cycles of a loop nest."""
     nodes = walk([node for item in statements_of(tree) for node in item.nodes])
     each = sum(cost(node.prim, node.dtype) for node in nodes if isinstance(node, Apply))
-    return turns(tree) * max(1, each // 4)
+    return iterations(tree) * max(1, each // 4)
 
 
 def length(plan: Plan) -> int:
-    """The number of elements that the text of a plan computes, not counting iterations."""
+    """Return the number of nodes in a plan's loops, each counted once whatever the trip counts."""
     total = 0
     for item in plan.block:
         if isinstance(item, Repeat):
@@ -41,10 +41,10 @@ def length(plan: Plan) -> int:
     return total
 
 
-def turns(tree: LoopTree) -> int:
-    """The iterations of the innermost loops of a tree; products count as long loops."""
+def iterations(tree: LoopTree) -> int:
+    """Return the total trip count of the innermost loops; products count as long loops."""
     inner = [
-        turns(part) if isinstance(part, LoopTree) else _TURNS
+        iterations(part) if isinstance(part, LoopTree) else _PRODUCT_TRIPS
         for part in tree.body
         if isinstance(part, LoopTree | Product)
     ]
@@ -52,7 +52,7 @@ def turns(tree: LoopTree) -> int:
 
 
 def written_once(plan: Plan) -> set[Value]:
-    """The values whose elements are written by one statement, or not at all in this plan."""
+    """Return the values that at most one statement of the plan writes."""
     counts: dict[Value, int] = {}
     for item in statements_of(*[item for item in plan.block if isinstance(item, LoopTree | Store)]):
         if isinstance(item, Store):
@@ -64,7 +64,7 @@ def written_once(plan: Plan) -> set[Value]:
 
 
 def steps_of(item: Any) -> list[Step]:
-    """The steps that a tree of loops computes, once each."""
+    """Return the steps that a loop nest computes, each once."""
     steps = [part.step for part in statements_of(item) if part.step is not None]
     return list({id(step): step for step in steps}.values())
 

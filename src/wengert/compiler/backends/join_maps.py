@@ -1,12 +1,11 @@
-"""Layer 8 · compiler: joined and padded arrays, whose elements come from several places.
+"""Layer 8 · compiler: index maps of concatenation, padding, and writes into regions.
 
 NOTE [parts of values]
-What such a primitive makes consists of parts, each of which is a value that lies somewhere in the
-result, and of what is there where no part is. That is said once. Where an element of the result is
-wanted, tests of its place say which part it is in (see NOTE [pulling] in
-`wengert.compiler.backends.pull`). A result that must lie in memory needs no test for each of its
-elements: each part is written to where it belongs, in loops of its own; a later one may write over
-what an earlier one has written.
+The result of such a primitive consists of parts, each a value that occupies a region, and of a
+background. `PARTS` describes them once. An element that is computed inline is found by testing
+which region its place is in (NOTE [index maps] in `wengert.compiler.backends.index_maps`). A stored
+result needs no tests: each part is written to its region by loops of its own, in order, so that
+later parts may overwrite earlier ones.
 """
 
 from __future__ import annotations
@@ -15,8 +14,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from wengert.compiler.backends.affine import ZERO, Counter, Index, Place
+from wengert.compiler.backends.index_maps import (
+    INDEX_MAPS,
+    IndexMap,
+    Source,
+    index_map,
+    static,
+    whole,
+    zero,
+)
 from wengert.compiler.backends.nodes import Choice, Literal, Node
-from wengert.compiler.backends.pull import PULLS, Pull, Source, pulled, static, whole, zero
 from wengert.compiler.ir.programs import Step, Value
 from wengert.prims import records
 from wengert.prims.facet import Facet
@@ -24,20 +31,20 @@ from wengert.prims.record import Primitive
 
 __all__ = ["PARTS", "Box", "Parts"]
 
-# a test for each part of each element takes longer than to write many parts first
+# with more parts than this, to write each part costs less than to test each element
 _PARTS = 3
 
 Test = tuple[Index, int, int]
 
 
 class Box(NamedTuple):
-    """A value that lies in a result.
+    """A value that occupies a box of the result.
 
     Attributes
     ----------
-    starts: For dimensions of the result where in it the value begins; elsewhere it does at 0.
-    lacks: The dimension that the value does not have: it is at one position of it.
-    step: How far apart its elements are along the dimensions in `starts`.
+    starts: Where the value begins along dimensions of the result; 0 along all others.
+    lacks: The dimension of the result that the value lacks; it occupies one position of it.
+    step: The distance of its elements along the dimensions in `starts`.
     """
 
     value: Value
@@ -46,7 +53,7 @@ class Box(NamedTuple):
     step: int = 1
 
     def target(self, place: Place) -> Place:
-        """The index in the result of an element of the value."""
+        """Return the place in the result of an element of the value."""
         at = list(place)
         if self.lacks is not None:
             at.insert(self.lacks, ZERO)
@@ -55,7 +62,7 @@ class Box(NamedTuple):
         return tuple(at)
 
     def origin(self, place: Place) -> tuple[Place, list[Test]]:
-        """The index in the value of an element of the result, if the tests hold."""
+        """Return the place in the value of an element of the result, and when it is valid."""
         at, tests = list(place), []
         shape = list(self.value.shape)
         if self.lacks is not None:
@@ -63,13 +70,13 @@ class Box(NamedTuple):
         for dim, start in self.starts.items():
             at[dim] = place[dim].plus(start.times(-1))
             tests.append((at[dim], 0, shape[dim]))
-        # along dimensions of size 1 there is one place
+        # a dimension of size 1 has the one index 0
         pairs = enumerate(zip(shape, at, strict=True))
         return tuple([ZERO if n == 1 else i for d, (n, i) in pairs if d != self.lacks]), tests
 
 
 class _Diagonal(NamedTuple):
-    """A value that lies on a diagonal of a result, along its last dimension."""
+    """A value whose last dimension occupies a diagonal of the result."""
 
     value: Value
     one: int
@@ -95,8 +102,8 @@ class Parts(NamedTuple):
 
     Attributes
     ----------
-    parts: The values in it.
-    behind: What is there elsewhere: a value, a number, or None: all else is in the last part.
+    parts: The values that occupy regions of it.
+    behind: The background: a value, a number, or None if the parts cover the result.
     """
 
     parts: list[Box | _Diagonal]
@@ -137,7 +144,7 @@ def _made_of(*prims: Primitive, stored: bool = True, **how: Any) -> Callable[[An
         def node(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
             return _element(source, place, parts(step, i), step)
 
-        PULLS.of(*prims)(Pull(node, piecewise=True, **how))
+        INDEX_MAPS.of(*prims)(IndexMap(node, piecewise=True, **how))
         if stored:
             PARTS.of(*prims)(parts)
         return parts
@@ -216,7 +223,7 @@ def _shifted(step: Step, i: Counter | None) -> Parts:
     return Parts([] if by else [Box(value, {})], step.params["fill"])
 
 
-@pulled(records.tril, records.triu, piecewise=True)
+@index_map(records.tril, records.triu, piecewise=True)
 def _triangle(source: Source, step: Step, k: int, place: Place, i: Any) -> Node:
     away = place[-1].plus(place[-2].times(-1)).moved(-step.params["diagonal"])
     low, high = away.bounds()

@@ -1,0 +1,79 @@
+"""What packages built on PyTorch do at import and in their classes."""
+
+import importlib
+
+import pytest
+
+
+def test_tensors_say_where_they_are_not(t):
+    x = t.ones(2)
+    for kind in ("mps", "xpu", "xla", "ipu", "maia", "mtia", "vulkan", "mkldnn", "nested"):
+        assert getattr(x, f"is_{kind}") is False
+    with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+        x.pin_memory()
+
+
+def test_optimizers_need_not_call_the_constructor_of_their_base(t):
+    class Outer(t.optim.Optimizer):
+        def __init__(self, inner):
+            self.inner, self.param_groups = inner, inner.param_groups
+
+        def step(self, closure=None):
+            return self.inner.step(closure)
+
+    w = t.ones(1, requires_grad=True)
+    outer = Outer(t.optim.SGD([w], lr=1.0))
+    (2 * w).sum().backward()
+    outer.step()
+    assert w.tolist() == [-1.0]
+
+
+def test_operands_of_einsum_are_handed_over_one_by_one(t):
+    seen = []
+
+    class Seen(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append((getattr(func, "__name__", None), len(args)))
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = t.ones(2, 2).as_subclass(Seen)
+    assert t.einsum("ij,jk->ik", [x, x]).tolist() == [[2.0, 2.0], [2.0, 2.0]]
+    assert ("einsum", 3) in seen and ("einsum", 2) not in seen
+
+
+def test_files_are_mapped_into_storages(t, tmp_path):
+    path = str(tmp_path / "bytes")
+    with open(path, "wb") as file:
+        file.write(bytes(range(8)))
+    private = t.UntypedStorage.from_file(path, shared=False, nbytes=6)
+    private[0] = 9
+    assert private.tolist() == [9, 1, 2, 3, 4, 5]
+    part = t.asarray(private[2:6], dtype=t.uint8).view(t.int16)
+    assert part.tolist() == [770, 1284]
+    shared = t.UntypedStorage.from_file(path, shared=True, nbytes=8)
+    assert shared[0] == 0
+    shared[1] = 7
+    del shared
+    with open(path, "rb") as file:
+        assert file.read()[:3] == bytes([0, 7, 2])
+
+
+def test_the_loader_keeps_its_options(t):
+    loader = t.utils.data.DataLoader([1, 2], pin_memory_device="cpu", in_order=False)
+    assert (loader.pin_memory_device, loader.in_order) == ("cpu", False)
+    assert [int(x) for x in loader] == [1, 2]
+
+
+def test_private_names_are_found_where_packages_import_them(t):
+    root = t.__name__
+    normal = importlib.import_module(f"{root}.distributions.multivariate_normal")
+    made = normal._precision_to_scale_tril(16 * t.eye(2))
+    assert t.allclose(made, t.eye(2) / 4)
+    for name in ("_to_copy", "_local_scalar_dense", "add_", "detach_", "_foreach_add_"):
+        assert getattr(t.ops.aten, name).default is not None
+    importlib.import_module(f"{root}.distributed._tensor.experimental")
+    assert issubclass(t._C.Graph, object)
+    assert importlib.import_module(f"{root}._dynamo.eval_frame") is t._dynamo.eval_frame
+    options = importlib.import_module(f"{root}._tensor_str").PRINT_OPTS
+    assert options.threshold == t._tensor_str.PRINT_OPTS.threshold == 1000
