@@ -37,6 +37,7 @@ __all__ = [
     "list_backends",
     "mark_dynamic",
     "mark_static",
+    "mark_static_address",
     "maybe_mark_dynamic",
     "optimize",
     "reset",
@@ -88,6 +89,15 @@ def mark_static(t: Any, index: Any = None) -> None:
     Examples
     --------
     >>> wg._dynamo.mark_static(wg.ones(2))
+    """
+
+
+def mark_static_address(t: Any, guard: bool = False) -> None:
+    """Do nothing: a trace reads the memory of its inputs anew.
+
+    Examples
+    --------
+    >>> wg._dynamo.mark_static_address(wg.ones(2))
     """
 
 

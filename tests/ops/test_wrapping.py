@@ -32,6 +32,9 @@ def test_what_is_no_arithmetic_refuses_them(call):
 
 def test_arithmetic_of_two_numbers_gives_a_tensor():
     assert wg.add(True, True).dtype is wg.bool and wg.mul(3, 5).item() == 15
+    assert wg.floor_divide(7, -2).equal(wg.tensor(-4))
+    assert wg.div(-7, 2, rounding_mode="trunc").equal(wg.tensor(-3))
+    assert wg.div(7.0, 2, rounding_mode="floor").equal(wg.tensor(3.0))
     assert wg.div(5, 2).tolist() == 2.5 and wg.sub(5, 2).dtype is wg.int64
     with pytest.raises(TypeError, match="must be Tensor"):
         wg.pow(2, 3)

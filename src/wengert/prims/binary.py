@@ -518,6 +518,7 @@ elementwise(
     example=("wg.tensor([5.0, -5.0]), wg.tensor([3.0, 3.0])", "tensor([ 1., -2.])"),
     numpy="floor_divide",
     operator="floordiv",
+    takes_numbers=True,
 )
 elementwise(
     "div_floor",
@@ -530,6 +531,7 @@ elementwise(
     domain=("fractional", "whole"),
     refuses=not_implemented("div_floor_cpu", "bc"),
     doc="the quotient rounded down, as a mode of division",
+    takes_numbers=True,
 )
 elementwise(
     "div_trunc",
@@ -542,4 +544,5 @@ elementwise(
     domain=("fractional", "whole"),
     refuses=not_implemented("div_trunc_cpu", "bc"),
     doc="the quotient rounded towards zero, as a mode of division",
+    takes_numbers=True,
 )
