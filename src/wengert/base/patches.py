@@ -81,7 +81,7 @@ class Patches:
 
     def __init__(self) -> None:
         self.found: dict[tuple[int, str], tuple[Any, str, Any]] = {}
-        self._originals: dict[tuple[int, str], Any] = {}
+        self._own: dict[tuple[int, str], list[Any]] = {}
         self._keys: dict[frozenset[tuple[int, str, int]], Any] = {}
         self._count = 0
         self.classes: list[type] = []
@@ -124,7 +124,7 @@ class Patches:
             if own:
                 continue
             if not is_own(value):
-                self._originals[id(owner), name] = None
+                self._own[id(owner), name] = [None]
                 self.found[id(owner), name] = owner, name, value
             elif kind is function and value.__closure__ is None:
                 module = sys.modules.get(value.__module__)
@@ -136,20 +136,23 @@ class Patches:
 
     def tell(self, owner: Any, name: str, before: Any, value: Any) -> None:
         """Note that something has been set on a module or class, or deleted (see `absent`)."""
+        if name == "__slotnames__":
+            return  # `copyreg` keeps a list on classes
         place = id(owner), name
-        original = self._originals.get(place, before)
+        own = self._own.setdefault(place, [before])
         # some definitions come late, or take the place of what loads them
-        loads = type(original) is not types.FunctionType and is_own(value)
-        if isinstance(owner, type) and original is _NONE:
+        loads = type(own[-1]) is not types.FunctionType and is_own(value)
+        if isinstance(owner, type) and own[-1] is _NONE:
             loads = loads and (callable(value) or hasattr(value, "__get__"))
         if not self._count:
             # `watch` finds it
             return
-        if value is original or loads:
-            self._originals.pop(place, None)
+        known = any(value is one for one in own)
+        if known or loads:
+            if not known:
+                own.append(value)
             found = self.found.pop(place, None) is not None
         else:
-            self._originals[place] = original
             self.found[place] = owner, name, value
             found = True
         if found:

@@ -257,7 +257,7 @@ def multi_margin_loss(
     if how == "mean" and rows and lacks._payload.dtype.kind == "f":
         return T.mean(lacks)
     losses = sum(lacks, 1) / count
-    return reduced(losses if target.ndim else reshape(losses, ()), how)
+    return reduced(losses if input.ndim > 1 else reshape(losses, ()), how)
 
 
 @export("nn.functional")
@@ -295,7 +295,7 @@ def multilabel_margin_loss(
     counts = T.logical_and(T.unsqueeze(given, dim=2), T.unsqueeze(wrong, dim=1))
     near = 1 - reshape(gather(x, 1, chosen), (-1, classes, 1)) + reshape(x, (-1, 1, classes))
     losses = sum(where(counts, T.relu(near), 0.0), (1, 2)) / classes
-    return reduced(losses if target.ndim else reshape(losses, ()), how)
+    return reduced(losses if input.ndim > 1 else reshape(losses, ()), how)
 
 
 fill_sections(globals())
