@@ -93,7 +93,7 @@ def mark_static(t: Any, index: Any = None) -> None:
 
 
 def mark_static_address(t: Any, guard: bool = False) -> None:
-    """Do nothing: a trace reads the memory of its inputs anew.
+    """Do nothing: a trace reads the memory of its inputs in each run.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import sys
 import types
 from collections.abc import Iterator
@@ -179,6 +180,9 @@ class Watched(types.ModuleType):
         before = vars(self).get(name, PATCHES.absent)
         super().__setattr__(name, value)
         PATCHES.tell(self, name, before, value)
+
+    def __reduce__(self) -> Any:
+        return importlib.import_module, (self.__name__,)
 
     def __delattr__(self, name: str) -> None:
         before = vars(self).get(name, PATCHES.absent)

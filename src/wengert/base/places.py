@@ -310,7 +310,7 @@ _SINGLE: dict[str, tuple[tuple[str, str], ...]] = {
     "_functorch.vmap": (
         ("passes", "_add_batch_dim _broadcast_to_and_flatten _get_name _maybe_remove_batch_dim"),
     ),
-    "_C": (("script", "Block Graph Node Type Value"),),
+    "_C": (("script", "Block Graph Type Value"),),
     "jit": (("script", "CompilationUnit _get_trace_graph export_opnames"),),
     "utils.data": (("pipes", "DFIterDataPipe IterDataPipe MapDataPipe"),),
 }

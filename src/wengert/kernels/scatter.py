@@ -37,13 +37,19 @@ def _values(src: Any, index: Any) -> Any:
     return src.reshape(-1)
 
 
-_COMBINING: dict[str, np.ufunc] = {
-    "sum": np.add,
-    "mean": np.add,
-    "prod": np.multiply,
-    "amax": np.maximum,
-    "amin": np.minimum,
-}
+def _combining(reduce: str) -> np.ufunc:
+    """Return the ufunc that combines two values."""
+    match reduce:
+        case "sum" | "mean":
+            return np.add
+        case "prod":
+            return np.multiply
+        case "amax":
+            return np.maximum
+        case "amin":
+            return np.minimum
+    raise ValueError(f"no way to combine values is called {reduce}")
+
 
 # NumPy takes a NaN among extremes for an invalid value here, though not elsewhere
 _extreme = np.errstate(invalid="ignore")(np.ufunc.at)
@@ -86,7 +92,7 @@ def _combined(self: Any, places: Any, values: Any, reduce: str, include_self: bo
     flat = result.reshape(-1)
     if not include_self:
         flat[places] = _nothing(self.dtype, reduce)
-    (_extreme if reduce[0] == "a" else np.ufunc.at)(_COMBINING[reduce], flat, places, values)
+    (_extreme if reduce[0] == "a" else np.ufunc.at)(_combining(reduce), flat, places, values)
     if reduce == "mean":
         count = np.bincount(places, minlength=flat.size)
         if include_self:

@@ -23,18 +23,6 @@ _SERIES = ("arange", "linspace", "logspace", "range")
 """Functions that fill whatever has as many elements as they make, in its own shape."""
 
 
-_KEEPS = (
-    "abs absolute addbmm addmm addmv baddbmm bitwise_not bmm ceil clamp clamp_max clamp_min clip "
-    "conj_physical diag dot fix floor frac heaviside index_add index_copy index_select inner "
-    "inverse lerp linalg_cholesky linalg_det linalg_eigvalsh linalg_inv linalg_matrix_norm "
-    "linalg_multi_dot linalg_solve linalg_svdvals masked_select matmul mm msort mv nan_to_num neg "
-    "negative quantile renorm round scatter scatter_add sgn sign take take_along_dim tril triu "
-    "trunc where"
-)
-_EXACT = frozenset(_KEEPS.split())
-"""Functions whose ``out=`` must have the dtype of their result; others convert it."""
-
-
 def asked(dtype: Any, out: Any) -> Any:
     """The dtype of what is created: that of `out`, if there is one."""
     if not isinstance(out, TensorBase):
@@ -79,11 +67,6 @@ def into(out: Any, result: Any, name: str) -> Any:
             "but one of the arguments requires grad."
         )
     value = result._payload
-    if name in _EXACT and value.dtype != out._payload.dtype:
-        raise RuntimeError(
-            f"Found dtype {errors.long_name(out._payload.dtype)} but expected "
-            f"{errors.long_name(value.dtype)}: {name}() does not convert its result for out="
-        )
     if category(value.dtype) > category(out._payload.dtype):
         raise errors.cannot_cast(value.dtype, out._payload.dtype)
     check_writable(out, recording=False)
