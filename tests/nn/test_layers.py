@@ -163,7 +163,7 @@ def test_in_evaluation_dropout_returns_its_input(line):
         wg.nn.ELU(inplace=True),
         wg.nn.CELU(inplace=True),
         wg.nn.Dropout(inplace=True),
-        wg.nn.AlphaDropout(inplace=True),
+        wg.nn.Dropout1d(inplace=True),
     ],
     ids=repr,
 )
