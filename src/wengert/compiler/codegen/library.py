@@ -1,9 +1,9 @@
-"""Layer 8 · compiler: what native code calls: functions of C, BLAS and LAPACK.
+"""Layer 8 · compiler: calls of C, BLAS and LAPACK functions from native code.
 
 NOTE [routines]
-SciPy's modules for Cython hold the addresses of all routines of the BLAS and LAPACK that it uses,
-in capsules. Native code calls them by Fortran's conventions: everything by address, matrices column
-by column, integers of 32 bits. Without SciPy there are none.
+SciPy's Cython modules export the addresses of its BLAS and LAPACK routines in capsules. Native code
+calls them by Fortran's conventions: arguments by address, matrices column-major, integers of 32
+bits. Without SciPy there are none.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from wengert.compiler.ir.programs import open_ended
 
 __all__ = ["call_function", "call_routine", "has_routine", "setup"]
 
-# the functions with their numbers of arguments; LLVM calls the last for remainders
+# the arity of each function; LLVM lowers ``frem`` to the last
 FUNCTIONS = {**{prim.name: len(prim.args) for prim in having(CYCLES)}, "fmod": 2}
 
 
 @cache
 def _c_library() -> Any:
-    """The C library's functions of mathematics."""
+    """Load the C library's mathematical functions."""
     if sys.platform == "win32":
         return ctypes.CDLL("ucrtbase")
     return ctypes.CDLL(ctypes.util.find_library("m") if sys.platform != "darwin" else None)
@@ -51,10 +51,10 @@ _PURE = "nounwind willreturn memory(none)"
 def call_function(
     code: Code, name: str, element: str, operands: Sequence[str], count: int = 1
 ) -> str:
-    """Emit the call of a C function of `FUNCTIONS` for one element, or a vector of so many.
+    """Emit a call of a function in `FUNCTIONS`, for one element or a vector of `count`.
 
-    Vectors are taken by one of the function's vector forms, if there is one for as many or more
-    (NOTE [vector functions] in `wengert.compiler.codegen.vectors`), or else element by element.
+    A vector goes to one of the function's vector forms, if one is long enough, and else is computed
+    element by element (NOTE [vector functions] in `wengert.compiler.codegen.vectors`).
     """
     if count == 1:
         setup()
@@ -90,14 +90,14 @@ def _call_each(code: Code, name: str, element: str, operands: Sequence[str], cou
 
 
 def _resized(code: Code, kind: str, vector: str, count: int, size: int) -> str:
-    """A vector with another number of places; new ones hold what others hold."""
+    """Resize a vector; new lanes repeat its own."""
     places = ", ".join([f"i32 {k % count}" for k in range(size)])
     return code.let(f"shufflevector {kind} {vector}, {kind} poison, <{size} x i32> <{places}>")
 
 
 @cache
 def setup() -> None:
-    """Make every function that native code may call known to LLVM."""
+    """Register every function that native code may call with LLVM."""
     library = _c_library()
     for name in FUNCTIONS:
         for symbol in (name, f"{name}f"):
@@ -111,10 +111,10 @@ def setup() -> None:
 
 @cache
 def _routines(part: str) -> Any:
-    """The capsules of a module of SciPy's for Cython, by name (see NOTE [routines])."""
+    """Return the capsules of one of SciPy's Cython modules, by name (see NOTE [routines])."""
     name = f"scipy.linalg.{part}"
     if name not in sys.modules:
-        # on its own, for the package around it takes a third of a second to import
+        # import the module alone: its package takes a third of a second
         package = importlib.util.find_spec("scipy")
         for path in (package and package.submodule_search_locations) or ():
             spec = PathFinder.find_spec(name, [os.path.join(path, "linalg")])
@@ -127,7 +127,7 @@ def _routines(part: str) -> Any:
 
 @cache
 def _address(name: str) -> int:
-    """The address of a routine, or 0."""
+    """Return the address of a routine, or 0."""
     api = ctypes.pythonapi
     for part in ("cython_blas", "cython_lapack"):
         try:
@@ -145,18 +145,18 @@ def _address(name: str) -> int:
 
 
 def has_routine(name: str) -> bool:
-    """Whether a routine of BLAS or LAPACK is there: ``"dgemm"``."""
+    """Return whether a BLAS or LAPACK routine, such as ``"dgemm"``, is available."""
     return _address(name) != 0
 
 
 def call_routine(code: Code, name: str, arguments: Sequence[str | int | float | bytes]) -> None:
-    """Emit the call of a routine that `has_routine` finds.
+    """Emit a call of a routine that `has_routine` finds.
 
     Parameters
     ----------
     arguments
-        Names of pointers, and constants of which the routine gets the address: a number (an
-        ``int`` of 32 bits, or a ``float`` of the routine's own precision) or a letter.
+        Names of pointers, and constants, which are passed by address: a number (an ``int`` of 32
+        bits, or a ``float`` of the routine's precision) or a letter.
     """
     symbol = f"wengert.{name}"
     llvm.add_symbol(symbol, _address(name))
@@ -168,7 +168,7 @@ def call_routine(code: Code, name: str, arguments: Sequence[str | int | float | 
 
 
 def _constant(code: Code, value: str | int | float | bytes, element: str) -> str:
-    """The address of a constant, or the pointer that is given."""
+    """Return the address of a constant; a pointer is returned as it is."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):

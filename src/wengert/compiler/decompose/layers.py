@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: decompositions of normalisation and of losses."""
+"""Layer 8 · compiler: decompositions of normalisations and losses."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__: list[str] = []
 
 
 def _measured(F: Any, self: Any, dim: Dims, eps: float) -> tuple[Any, Any, Any]:
-    """Means, variances, and one over the roots of the variances plus `eps`."""
+    """Return means, variances, and reciprocal square roots of the variances plus `eps`."""
     centre = mean(F, self, dim, True)
     apart = self - centre
-    # again, from close by: elements that are all equal have no variance
+    # a second pass over centred elements: the variance of equal elements is then exactly 0
     rest = mean(F, apart, dim, True)
     spread = F.maximum(mean(F, apart * apart, dim, True) - rest * rest, 0)
     return centre + rest, spread, F.rsqrt(spread + eps)
 
 
 def _mean_and_scale(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> tuple[Any, Any]:
-    """The mean and scale, in shapes that broadcast with self (see NOTE [known moments])."""
+    """Return mean and scale, in shapes that broadcast with `self` (see NOTE [known moments])."""
     if math.prod(known.shape):
         shape = kept(tuple(self.shape), dim)
         rows = [F.view(F.select(known, dim=0, index=i), shape=shape) for i in (0, 2)]
@@ -41,7 +41,7 @@ def _standard(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> Any:
 
 
 def _column(F: Any, values: Any, ndim: int) -> Any:
-    """Numbers of the channels in a shape that broadcasts with an array of `ndim` dimensions."""
+    """Reshape values per channel to broadcast with an array of `ndim` dimensions."""
     if not values.shape:
         return values
     return F.view(values, shape=(*values.shape, *[1] * (ndim - 2)))
@@ -190,10 +190,10 @@ def _binary_cross_entropy_with_logits(F: Any, self: Any, target: Any, reduction:
 def _weights(
     F: Any, target: Any, weight: Any, dtype: Any, classes: int, ignore_index: int
 ) -> tuple[Any, Any, Any]:
-    """The classes that targets name (0 for those to ignore), the targets' weights, which count."""
+    """Return class indices (0 where ignored), weights of the targets, and which targets count."""
     counted = target != ignore_index
     index = F.where(counted, target, 0)
-    # a negative class is outside, where an index counts from the end
+    # a negative class is out of range; a negative index would count from the end
     index = F.where(index < 0, classes, index)
     if weight.dtype != dtype:
         weight = F.to_copy(weight, dtype=dtype)
@@ -238,9 +238,9 @@ def _nll_loss_backward(
     index, weights, counted = _weights(F, target, weight, self.dtype, shape[dim], ignore_index)
     if reduction == "mean":
         total = _reduced(F, weights, "sum")
-        # with no target at all nothing has a share in the NaN
+        # if no target counts, the loss is NaN but its gradient is 0
         weights = weights / F.where(total == 0, 1, total)
     place = (1,) if len(shape) == 1 else (target.shape[0], 1, *target.shape[1:])
-    # compared with each position, which fuses with what follows, rather than scattered
+    # compare with each position rather than scatter: a comparison fuses with what follows
     named = F.at_index(F.view(index, shape=place), dim=dim, shape=shape, keepdim=True)
     return F.where(named, F.view(F.where(counted, self * -weights, 0), shape=place), 0)

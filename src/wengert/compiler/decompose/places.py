@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: decompositions of what moves, fills, joins and parts elements."""
+"""Layer 8 · compiler: decompositions of primitives that move, fill, join and split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wengert.prims import records
 __all__: list[str] = []
 
 
-# -- parts ----------------------------------------------------------------------------------------
+# -- splits and slices ----------------------------------------------------------------------------
 
 
 @rule(records.split, records.split_with_sizes)
@@ -90,7 +90,7 @@ def _roll(F: Any, self: Any, shifts: Dims, dims: Dims) -> Any:
     return self
 
 
-# -- values that take another's place -------------------------------------------------------------
+# -- assignment -----------------------------------------------------------------------------------
 
 
 @rule(records.assign, records.fill_tensor)
@@ -102,7 +102,7 @@ def _assign(F: Any, self: Any, src: Any) -> Any:
     return F.clone(src)
 
 
-# -- rows of a table ------------------------------------------------------------------------------
+# -- embedding ------------------------------------------------------------------------------------
 
 
 @rule(records.embedding)
@@ -113,7 +113,7 @@ def _embedding(
     return F.view(rows, shape=(*indices.shape, *weight.shape[1:]))
 
 
-# -- values added where indices point -------------------------------------------------------------
+# -- scatter-add ----------------------------------------------------------------------------------
 
 
 def _flat(F: Any, array: Any) -> Any:
@@ -147,7 +147,7 @@ def _take_backward(F: Any, self: Any, index: Any, shape: Dims) -> Any:
 
 @rule(records.pool_scatter, kinds=REAL)
 def _pool_scatter(F: Any, self: Any, indices: Any, shape: Dims) -> Any:
-    # what the indices were found by, or was picked at them, has looked whether they are in range
+    # the primitive that found the indices, or gathered at them, has checked that they are in range
     lead = self.shape[: len(self.shape) - len(shape)]
     planes, size = math.prod(lead), math.prod(shape)
     if not planes or not size or not math.prod(self.shape) or indices.shape != self.shape:

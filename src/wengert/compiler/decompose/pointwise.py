@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: decompositions of functions of one element, or of elements at one place."""
+"""Layer 8 · compiler: decompositions of element-wise primitives."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _round_decimals(F: Any, self: Any, decimals: int) -> Any:
     return F.round(self / power) * power if decimals < 0 else F.round(self * power) / power
 
 
-# -- choices --------------------------------------------------------------------------------------
+# -- clamps and selection -------------------------------------------------------------------------
 
 
 @rule(records.relu, kinds=REAL, whole=True)
@@ -229,7 +229,7 @@ def _glu(F: Any, self: Any, dim: int) -> Any:
 
 
 def _decay(F: Any, self: Any) -> Any:
-    """log(1 + exp(-\\|self\\|)), which never overflows."""
+    """Return log(1 + exp(-\\|self\\|)), which never overflows."""
     return F.log1p(F.exp(-F.abs(self)))
 
 
@@ -333,7 +333,7 @@ def _entr(F: Any, self: Any) -> Any:
 
 @rule(records.logaddexp, kinds=REAL)
 def _logaddexp(F: Any, self: Any, other: Any) -> Any:
-    # two equal infinities have no difference
+    # the difference of two equal infinities is NaN
     gap = F.where(self == other, 0, F.abs(self - other))
     return F.maximum(self, other) + F.log1p(F.exp(-gap))
 
@@ -382,7 +382,7 @@ _ERFINV = (
 
 
 def _in_double(rule_of: Rule) -> Rule:
-    """The rule that computes float32 in float64, and leaves others to the kernel."""
+    """Decorate a rule to compute float32 in float64, and leave other dtypes to the kernel."""
 
     def computed(F: Any, self: Any, **params: Any) -> Any:
         if self.dtype != np.float32:
@@ -403,7 +403,7 @@ def _horner(x: Any, coefficients: Any) -> Any:
 @rule(records.erf)
 @_in_double
 def _erf(F: Any, self: Any) -> Any:
-    # the vectors of the C library are off by four units in the last place
+    # the C library's vector functions err by up to four units in the last place
     return F.erf(self)
 
 
@@ -416,7 +416,7 @@ def _erfinv(F: Any, self: Any) -> Any:
 
 
 def _scaled_tail(F: Any, size: Any) -> Any:
-    """exp(y * y) erfc(y) for y >= 0 (NOTE [tail in single precision] in `kernels.normal`)."""
+    """Return exp(y * y) erfc(y), y >= 0 (NOTE [tail in single precision] in `kernels.normal`)."""
     return _horner(1 - 6 / (size + 3), SHEPHERD[::-1]) / (size * 2 + 1)
 
 
@@ -459,7 +459,7 @@ def _logit(F: Any, self: Any, eps: float | None) -> Any:
         self = F.minimum(F.maximum(self, eps), 1 - eps)
     if self.dtype == np.float32:
         return _single_logit(F, self)
-    # it vanishes at 1/2, near which the quotient is rounded to 1
+    # logit vanishes at 1/2, near which the quotient rounds to 1
     rest, apart = 1 - self, self - 0.5
     near = F.log1p(apart * 2 / rest)
     return F.where(F.abs(apart) < 0.25, near, F.log(self / rest))

@@ -71,7 +71,7 @@ def _shaped(F: Any, self: Any, shape: Labels) -> Any:
 
 
 def _spread(F: Any, self: Any, order: Labels) -> Any:
-    """The dimensions in another order, with new ones where it says -1."""
+    """Permute the dimensions to `order`, with a new one of size 1 for each -1."""
     self = _turned(F, self, tuple([i for i in order if i >= 0]))
     sizes = iter(self.shape)
     return _shaped(F, self, tuple([next(sizes) if i >= 0 else 1 for i in order]))

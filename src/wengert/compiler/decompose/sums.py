@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: decompositions of reductions, and of what is made of them."""
+"""Layer 8 · compiler: decompositions of reductions, and of primitives built on them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _sum_to(F: Any, self: Any, shape: Dims) -> Any:
 
 
 def mean(F: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The means along dimensions; NaN over no elements."""
-    # 0.0: there the quotient is NaN, not an error as that of numbers
+    """Return the means along dimensions; NaN over no elements."""
+    # 0.0 rather than 0: the quotient is NaN, not an error
     return F.sum_dim(self, dim=dim, keepdim=keepdim) / (extent(self.shape, dim) or 0.0)
 
 
@@ -164,7 +164,7 @@ def _logsumexp(F: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
     if 0 in self.shape:
         return NotImplemented
     top = F.amax(self, dim=dim, keepdim=True)
-    # infinite elements: exp of themselves, not of their distance, which is NaN
+    # infinite elements are not shifted, since inf - inf is NaN
     top = F.where(F.isfinite(top), top, 0)
     result = F.log(F.sum_dim(F.exp(self - top), dim=dim, keepdim=keepdim))
     return result + (top if keepdim else F.view(top, shape=tuple(result.shape)))

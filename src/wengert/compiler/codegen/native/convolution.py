@@ -1,13 +1,13 @@
 """Layer 8 · compiler: convolution and its derivatives in native code.
 
 NOTE [windows in place]
-Each image is copied once, to a box among the zeros that its windows reach; with a stride, elements
-that are a stride apart lie side by side there, in a plane of their own for each remainder.
-So a tap sees the elements for neighbouring results as neighbours, at a distance that is known, and
-nothing is laid out as columns. A tile of results, of several planes and several vectors of
-positions, stays in registers while all taps are walked; each takes a vector from the box for each
-vector of the tile, and one weight for each of its planes. The derivative by the weights keeps sums
-of several planes and several taps in registers in the same way, and walks positions.
+Each image is copied once, to a box padded with the zeros that its windows reach. With a stride, the
+box has a plane for each remainder modulo the stride, where elements a stride apart are adjacent. A
+tap thus reads the elements of adjacent results from adjacent addresses, at a constant offset, and
+no im2col matrix is stored. A tile of results, several planes by several vectors of positions, stays
+in registers during the loop over all taps; each tap loads a vector from the box for each vector of
+the tile, and one weight for each of its planes. The derivative by the weights keeps the sums of
+several planes and several taps in registers, and loops over positions.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ __all__: list[str] = []
 Shape = tuple[int, ...]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _INT64 = np.dtype(np.int64)
-# vectors, or taps, of a tile
+# vectors, or taps, per tile
 _ACROSS = 3
-# bytes of a box, of which there is one for each use of a convolution
+# the largest box in bytes; each call of a convolution has its own
 _LARGEST = 1 << 22
-# what the planes of a tile may take of the nearest cache, and the images of a box of the next one
+# bytes of the L1 cache for the planes of a tile, and of the L2 cache for the images of a box
 _NEAR, _NEXT = 24 << 10, 1 << 18
-# from so many products on BLAS, which copies columns, wins where vectors would be quite empty
+# from so many multiplications on, im2col and BLAS win where vectors would be mostly empty
 _LARGE = 1 << 21
 
 
 class _Copy(NamedTuple):
-    """Elements of a plane and where they go: from where, to where, how many, and how far apart."""
+    """A strided copy into a plane of a box: offsets, extents, and strides in the source."""
 
     source: int
     target: int
@@ -64,16 +64,16 @@ class _Box:
 
     Parameters
     ----------
-    planes: Of a group.
-    sizes, kernel, size: The last dimensions of the images, of a window, and of the results.
+    planes: The number of planes in a group.
+    sizes, kernel, size: The spatial sizes of the images, of a window, and of the results.
 
     Attributes
     ----------
-    size: The last dimensions of the results; those that are as good as one are one.
-    pitches: How far apart neighbouring results' windows are, along each dimension.
-    plane: Elements of one plane in the box.
-    taps: How far each element of a window is from its first.
-    copies: What makes a plane of the box, which is 0 elsewhere.
+    size: The spatial sizes of the results, merged to one where windows have one element.
+    pitches: The strides between the windows of adjacent results, along each dimension.
+    plane: The number of elements of a plane in the box.
+    taps: The offset of each element of a window from its first.
+    copies: The copies that fill a plane of the box, which is 0 elsewhere.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class _Box:
         for number, chosen in enumerate(product(*phases)):
             source, target, counts = 0, number * whole, []
             for d, phase in enumerate(chosen):
-                # positions i of the box hold elements i * stride + phase - padding
+                # position i of the box holds element i * stride + phase - padding
                 first = max(0, -((phase - padding[d]) // stride[d]))
                 last = min(room[d], (sizes[d] - 1 - phase + padding[d]) // stride[d] + 1)
                 source += (first * stride[d] + phase - padding[d]) * steps[d]
@@ -121,7 +121,7 @@ class _Box:
                 self.copies.append(_Copy(source, target, tuple(counts), apart))
 
     def fill(self, code: Code, image: Array, box: Array, plane: int) -> None:
-        """Emit the copy of the planes of an image, of `plane` elements each."""
+        """Copy the planes of an image, of `plane` elements each, to the box."""
         code.module.declare(MEMCPY, MEMCPY_DECLARATION)
         width = image.dtype.itemsize
         for source, target, counts, steps in self.copies:
@@ -144,7 +144,7 @@ class _Box:
 
 
 class _Piece(NamedTuple):
-    """Results that a vector holds: of which line, from where on, of how many elements, all used."""
+    """The results in one vector: line, start, width of the vector, and elements used."""
 
     line: int
     start: int
@@ -157,12 +157,12 @@ def _lanes(dtype: np.dtype[Any]) -> int:
 
 
 def _rows() -> int:
-    """The planes of a tile: all its sums are to be in registers, of which AVX-512 has 32."""
+    """Return the planes of a tile, whose sums must fit in registers (32 with AVX-512)."""
     return 8 if register_bytes() == 64 else 4
 
 
 def _pieces(length: int, lanes: int) -> list[_Piece]:
-    """A line in vectors, of which the last one may be shorter, or not be used to its end."""
+    """Split a line into vectors, the last of which may be narrower, or partly used."""
     pieces = []
     for start in range(0, length, lanes):
         used = min(lanes, length - start)
@@ -171,7 +171,7 @@ def _pieces(length: int, lanes: int) -> list[_Piece]:
 
 
 def _tiles(code: Code, lines: int, pieces: list[_Piece]) -> Iterator[tuple[str, str, list[_Piece]]]:
-    """Loops over all tiles of some lines: the first line of each, its start, and its pieces."""
+    """Loop over the tiles of some lines; yield each one's first line, start and pieces."""
     if len(pieces) < _ACROSS:
         several = _ACROSS // len(pieces)
         for first, stop, count in _runs(lines, several):
@@ -190,7 +190,7 @@ def _tiles(code: Code, lines: int, pieces: list[_Piece]) -> Iterator[tuple[str, 
 
 
 def _runs(count: int, width: int) -> list[tuple[int, int, int]]:
-    """Whole groups of so many, and the rest: where they begin and end, and how many each holds."""
+    """Split a count into full groups and the remainder: start, end and width of each run."""
     end = count - count % width
     runs = [(0, end, width)] if end else []
     return [*runs, (end, count, count - end)] if end < count else runs
@@ -200,7 +200,7 @@ def _runs(count: int, width: int) -> list[tuple[int, int, int]]:
 
 
 class _Weights(NamedTuple):
-    """The offsets of weights: of a group, of a result's plane, of a plane and along a window."""
+    """The first weight, and the strides of groups, result planes, planes and taps."""
 
     start: int
     group: int
@@ -210,13 +210,13 @@ class _Weights(NamedTuple):
 
 
 class _Job:
-    """Sums of the products of windows and weights: a convolution, or a part of it.
+    """Sums of products of windows and weights: a convolution, or one phase of it.
 
     Attributes
     ----------
-    each: Planes of results of a group.
-    size: How many windows there are, along each dimension.
-    start, steps: Where the first one is, and how far apart neighbours are, in a plane of results.
+    each: The result planes of a group.
+    size: The number of windows along each dimension.
+    start, steps: The offset of the first result, and the strides, in a result plane.
     """
 
     def __init__(
@@ -230,14 +230,14 @@ class _Job:
         self.start, self.steps = 0, strides_of(size)
 
     def seen(self, size: Shape, stride: Shape, padding: Shape, dilation: Shape) -> _Job:
-        """Set the number of windows."""
+        """Set the number and the layout of windows."""
         given, kernel = self.given[2:], self.kernel
         self.size = size
         self.box = _Box(self.planes, given, kernel, size, stride, padding, dilation)
         return self
 
     def apart(self, places: Sequence[slice], size: Shape) -> _Job:
-        """Let the results be some of all that there are."""
+        """Make the results a strided subset of the result planes."""
         own = strides_of(size)
         pairs = list(zip(own, places, strict=True))
         self.start = sum(step * place.start for step, place in pairs)
@@ -245,20 +245,20 @@ class _Job:
         return self
 
     def scattered(self) -> bool:
-        """Whether results are not neighbours."""
+        """Return whether the results are strided."""
         return math.prod(self.box.size) < self.places
 
     def room(self, dtype: np.dtype[Any]) -> int:
-        """Elements of the box, behind which vectors read."""
+        """Return the elements of the box, with padding for vectors that read past its end."""
         return self.planes * self.box.plane + _lanes(dtype)
 
     def work(self) -> int:
-        """The number of products."""
+        """Return the number of multiplications."""
         return self.given[0] * self.groups * self.each * self.taps * math.prod(self.box.size)
 
 
 def _turned(step: Step) -> bool:
-    """Whether it is the derivative of a convolution by its input."""
+    """Return whether a step is a convolution's derivative by its input."""
     return step.prim is records.correlate_input or bool(step.params.get("transposed"))
 
 
@@ -285,7 +285,7 @@ def _jobs(step: Step) -> list[_Job]:
 
 
 def _is_plain(step: Step) -> bool:
-    """Whether all is of one dtype of floats, and nothing is empty."""
+    """Return whether all values have one dtype of floats, and none is empty."""
     values, dtype = (*step.args, *step.outs), step.outs[0].dtype
     return dtype in _FLOATS and all(value.dtype == dtype and value.size for value in values)
 
@@ -305,12 +305,12 @@ def _accepts(step: Step) -> bool:
 
 
 def _leaves_out(jobs: Sequence[_Job]) -> bool:
-    """Whether there are results that no tap takes part in."""
+    """Return whether some results have no taps."""
     return sum(math.prod(job.box.size) for job in jobs) < (jobs[0].places if jobs else 1)
 
 
 def _is_quick(work: int, size: Shape, dtype: np.dtype[Any]) -> bool:
-    """Whether vectors are used well, or there is little to do."""
+    """Return whether vectors are well filled, or there is little work."""
     vectors = -(-size[-1] // _lanes(dtype))
     return work < _LARGE or 2 * size[-1] >= vectors * _lanes(dtype)
 
@@ -320,7 +320,7 @@ def _cost(step: Step) -> int:
 
 
 def _table(code: Code, box: _Box) -> Array:
-    """Emit where the box has each tap of each plane, seen from the first."""
+    """Emit the table of offsets in the box: of each tap of each plane from the first."""
     count = len(box.taps)
     text = ", ".join([f"i64 {int(tap)}" for tap in box.taps])
     symbol = code.module.unique("taps")
@@ -340,7 +340,7 @@ def _blocks(each: int, write: Callable[[int, int, int], None]) -> None:
 
 
 def _packed(code: Code, job: _Job, weight: Array) -> Array:
-    """Emit the weights of some planes of results after the other, tap by tap."""
+    """Emit a packed copy of the weights: by blocks of result planes, tap by tap."""
     dtype, taps = weight.dtype, strides_of(job.kernel)
     size = job.groups * job.each * job.taps
     packed = Array(code.workspace(size * dtype.itemsize), dtype, (size,), (1,))
@@ -365,7 +365,7 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
     jobs, (out,) = _jobs(step), outs
     if _leaves_out(jobs):
         fill_zeros(code, out.pointer, step.outs[0].size * out.dtype.itemsize)
-    # one after the other, in the same memory
+    # the jobs run in order, in the same workspace
     needs = zip(*[_lengths(job, out.dtype) for job in jobs], strict=True)
     lengths = [max(each) for each in needs]
     memory = [Array(code.workspace(n), np.dtype(np.uint8), (n,), (1,)) for n in lengths]
@@ -374,10 +374,10 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
 
 
 def _lengths(job: _Job, dtype: np.dtype[Any]) -> list[int]:
-    """Bytes of the box, of the table of taps, and of the weights in another order."""
+    """Return the bytes of the box, of the table of taps, of packed weights, and of a block."""
     width = dtype.itemsize
     lengths = [job.room(dtype) * width, 8 * job.taps, job.groups * job.each * job.taps * width]
-    # results that are not neighbours are so at first, in memory of their own
+    # strided results are contiguous at first, in a block of their own
     return [*lengths, _rows() * math.prod(job.size) * width] if job.scattered() else lengths
 
 
@@ -423,7 +423,7 @@ def _emit_job(
 
 
 def _scatter(code: Code, job: _Job, given: Array, out: Array, count: int) -> None:
-    """Put the results of so many planes to their places."""
+    """Scatter the results of `count` planes to their strided positions."""
     own, to = strides_of((count, *job.size)), (job.places, *job.steps)
     with nest(code, (count, *job.size), own, to, start=("0", str(job.start))) as (source, target):
         value = code.load(code.at(given.pointer, given.dtype, source), given.dtype)
@@ -440,7 +440,7 @@ def _results(
     bias: Sequence[str],
     count: int,
 ) -> None:
-    """The results of so many planes for one image."""
+    """Emit the results of `count` planes for one image."""
     size, pitches = job.box.size, job.box.pitches
     lines, length = (1, *size)[-2:]
     steps, own = (0, *pitches)[-2:], (length, 1)
@@ -457,7 +457,7 @@ def _results(
 
 
 class _Tile:
-    """Sums of some planes of results, for some pieces of lines."""
+    """Accumulators of some result planes, for some pieces of lines."""
 
     def __init__(
         self, code: Code, dtype: np.dtype[Any], pieces: Sequence[_Piece], count: int
@@ -467,7 +467,7 @@ class _Tile:
         self.sums = [[code.cell(vector.type) for vector in self.vectors] for _ in range(count)]
 
     def begin(self, bias: Sequence[str]) -> None:
-        """Emit what the sums begin with: 0, or a number for each plane."""
+        """Initialise the sums: 0, or the bias of each plane."""
         code = self.code
         for r, cells in enumerate(self.sums):
             number = "0.0"
@@ -477,7 +477,7 @@ class _Tile:
                 cell.set(vector.spread(number))
 
     def walk(self, steps: int, head: str, table: Array, weights: Array, pitch: int) -> None:
-        """Emit the sums over all taps."""
+        """Accumulate over all taps."""
         code, dtype = self.code, self.dtype
         starts = [piece.line * pitch + piece.start for piece in self.pieces]
         with code.loop(steps) as t:
@@ -494,7 +494,7 @@ class _Tile:
                     cell.set(vector.fma(vector.spread(factor), part, cell.get()))
 
     def end(self, target: str, places: int, length: int) -> None:
-        """Emit what writes the sums."""
+        """Store the sums."""
         code = self.code
         for r, cells in enumerate(self.sums):
             for vector, piece, cell in zip(self.vectors, self.pieces, cells, strict=True):
@@ -506,7 +506,7 @@ class _Tile:
 
 
 class _Slopes:
-    """The sums of products of results' cotangents and windows."""
+    """Sums of products of the results' cotangents and windows."""
 
     def __init__(self, step: Step) -> None:
         params = step.params
@@ -519,14 +519,14 @@ class _Slopes:
         self.box = _Box(planes, given[2:], params["size"], other[2:], *window)
         self.steps = planes * len(self.box.taps)
         width = self.dtype.itemsize
-        # so few images at a time that a tile's planes of them stay near
+        # few enough images at a time that a tile's planes of them stay in cache
         near = _NEAR // (_rows() * self.places * width)
         near = min(near, _NEXT // (planes * self.box.plane * width), self.count)
         self.images = max(1, near)
         self.room = self.images * planes * self.box.plane + _lanes(self.dtype)
 
     def work(self) -> int:
-        """The number of products."""
+        """Return the number of multiplications."""
         return self.count * self.groups * self.each * self.steps * self.places
 
 
@@ -604,11 +604,11 @@ def _sums(
     target: str,
     count: int,
 ) -> None:
-    """Add to the slopes by some taps of so many planes what some images give."""
+    """Accumulate what some images add to the slopes of some taps of `count` planes."""
     dtype, kind, box = job.dtype, llvm_type(job.dtype), job.box
     pieces = _pieces(box.size[-1], _lanes(dtype))
     whole = [piece for piece in pieces if piece.used == pieces[0].width]
-    # those that are all used are a loop, and have sums in common with a last one of their width
+    # full pieces form a loop, and share accumulators with a last piece of their width
     parts = [(0, whole[0].width * len(whole), whole[0])] if whole else []
     parts += [(piece.start, piece.start + 1, piece) for piece in pieces[len(whole) :]]
     widths = dict.fromkeys([piece.width for _, _, piece in parts])

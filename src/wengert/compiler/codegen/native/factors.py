@@ -1,10 +1,10 @@
-"""Layer 8 · compiler: factors of matrices, linear systems and determinants, by LAPACK.
+"""Layer 8 · compiler: factorisations, linear systems and determinants of matrices, by LAPACK.
 
 NOTE [columns and rows]
-LAPACK takes matrices column by column. To Cholesky factors and triangular systems a matrix row by
-row is the transposed one with its triangles exchanged, which is as good. General matrices are
-copied column by column, as NumPy does, for elimination goes along them: pivots, rounding errors and
-whether a 0 is met are the same. Where one is met, that is trouble, which NumPy looks into.
+LAPACK takes column-major matrices. For Cholesky factors and triangular systems a row-major matrix
+serves as its transpose, with the triangles exchanged. General matrices are copied to column-major
+order, as NumPy does, because elimination follows columns: pivots, rounding errors and zero pivots
+are then the same. A zero pivot sets the error flag, and NumPy computes the step.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _INT = np.dtype(np.int32)
 Shape = tuple[int, ...]
 
 
-# -- lists of matrices ----------------------------------------------------------------------------
+# -- batches of matrices --------------------------------------------------------------------------
 
 
 def _leads(shape: Shape, core: int, batch: Shape) -> list[int]:
-    """For each dimension of a broadcast batch, the stride of an array with `core` more."""
+    """Return the strides along a broadcast batch of an array with `core` more dimensions."""
     lead = shape[: len(shape) - core]
     own = [0 if n == 1 else math.prod(shape[d + 1 :]) for d, n in enumerate(lead)]
     return [0] * (len(batch) - len(own)) + own
@@ -48,13 +48,14 @@ def _each(
     rooms: Sequence[Array],
     body: Callable[[Code, list[str], list[str]], None],
 ) -> None:
-    """Emit `body` for each matrix of a list.
+    """Emit `body` for each matrix of a batch.
 
     Parameters
     ----------
     arrays, cores
-        The arrays, and how many dimensions of each belong to one matrix, vector or number.
-    rooms: Memory that all share.
+        The arrays, and the number of each one's last dimensions that form a matrix, a vector or a
+        number.
+    rooms: Workspaces that all matrices share.
     body: ``body(code, pointers, rooms)`` for one matrix of each array.
     """
     shapes = [
@@ -82,18 +83,18 @@ def _room(code: Code, dtype: np.dtype[Any], count: int) -> Array:
 def _copy(
     code: Code, source: str, target: str, dtype: np.dtype[Any], rows: int, columns: int
 ) -> None:
-    """Copy a matrix row by row into one that is column by column."""
+    """Copy a row-major matrix to a column-major one."""
     with code.loop(rows) as i, code.loop(columns) as j:
         value = code.load(code.at(source, dtype, code.offset((columns, 1), [i, j])), dtype)
         code.store(value, code.at(target, dtype, code.offset((1, rows), [i, j])), dtype)
 
 
 def _failed(code: Code, info: str) -> str:
-    """Whether a routine has met a 0, or what is not positive."""
+    """Return whether a routine met a zero pivot, or one that is not positive."""
     return code.let(f"icmp ne i32 {code.load(info, _INT)}, 0")
 
 
-# -- what is accepted -----------------------------------------------------------------------------
+# -- acceptance -----------------------------------------------------------------------------------
 
 
 def _accepts(routine: str) -> Callable[[Step], bool]:
@@ -133,7 +134,7 @@ def _cholesky(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
         call_routine(inner, f"{_LETTERS[dtype]}potrf", [triangle, n, factor, n, rooms[0]])
         inner.trouble(_failed(inner, rooms[0]))
         with inner.loop(n) as i:
-            # whether LAPACK takes a NaN for positive depends on who made it
+            # implementations of LAPACK differ in whether a NaN pivot is an error
             entry = inner.load(inner.at(factor, dtype, inner.offset((n + 1,), [i])), dtype)
             inner.trouble(lane.is_nan(lane.sub(entry, entry)))
 
@@ -163,7 +164,7 @@ def _solve_triangular(code: Code, step: Step, ins: Sequence[Array], outs: Sequen
 def _eliminated(
     code: Code, dtype: np.dtype[Any], n: int, source: str, rooms: list[str]
 ) -> tuple[str, str, str]:
-    """The LU factors of a matrix, its pivots, and where LAPACK says whether a 0 was met."""
+    """Return pointers to the LU factors of a matrix, its pivots, and LAPACK's info."""
     factors, pivots, info = rooms[:3]
     _copy(code, source, factors, dtype, n, n)
     call_routine(code, f"{_LETTERS[dtype]}getrf", [n, n, factors, n, pivots, info])
@@ -175,7 +176,7 @@ def _rooms(code: Code, dtype: np.dtype[Any], n: int) -> list[Array]:
 
 
 def _regular(code: Code, singular: str) -> AbstractContextManager[None]:
-    """Emit the code within, to run unless a matrix is singular."""
+    """Emit the ``with`` body under the condition that a matrix is not singular."""
     return code.when(code.let(f"xor i1 {singular}, true"))
 
 
@@ -192,7 +193,7 @@ def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) 
         singular = _failed(inner, info)
         inner.trouble(singular)
 
-        # column by column what stands on the right is the transposed, as the other side needs
+        # column-major, the right-hand side is transposed, as solving from the other side needs
         columned = rooms[3] if left and columns > 1 else solution
         with _regular(inner, singular):
             if columned is solution:
@@ -223,7 +224,7 @@ def _identity(code: Code, dtype: np.dtype[Any], n: int, pointer: str) -> None:
 def _inverse(
     code: Code, dtype: np.dtype[Any], n: int, matrix: str, rooms: list[str], solution: str
 ) -> str:
-    """The inverse column by column; whether there is none."""
+    """Write the column-major inverse; return whether the matrix is singular."""
     factors, pivots, info = _eliminated(code, dtype, n, matrix, rooms)
     singular = _failed(code, info)
     code.trouble(singular)
@@ -252,7 +253,7 @@ def _cofactor(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
 
     def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
         matrix, result = pointers
-        # column by column the inverse is its transposed, which is asked for
+        # the column-major inverse is the row-major transpose, which a cofactor needs
         singular = _inverse(inner, dtype, n, matrix, rooms, result)
         lane = Lane(inner, dtype)
 
@@ -270,12 +271,12 @@ def _cofactor(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
 def _logarithm(
     code: Code, dtype: np.dtype[Any], n: int, factors: str, pivots: str
 ) -> tuple[str, str]:
-    """The sign of a determinant, and the logarithm of its size, from LU factors."""
+    """Return the sign of a determinant and the logarithm of its absolute value, from LU factors."""
     lane = Lane(code, dtype)
     sign, total = (code.cell(lane.type, lane.number(start)) for start in (1, 0))
     with code.loop(n) as i:
         value = code.load(code.at(factors, dtype, code.offset((n + 1,), [i])), dtype)
-        # pivots count from 1
+        # pivots are 1-based
         pivot = code.let(f"sext i32 {code.load(code.at(pivots, _INT, i), _INT)} to i64")
         stays = code.let(f"icmp eq i64 {pivot}, {code.let(f'add i64 {i}, 1')}")
         kept = code.let(f"xor i1 {stays}, {lane.compare('lt', value, lane.number(0))}")
@@ -287,7 +288,7 @@ def _logarithm(
 
 
 def _slogdet(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    """The sign of a determinant and the logarithm of its size, or the determinant itself."""
+    """Emit the sign and log of the absolute value of a determinant, or the determinant itself."""
     dtype, n = step.args[0].dtype, step.args[0].shape[-1]
 
     def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
@@ -306,7 +307,7 @@ def _slogdet(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]
     _each(code, step.prim.name, arrays, [2, 0, 0][: len(arrays)], _rooms(code, dtype, n), body)
 
 
-# -- what has a form ------------------------------------------------------------------------------
+# -- registration ---------------------------------------------------------------------------------
 
 
 def _cost(step: Step) -> int:

@@ -1,7 +1,6 @@
-"""Layer 8 · compiler: elements written or added at places that indices name, in native code.
+"""Layer 8 · compiler: scatter and scatter-add at indices, in native code.
 
-Elements are taken in order, one after the other: of several that are written to one place the last
-remains, as in NumPy.
+Elements are written in order: of several writes to one index the last one remains, as in NumPy.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _BOOL = np.dtype(np.bool_)
 
 
 def _spread(shape: Shape, onto: Shape) -> Shape:
-    """The strides of a contiguous array that is broadcast to a shape."""
+    """Return the strides of a contiguous array broadcast to a shape."""
     lead = len(onto) - len(shape)
     own = [0 if n == 1 else s for n, s in zip(shape, strides_of(shape), strict=True)]
     return (*[0] * lead, *own)
@@ -51,7 +50,7 @@ def _write(code: Code, out: Array, position: str, value: str, accumulate: bool) 
 
 
 def _known(value: Value, size: int) -> bool | None:
-    """Whether all indices are in range, where they are known."""
+    """Return whether all indices are in range, or None if they are not constant."""
     if value.constant is None:
         return None
     index = value.constant
@@ -63,7 +62,7 @@ def _guarded(
     checks: Sequence[tuple[Value, Array, int]],
     body: Callable[[], None],
 ) -> None:
-    """Emit `body`, done only if all indices are in range for dimensions of certain sizes."""
+    """Emit `body` under the condition that all indices are in range for their sizes."""
     outside = [
         check_indices(code, array, size) for value, array, size in checks if not _known(value, size)
     ]
@@ -78,7 +77,7 @@ def _guarded(
         body()
 
 
-# -- arrays of indices for some dimensions --------------------------------------------------------
+# -- index arrays for some dimensions -------------------------------------------------------------
 
 
 class _Selection:
@@ -86,11 +85,11 @@ class _Selection:
 
     Attributes
     ----------
-    dims: The dimensions that are indexed.
-    picked: The shape to which their indices are broadcast.
+    dims: The indexed dimensions.
+    picked: The broadcast shape of their indices.
     rest: The other dimensions.
     shape: The shape of the selection.
-    front: Where in it the indices' dimensions begin.
+    front: The first of the indices' dimensions in it.
     """
 
     def __init__(self, shape: Shape, indices: Sequence[Any]) -> None:
@@ -112,7 +111,7 @@ def _indexed(
     values: Array,
     accumulate: bool,
 ) -> None:
-    """Write `values`, which are broadcast, where `indices` point; `rows` are these in memory."""
+    """Write `values`, broadcast, at `indices`; `rows` are the index arrays in memory."""
     chosen = _Selection(out.shape, indices)
     steps, own = strides_of(out.shape), _spread(values.shape, chosen.shape)
     front, depth = chosen.front, len(chosen.picked)
@@ -138,7 +137,7 @@ def _indexed(
 
 
 def _integers(indices: Any) -> bool:
-    """Whether indices are arrays of integers, at least one, and None."""
+    """Return whether indices are integer arrays, at least one, and None."""
     if not isinstance(indices, tuple) or not any(index is not None for index in indices):
         return False
     return all(
@@ -196,7 +195,7 @@ def _accepts_index_add(step: Step) -> bool:
 
 
 def _takes_numbers(step: Step) -> bool:
-    """Whether there is something to write to, by whole numbers, of the dtype of what is written."""
+    """Return whether the target is not empty, indices are integers, and dtypes agree."""
     self, index, *source = step.args
     if not all(self.shape) or index.dtype.kind not in "iu" or self.dtype == _BOOL:
         return False
@@ -257,7 +256,7 @@ def _accepts_scatter(step: Step) -> bool:
     )
 
 
-# -- what has a form ------------------------------------------------------------------------------
+# -- registration ---------------------------------------------------------------------------------
 
 
 def _cost(step: Step) -> int:

@@ -1,8 +1,8 @@
-"""Layer 8 · compiler: the largest elements of windows, and their places, in native code.
+"""Layer 8 · compiler: max pooling, and the indices of the maxima, in native code.
 
-Several neighbouring windows are searched at a time: each tap of them is read as one piece of a row,
-of which a shuffle takes the elements that are a stride apart. Where windows reach over the edges of
-the array, each plane is copied among elements that are less than all others first.
+Several adjacent windows are reduced at a time: each of their taps is loaded as one piece of a row,
+from which a shuffle gathers the elements a stride apart. Where windows reach over the edges of the
+array, each plane is first copied into a buffer padded with minus infinity.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ Shape = tuple[int, ...]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _INT64 = np.dtype(np.int64)
 _LONGEST = 4
-"""Up to so long strides are taken apart by shuffles."""
+"""The longest stride that is gathered by shuffles."""
 _MOST = 64
-"""Windows of so many elements are written out."""
+"""The largest number of elements of a window, whose taps are unrolled."""
 _LARGEST = 1 << 20
-"""Bytes of the copy of a plane."""
+"""The largest padded copy of a plane, in bytes."""
 
 
 class _Windows:
-    """The windows of a step, and what they are of.
+    """The layout of a step's windows.
 
     Attributes
     ----------
-    planes: How many planes there are.
-    sizes, size: The last dimensions of what is pooled, and of the results.
+    planes: The number of planes.
+    sizes, size: The spatial sizes of the input, and of the results.
     room
-        The last dimensions of what the windows are read from: a plane, or where they reach over its
-        edges a copy of it among elements that are less than all others.
+        The spatial sizes of the array that windows read: a plane, or its padded copy where windows
+        reach over its edges.
     """
 
     def __init__(self, step: Step) -> None:
@@ -62,7 +62,7 @@ class _Windows:
         self.sizes, self.size = given[len(given) - dims :], out[len(out) - dims :]
         self.kernel, self.padding = params["kernel_size"], params["padding"]
         self.dilation = params["dilation"]
-        # what has no neighbour may be any distance apart
+        # along a dimension of size 1 any stride will do
         apart = zip(self.size, params["stride"], strict=True)
         self.stride = tuple([1 if n == 1 else step for n, step in apart])
         along = zip(self.size, self.kernel, self.stride, self.dilation, strict=True)
@@ -72,14 +72,14 @@ class _Windows:
         self.room = self.sizes if self.within else reached
 
     def meets(self) -> bool:
-        """Whether each window has an element of the array, if dilation leaves out none."""
+        """Return whether each window overlaps the array, without dilation."""
         along = zip(self.sizes, self.size, self.kernel, self.stride, self.padding, strict=True)
         return set(self.dilation) == {1} and all(
             p < k and (m - 1) * step - p < n for n, m, k, step, p in along
         )
 
     def taps(self, sizes: Shape) -> list[int]:
-        """The offsets of the elements of a window from its first one, in order."""
+        """Return the offsets of a window's elements from its first, in order."""
         steps = [n * gap for n, gap in zip(strides_of(sizes), self.dilation, strict=True)]
         return [
             sum(k * step for k, step in zip(tap, steps, strict=True))
@@ -139,7 +139,7 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
 
 
 def _fill(code: Code, windows: _Windows, given: Array, box: Array) -> None:
-    """Emit the copy of a plane to where windows reach over its edges."""
+    """Emit the copy of a plane into its padded buffer."""
     code.module.declare(MEMCPY, MEMCPY_DECLARATION)
     along = zip(windows.sizes, windows.room, windows.padding, strict=True)
     *lines, length = [min(n, m - p) for n, m, p in along]
@@ -161,7 +161,7 @@ def _piece(
     used: int,
     places: bool,
 ) -> None:
-    """Emit so many results of a line, from a position on, or the places of what they are."""
+    """Emit `used` results of a line from a position on, or their indices."""
     dtype, stride = given.dtype, windows.stride
     count = 1 << (used - 1).bit_length()
     steps = [n * step for n, step in zip(strides_of(windows.room), stride, strict=True)]
@@ -178,7 +178,7 @@ def _piece(
         if not best:
             best, place = value, here
             continue
-        # of equal ones the first, of NaNs the last
+        # the first of equal elements, the last of NaNs
         better = vector.either(vector.compare("gt", value, best), vector.is_nan(value))
         best = vector.select(better, value, best)
         if places:
@@ -198,7 +198,7 @@ def _piece(
 
 
 def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
-    """The first element of each window inside the array: the default place of the maximum."""
+    """Return the index of each window's first element in the array, the default maximum."""
     total = "0"
     along = zip(
         at[:-1], strides_of(windows.sizes), windows.stride[:-1], windows.padding[:-1], strict=False
@@ -218,7 +218,7 @@ def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
 def _apart(
     code: Code, pointer: str, dtype: np.dtype[Any], count: int, stride: int, used: int
 ) -> str:
-    """A vector of elements that are a stride apart; behind those that are used it may hold any."""
+    """Load a vector of elements a stride apart; lanes after the first `used` are undefined."""
     if stride == 1 or count == 1:
         return Lane(code, dtype, count=count).load_some(pointer, used)
     row = Lane(code, dtype, count=count * stride)

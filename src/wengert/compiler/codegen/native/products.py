@@ -1,13 +1,13 @@
 """Layer 8 · compiler: products of matrices and vectors in native code.
 
 NOTE [products in place]
-Small products are written out: a tile of the result, of some rows and some vectors of columns,
-stays in registers while the summed dimension is walked, and each step takes a row of the second
-matrix in vectors and one number of each row of the first. Where the second matrix is not contiguous
-row by row, it is copied first; one with a single column, or a first one with a single row, makes
-dot products instead. Larger products of floats are calls of BLAS, for which transposed views are
-flags and rows may be any distance apart. Each form is a function of the module, one for all
-products of the same sizes and layouts.
+Small products are generated loops. A tile of the result, several rows by several vectors of
+columns, stays in registers during the loop over the summed dimension; each iteration loads vectors
+from a row of the second matrix, and one number from each row of the first. A second matrix that is
+not row-major is copied first. A product with a single row or column is computed by dot products
+instead. Larger products of floats call BLAS, which takes transposed views as flags and rows at any
+leading dimension. Each form is a function of the module, shared by all products of equal sizes and
+layouts.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from wengert.prims import records
 
 __all__ = ["multiply"]
 
-# from so many products of numbers on BLAS is called, and from fewer if the second matrix, which is
-# gone through once for each few rows, does not fit into the nearer caches
+# multiplications from which on BLAS is called: fewer if the second matrix, which is read again for
+# every few rows, does not fit in cache
 _LARGE = 1_000_000
 _SCATTERED = 20_000
 _CACHE = 2**18
 _LARGE_VECTOR = 60_000
-# without BLAS products are quicker where vectors are long, so many rows share the second matrix,
-# both stay in the nearer caches, sums are so short that they need no parts, and threads gain little
+# generated loops beat BLAS where vectors are wide, enough rows share the second matrix,
+# both matrices stay in cache, sums are short enough not to be blocked, and threads gain little
 _LONG = 32
 _FEW = 32
 _WITHIN = 2**20
 _DEEPEST = 1024
 _SHARED = 2**24
-# vectors of a tile, and of one that has few rows
+# vectors in a row of a tile, and of a tile with few rows
 _ACROSS, _WIDEST = 3, 8
-# columns of the first matrix are long that have so many times the second one's columns
+# the ratio of both sizes of the first matrix to the second's columns that makes the first one tall
 _TALL = 4
-# rows and bytes of tiles of dot products
+# rows of a tile of dot products, and bytes of each row
 _ROWS = 4
 _BYTES = 64
 _SINGLE = np.dtype(np.float32)
@@ -58,7 +58,7 @@ _INT = 2**31 - 1
 
 
 def _matrix(array: Array) -> Array:
-    """A matrix whose strides along dimensions of size 1 are those of a contiguous one."""
+    """Set a matrix's strides along dimensions of size 1 to those of a contiguous one."""
     rows, columns = array.shape
     step, stride = array.strides
     stride = 1 if columns == 1 else stride
@@ -70,7 +70,7 @@ def _turned(array: Array) -> Array:
 
 
 def _leading(array: Array) -> tuple[bytes, int] | None:
-    """BLAS's letter and leading dimension of a matrix, column by column and hence transposed."""
+    """Return BLAS's letter and leading dimension, if column-major, for a matrix's transpose."""
     (rows, columns), (step, stride) = array.shape, array.strides
     if stride == 1 and step >= max(columns, 1):
         return b"N", step
@@ -82,7 +82,7 @@ def _leading(array: Array) -> tuple[bytes, int] | None:
 
 
 def _copied(code: Code, array: Array) -> Array:
-    """A contiguous copy of a matrix."""
+    """Emit a contiguous copy of a matrix."""
     rows, columns = array.shape
     itemsize = array.dtype.itemsize
     copy = Array(code.workspace(rows * columns * itemsize), array.dtype, array.shape, (columns, 1))
@@ -97,7 +97,7 @@ def _copied(code: Code, array: Array) -> Array:
 
 
 def _transposed(code: Code, array: Array, copy: Array, lanes: int) -> None:
-    """Emit the copy of a matrix that is contiguous column by column, in squares of vectors.
+    """Emit the copy of a column-major matrix, in squares of vectors.
 
     The last squares may overlap those before them.
     """
@@ -115,7 +115,7 @@ def _transposed(code: Code, array: Array, copy: Array, lanes: int) -> None:
 
 
 def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
-    """The loops over squares that cover a dimension."""
+    """Return the loops over squares that cover a dimension."""
     if open_ended(size):
         return [partial(code.covering, size, lanes)]
     whole: list[Callable[[], Any]] = [partial(code.loop, size - size % lanes, step=lanes)]
@@ -125,7 +125,7 @@ def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
 
 
 def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
-    """The symbol of a function that transposes one square."""
+    """Return the symbol of a function that transposes one square."""
     inner, dtype = Code(code.module), array.dtype
     vector = Lane(inner, dtype, count=lanes)
     rows = [vector.load(inner.at("%a", dtype, array.strides[1] * k)) for k in range(lanes)]
@@ -134,7 +134,7 @@ def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
     for start in (0, half):
         pairs = [f"i32 {start + k // 2 + lanes * (k % 2)}" for k in range(lanes)]
         masks.append(f"<{lanes} x i32> <{', '.join(pairs)}>")
-    # rows shuffled like cards, as often as there are bits in a place: then they are columns
+    # log2(lanes) perfect shuffles of the rows give the columns
     for _ in range(lanes.bit_length() - 1):
         rows = [
             inner.let(f"shufflevector {vector.type} {low}, {vector.type} {high}, {mask}")
@@ -147,13 +147,13 @@ def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
     return code.module.function("square", inner.function(head))
 
 
-# -- products that are written out ----------------------------------------------------------------
+# -- generated loops ------------------------------------------------------------------------------
 
 
 def _rest(n: int, width: int) -> list[tuple[int, int]]:
-    """The starts and widths of the tiles after the last whole one.
+    """Return the starts and widths of the tiles after the last full one.
 
-    Their widths are powers of 2, but for 3; one may overlap the tile before, and compute the same.
+    Widths are powers of 2, or 3; a tile may overlap the one before, and recompute its elements.
     """
     tiles: list[tuple[int, int]] = []
     rest = n % width
@@ -169,19 +169,19 @@ def _rest(n: int, width: int) -> list[tuple[int, int]]:
 
 
 Columns = Sequence[tuple[str, int]]
-"""The starts and sizes of groups of columns."""
+"""The starts and widths of groups of columns."""
 
 
 def _tile_rows() -> int:
-    """The rows of a tile: all its sums are to be in registers, of which AVX-512 has 32."""
+    """Return the rows of a tile, whose sums must fit in registers (32 with AVX-512)."""
     return 8 if register_bytes() == 64 else 4
 
 
 def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
-    """The product of matrices, of which the second is contiguous row by row."""
+    """Emit a tiled product of matrices, of which the second is row-major."""
     m, n = a.shape[0], b.shape[1]
     lanes, most = register_bytes() // a.dtype.itemsize, _tile_rows()
-    # as many accumulators for few rows as for many
+    # as many accumulators for few rows as for many: wider tiles
     across = min(_ACROSS * most // min(m, most), _WIDEST)
     end = n - n % (across * lanes)
     if open_ended(n) and n >= lanes:
@@ -216,7 +216,7 @@ def _column_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) ->
 def _tile(
     code: Code, a: Array, b: Array, c: Array, first: str, rows: int, columns: Columns
 ) -> None:
-    """So many rows of the result from `first` on, in groups of columns."""
+    """Emit `rows` rows of the result from `first` on, in groups of columns."""
     vectors = [Lane(code, a.dtype, count=count) for _, count in columns]
     zeros = "zeroinitializer"
     sums = [[code.cell(vector.type, zeros) for vector in vectors] for _ in range(rows)]
@@ -237,7 +237,7 @@ def _tile(
 
 
 def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
-    """Dot products of every row of a matrix with a vector, four rows at a time."""
+    """Emit the dot products of a matrix's rows with a vector, four rows at a time."""
     m = a.shape[0]
     if open_ended(m) and m >= _ROWS:
         with code.covering(m, _ROWS) as first:
@@ -251,13 +251,13 @@ def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
 
 
 def _rows(code: Code, a: Array, first: str, count: int) -> tuple[list[str], list[str]]:
-    """So many rows from `first` on: their numbers, and where they begin."""
+    """Return the indices of `count` rows from `first` on, and their addresses."""
     places = [code.let(f"add nuw nsw i64 {first}, {r}") if r else first for r in range(count)]
     return places, [code.element(a, [place, "0"]) for place in places]
 
 
 def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
-    """Dot products of contiguous vectors."""
+    """Emit the dot products of some contiguous rows with a contiguous vector."""
     dtype, k = a.dtype, a.shape[1]
     kind = llvm_type(dtype)
     plus = "fadd reassoc" if dtype.kind == "f" else "add"
@@ -281,14 +281,14 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
 
 
 def _blas(array: Array, other: Array) -> bool:
-    """Whether there is a gemm for matrices of this dtype, and integers for their sizes."""
+    """Return whether BLAS has a gemm for this dtype, and integers for these sizes."""
     letter = _LETTERS.get(array.dtype)
     sizes = (*array.shape, *array.strides, *other.shape, *other.strides)
     return letter is not None and has_routine(f"{letter}gemm") and max(map(abs, sizes)) <= _INT
 
 
 def _by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
-    """A call of gemm: row by row is column by column of the transposed matrices."""
+    """Emit a call of gemm, column-major: it multiplies the transposes."""
     (of_a, step_a), (of_b, step_b) = _leading(a) or (b"", 0), _leading(b) or (b"", 0)
     (m, k), n = a.shape, b.shape[1]
     call_routine(
@@ -299,9 +299,9 @@ def _by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
 
 
 def _vector_by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
-    """A call of gemv."""
+    """Emit a call of gemv."""
     letter, leading = _leading(a) or (b"", 0)
-    # the matrix is transposed for BLAS, so that its letters change their places
+    # BLAS sees the transposed matrix, so the letters are exchanged
     by_rows = letter == b"N"
     rows, columns = a.shape[::-1] if by_rows else a.shape
     letter, step = b"T" if by_rows else b"N", b.strides[0]
@@ -312,11 +312,11 @@ def _vector_by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
     )
 
 
-# -- one product ----------------------------------------------------------------------------------
+# -- choice of a form -----------------------------------------------------------------------------
 
 
 def _is_large(m: int, k: int, n: int, dtype: np.dtype[Any]) -> bool:
-    """Whether a product of matrices is better left to BLAS."""
+    """Return whether BLAS is faster for a product of matrices."""
     near = max(m * k, k * n) * dtype.itemsize <= _WITHIN
     short = k <= _DEEPEST and m * k * n < _SHARED
     if near and short and m >= _FEW and register_bytes() >= _LONG:
@@ -325,8 +325,11 @@ def _is_large(m: int, k: int, n: int, dtype: np.dtype[Any]) -> bool:
 
 
 def _is_turned_round(a: Array, b: Array) -> bool:
-    """Whether BLAS is asked for the transposed product, and gives it sooner: that of a first
-    matrix with long columns, and many more of these than columns of the result."""
+    """Return whether BLAS is faster on the transposed product.
+
+    It is if the first matrix is column-major, and far larger along both dimensions than the number
+    of the result's columns.
+    """
     (m, k), n = a.shape, b.shape[1]
     found = _leading(a)
     by_columns = found is not None and found[0] == b"T" and m > 1
@@ -338,13 +341,13 @@ _Form = Callable[[Code, Array, Array, Array], None]
 
 
 def _of_vector(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
-    """How to multiply a matrix by a vector: how, and the two for it."""
+    """Choose the form of a matrix-vector product; return it with its operands."""
     m, k = a.shape
     fits = b.strides[0] > 0 and _leading(a) is not None and min(m, k) > 1
     if fits and m * k >= _LARGE_VECTOR and _blas(a, b):
         return _vector_by_blas, a, b
     if a.strides[0] == 1 and m > 1:
-        # the sum of columns
+        # a sum of scaled columns
         return _tiled, b._replace(shape=(1, k), strides=(0, b.strides[0])), _turned(a)
     if a.strides[1] != 1 and k > 1:
         a = _copied(code, a)
@@ -355,7 +358,7 @@ def _of_vector(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
 
 
 def _of_matrices(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
-    """How to multiply two matrices, and these or their copies."""
+    """Choose the form of a product of matrices; return it with its operands, or copies."""
     (m, k), n = a.shape, b.shape[1]
     if n == 1:
         return _of_vector(code, a, b._replace(shape=(k,), strides=b.strides[:1]))
@@ -388,7 +391,7 @@ def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
     shape = (m,) if form is _dots or form is _vector_by_blas else (first.shape[0], second.shape[1])
     result = Array("%c", dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
     form(inner, first._replace(pointer="%a"), second._replace(pointer="%b"), result)
-    # once, however often it is called: inlining gains nothing and takes LLVM's time
+    # one function for all calls: inlining gains nothing and costs compile time
     table = code.passed(inner)
     parameters = f"ptr noalias %a, ptr noalias %b, ptr noalias %c{table}"
     head = f"internal void @@({parameters}) noinline nounwind"
@@ -401,7 +404,7 @@ def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
 
 
 def _work(step: Step) -> int:
-    """The number of products of two elements."""
+    """Return the number of multiplications."""
     return step.outs[0].size * step.args[0].shape[-1]
 
 
@@ -411,7 +414,7 @@ def _accepts(step: Step) -> bool:
         return False
     if any(value.dtype != dtype for value in step.args):
         return False
-    # without BLAS here, that of NumPy is better for large ones; to look for it takes long
+    # without SciPy's BLAS, NumPy's is faster for large products; the look-up is slow, and so last
     letter = _LETTERS.get(dtype)
     each = math.prod(step.outs[0].shape[-2:]) * step.args[0].shape[-1]
     return letter is None or each < _LARGE or has_routine(f"{letter}gemm")
@@ -439,7 +442,7 @@ def _emit_bmm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
         return
     steps = []
     for each in (*ins, out):
-        # dimensions that are missing or of size 1 are repeated, as by np.matmul
+        # batch dimensions broadcast, as in np.matmul
         own = [0 if n == 1 else s for n, s in zip(each.shape, each.strides, strict=True)][:-2]
         steps.append([0] * (len(batch) - len(own)) + own)
     with nest(code, batch, *steps) as positions:

@@ -1,7 +1,7 @@
-"""Layer 8 · compiler: running sums, recurrences, and positions of extremes, in native code.
+"""Layer 8 · compiler: cumulative sums, recurrences and positions of extremes, in native code.
 
-Each goes along one dimension of a contiguous array. Where the dimension is the last, what runs is a
-register; else whole rows run, several elements at a time.
+Each is a scan along one dimension of a contiguous array. Along the last dimension the carry is a
+scalar, for a few rows at a time; along other dimensions it is a vector.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _DOUBLE = np.dtype(np.float64)
 
 
 def _parted(shape: Sequence[int], dim: int | None) -> tuple[int, int, int]:
-    """The numbers of positions before, along and behind a dimension, or along all of them."""
+    """Return the numbers of positions before, along and after a dimension, or along all."""
     if dim is None:
         return 1, math.prod(shape), 1
     return math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :])
 
 
-# -- running sums and recurrences -----------------------------------------------------------------
+# -- cumulative sums and recurrences --------------------------------------------------------------
 
 
 def _running(
@@ -43,15 +43,14 @@ def _running(
     kinds: Sequence[np.dtype[Any]],
     step: Callable[[str, str, list[str] | None, int], list[str]],
 ) -> None:
-    """Emit a scan along a dimension, for several rows or columns side by side.
+    """Emit a scan along a dimension, for several rows or columns at a time.
 
     Parameters
     ----------
-    kinds: The dtypes of what is handed on from one place to the next, in registers.
+    kinds: The dtypes of the carry, which is kept in registers.
     step
-        ``step(at, k, before, count)`` writes so many elements from `at` on, which are at place `k`
-        of the dimension, and gives what is handed on; `before` is what the place before handed on,
-        or None at the beginning.
+        ``step(at, k, before, count)`` writes `count` elements from `at` on, at index `k` of the
+        dimension, and returns the carry; `before` is the previous carry, or None at the start.
     """
     before, count, behind = _parted(shape, dim)
     width = register_bytes() // max(kind.itemsize for kind in kinds)
@@ -93,7 +92,7 @@ def _accumulated(name: str) -> Callable[..., None]:
 
         def write(inner: Code, arrays: list[Array]) -> None:
             out, source = arrays
-            # in double precision, as the kernel does
+            # accumulate in double precision, as the kernel does
             wide = _DOUBLE if name == "add" and out.dtype.kind == "f" else out.dtype
 
             def some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
@@ -144,7 +143,7 @@ def _accepts_recurrence(step: Step) -> bool:
 
 
 def _running_extreme(worse: str) -> Callable[..., None]:
-    """The position of the best element so far: the last of equal ones, and NaN beyond all."""
+    """Return the emitter of indices of running extremes: the last of equals; NaN wins."""
 
     def emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
         def write(inner: Code, arrays: list[Array]) -> None:

@@ -1,9 +1,9 @@
-"""Layer 8 · compiler: elements of arithmetic, comparison, choice, rounding, whole numbers, bits.
+"""Layer 8 · compiler: scalar forms of arithmetic, comparison, selection, rounding and bits.
 
-Each rule says in instructions what the kernel of a primitive computes from one element of each
-argument. What `wengert.compiler.decompose` takes apart has no rule here. Results are the kernels'
-to the last bit, signs of zeros, infinities and NaN included, but for sums of products, which LLVM
-may be told to fuse, and for the functions of the C library (see NOTE [vector functions] in
+Each rule emits the instructions that compute what the primitive's kernel does from one element of
+each argument. Primitives that `wengert.compiler.decompose` decomposes have no rule here. Results
+equal the kernels' bit for bit, signs of zeros, infinities and NaN included. Exceptions are sums of
+products, which LLVM may fuse, and functions of the C library (see NOTE [vector functions] in
 `wengert.compiler.codegen.vectors`), which agree to a few units in the last place.
 """
 
@@ -37,14 +37,14 @@ def _sign(m: Lane, a: str) -> str:
     if m.kind == "u":
         return m.select(m.compare("ne", a, "0"), "1", "0")
     zero, one = m.number(0), m.number(1)
-    # of what is neither above nor below 0: 0, or NaN itself
+    # neither above nor below 0: 0, or NaN itself
     rest = m.select(m.is_nan(a), a, zero) if m.kind == "f" else zero
     below = m.select(m.compare("lt", a, zero), m.number(-1), rest)
     return m.select(m.compare("gt", a, zero), one, below)
 
 
 def _takes_exponent(params: Any, kind: str) -> bool:
-    """Whether a power by a number has a native form in dtypes of a kind."""
+    """Return whether a power with this exponent has a native form in a kind of dtype."""
     exponent = params["exponent"]
     if kind == "f":
         return not isinstance(exponent, int | float) or math.isfinite(exponent)
@@ -58,7 +58,7 @@ def _power_scalar(m: Lane, a: str, exponent: Any) -> str:
     given = m.value(exponent)
     power = _called(m, "pow", a, given)
     if not isinstance(exponent, int | float):
-        # known only when it runs: the kernel takes roots
+        # an exponent known only at run time: the kernel uses sqrt
         root = m.intrinsic("sqrt", a)
         for known, result in ((0.5, root), (-0.5, m.div(m.number(1), root))):
             power = m.select(m.compare("eq", given, m.number(known)), result, power)
@@ -79,7 +79,7 @@ def _whole_power(m: Lane, a: str, exponent: int) -> str:
 
 
 def _scalar(name: str, swapped: bool = False) -> Any:
-    """The rule of an operation of two elements with a number in place of the second, or first."""
+    """Return the rule of a binary operation with a number as second operand, or as first."""
 
     def rule(m: Lane, a: str, other: Any) -> str:
         b = m.value(other)
@@ -126,7 +126,7 @@ def _rpow_scalar(m: Lane, a: str, base: Any) -> str:
 for _prim in having(CYCLES):
     native(_prim, cost=CYCLES[_prim])(_function(_prim.name))
 
-# -- choices --------------------------------------------------------------------------------------
+# -- selection ------------------------------------------------------------------------------------
 
 native(records.where, kinds=_ALL, vectors=_ALL)(lambda m, on, a, b: m.select(on, a, b))
 native(records.maximum, kinds=_ALL, vectors=_ALL)(Lane.maximum)
@@ -192,20 +192,20 @@ native(records.ceil, kinds="fiu")(_rounding("ceil"))
 native(records.trunc, kinds="fiu")(_rounding("trunc"))
 native(records.round, kinds="fiu")(_rounding("rint"))
 
-# -- whole numbers, remainders, bits --------------------------------------------------------------
+# -- integers, remainders, bits -------------------------------------------------------------------
 
 _WHOLE: dict[str, Any] = {"kinds": "fiu", "cost": 20}
 _BITS: dict[str, Any] = {"kinds": "iub", "vectors": ""}
 
 
 def _divided(m: Lane, a: str, b: str) -> tuple[str, str, str]:
-    """Quotient towards 0, remainder with the sign of a, and whether rounding down differs."""
+    """Return the truncated quotient, its remainder, and whether the floored quotient differs."""
     known = b.lstrip("-").isdigit()
     if known and int(b) not in (0, -1):
         safe = b
     else:
         m.code.trouble(m.compare("eq", b, "0"))
-        # the smallest number divided by -1 wraps, which the instruction does not do
+        # the least integer divided by -1 wraps in NumPy; the instruction would trap
         safe = m.select(m.compare("eq", b, "0"), "1", b)
         safe = safe if m.kind == "u" else m.select(m.compare("eq", b, "-1"), "1", safe)
     letter = m.kind.replace("i", "s")
@@ -221,10 +221,10 @@ def _divided(m: Lane, a: str, b: str) -> tuple[str, str, str]:
 
 
 def _left_over(m: Lane, a: str, b: str) -> str:
-    """The remainder of floats with the sign of the first.
+    """Return the remainder of floats, with the sign of the dividend.
 
-    A quotient that is a whole number of less bits than a float has is at most one too large when it
-    is rounded, and what is left over is exact. For others LLVM calls the C library.
+    If the quotient's integer part fits the mantissa, rounding makes it at most 1 too large, and the
+    remainder is exact. For larger quotients LLVM calls the C library.
     """
     setup()
     code = m.code
@@ -273,7 +273,7 @@ def _floor_quotient(m: Lane, a: str, b: str) -> str:
 
 
 def _other_signs(m: Lane, rest: str, b: str) -> str:
-    """Whether a remainder other than 0 has not the sign of the divisor."""
+    """Return whether a nonzero remainder and the divisor differ in sign."""
     zero = m.number(0)
     below = m.code.let(f"xor {m.flag} {m.compare('lt', rest, zero)}, {m.compare('lt', b, zero)}")
     return m.both(m.compare("ne", rest, zero), below)
@@ -304,7 +304,7 @@ def _trunc_quotient(m: Lane, a: str, b: str) -> str:
 
 def _shifted(operation: str) -> Any:
     def rule(m: Lane, a: str, b: str) -> str:
-        # shifts by all bits and more are undefined for LLVM, and negative ones count as such
+        # LLVM shifts by fewer than all bits only; unsigned, negative counts are too large as well
         within = m.code.let(f"icmp ult {m.type} {b}, {m.bits}")
         moved = m.exact(operation.replace("?", "a" if m.kind == "i" else "l"), a, m.mask(b))
         gone = "0"
