@@ -67,7 +67,7 @@ def _repeat(F: Any, self: Any, repeats: Dims) -> Any:
     return F.clone(F.view(F.expand(F.view(self, shape=single), shape=wide), shape=shape))
 
 
-def _rolled(F: Any, self: Any, shift: int, dim: int) -> Any:
+def _roll_along(F: Any, self: Any, shift: int, dim: int) -> Any:
     size = self.shape[dim]
     shift %= size
     if not shift:
@@ -84,9 +84,9 @@ def _roll(F: Any, self: Any, shifts: Dims, dims: Dims) -> Any:
         return F.clone(self)
     if not dims:
         flat = F.view(self, shape=(math.prod(shape),))
-        return F.view(_rolled(F, flat, shifts[0], 0), shape=shape)
+        return F.view(_roll_along(F, flat, shifts[0], 0), shape=shape)
     for shift, dim in zip(shifts, dims, strict=True):
-        self = _rolled(F, self, shift, dim)
+        self = _roll_along(F, self, shift, dim)
     return self
 
 
@@ -109,14 +109,14 @@ def _assign(F: Any, self: Any, src: Any) -> Any:
 def _embedding(
     F: Any, weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
-    rows = F.index_select(weight, _flat(F, indices), dim=0)
+    rows = F.index_select(weight, _flatten(F, indices), dim=0)
     return F.view(rows, shape=(*indices.shape, *weight.shape[1:]))
 
 
 # -- scatter-add ----------------------------------------------------------------------------------
 
 
-def _flat(F: Any, array: Any) -> Any:
+def _flatten(F: Any, array: Any) -> Any:
     return F.view(array, shape=(math.prod(array.shape),))
 
 
@@ -136,13 +136,15 @@ def _embedding_backward(
     width = self.shape[-1]
     table = F.zeros(shape=(num_weights, width), dtype=self.dtype)
     rows = F.view(self, shape=(math.prod(indices.shape), width))
-    return F.index_add(table, _flat(F, indices), rows, dim=0, alpha=1)
+    return F.index_add(table, _flatten(F, indices), rows, dim=0, alpha=1)
 
 
 @rule(records.take_backward, kinds=REAL)
 def _take_backward(F: Any, self: Any, index: Any, shape: Dims) -> Any:
     flat = F.zeros(shape=(math.prod(shape),), dtype=self.dtype)
-    return F.view(F.index_add(flat, _flat(F, index), _flat(F, self), dim=0, alpha=1), shape=shape)
+    return F.view(
+        F.index_add(flat, _flatten(F, index), _flatten(F, self), dim=0, alpha=1), shape=shape
+    )
 
 
 @rule(records.pool_scatter, kinds=REAL)

@@ -41,18 +41,18 @@ def rule(*prims: Primitive, kinds: str = "", whole: bool = False) -> Callable[[R
     """
 
     def register(rule: Rule) -> Rule:
-        DECOMPOSED.of(*prims)(_of_kinds(rule, kinds, whole) if kinds else rule)
+        DECOMPOSED.of(*prims)(_restricted(rule, kinds, whole) if kinds else rule)
         return rule
 
     return register
 
 
-def _of_kinds(rule: Rule, kinds: str, whole: bool) -> Rule:
+def _restricted(rule: Rule, kinds: str, whole: bool) -> Rule:
     @functools.wraps(rule)
     def checked(F: Any, *arrays: Any, **params: Any) -> Any:
         dtypes = [array.dtype for array in arrays if hasattr(array, "dtype")]
         floats = [dtype.char for dtype in dtypes if dtype.kind not in "iub"]
-        if not floats and not (whole and _are_whole(dtypes, params.values())):
+        if not floats and not (whole and _are_integers(dtypes, params.values())):
             return NotImplemented
         if any(char not in kinds for char in floats):
             return NotImplemented
@@ -61,7 +61,7 @@ def _of_kinds(rule: Rule, kinds: str, whole: bool) -> Rule:
     return checked
 
 
-def _are_whole(dtypes: Sequence[np.dtype[Any]], params: Iterable[Any]) -> bool:
+def _are_integers(dtypes: Sequence[np.dtype[Any]], params: Iterable[Any]) -> bool:
     """Return whether all arrays have one integer dtype, which holds the number parameters too."""
     kinds = set(dtypes)
     if len(kinds) != 1 or dtypes[0].kind not in "iu":
