@@ -227,7 +227,7 @@ class Code:
         self.fails = False
         self.workspace: Callable[[int], str] = lambda size: self.stack(np.dtype(np.uint8), size)
         self._count = 0
-        self._given = ""
+        self._table_param = ""
 
     # -- instructions -----------------------------------------------------------------------------
 
@@ -248,7 +248,7 @@ class Code:
         """Replace each number that varies in a text by a load from the table, emitted before."""
         before, *parts = str(text).split("\x01")
         for part in parts:
-            mark, _, behind = part.partition("\x02")
+            mark, _, after = part.partition("\x02")
             kind, word = mark.split()
             words = self.module.words
             words.append(int(word))
@@ -259,14 +259,14 @@ class Code:
                     f"  {name} = load {kind}, ptr {name}.at, align 8",
                 ]
             )
-            self._given = ", ptr %constants"
-            before += name + behind
+            self._table_param = ", ptr %constants"
+            before += name + after
         return before
 
     def passed(self, inner: Code) -> str:
         """Return the last parameter and argument of `inner`: the table, or nothing if unread."""
-        self._given = self._given or inner._given
-        return inner._given
+        self._table_param = self._table_param or inner._table_param
+        return inner._table_param
 
     def let(self, text: str) -> str:
         """Append an instruction, and return the name of its result."""
@@ -363,31 +363,33 @@ class Code:
         ------
         str: The counter, an ``i64``.
         """
-        known = isinstance(extent, int) and start.isdigit() and not open_ended(extent)
-        if known and 0 < int(extent) - int(start) <= step:
+        constant = isinstance(extent, int) and start.isdigit() and not open_ended(extent)
+        if constant and 0 < int(extent) - int(start) <= step:
             yield start
             return
-        start, extent = self.plain(start), extent if known else self.plain(extent)
+        start, extent = self.plain(start), extent if constant else self.plain(extent)
         body, done = self.fresh("loop"), self.fresh("done")
-        counter, following = self.fresh("i"), self.fresh("next")
-        if known:
+        counter, incremented = self.fresh("i"), self.fresh("next")
+        if constant:
             if int(start) < int(extent):
                 self.jump(body)
             else:
                 self.branch("false", body, done)
         else:
             self.branch(self.let(f"icmp slt i64 {start}, {extent}"), body, done)
-        before, at = self.current, len(self.lines) + 1
+        predecessor, at = self.current, len(self.lines) + 1
         self.label(body)
-        own = self.fresh("own") if self.long else counter
+        phi = self.fresh("own") if self.long else counter
         yield counter
-        self.do(f"{following} = add nuw nsw i64 {own}, {step}")
-        again = self.let(f"icmp slt i64 {following}, {extent}")
-        head = [f"  {own} = phi i64 [ {start}, %{before} ], [ {following}, %{self.current} ]"]
-        if own != counter:
-            head.append(f'  {counter} = call i64 asm "", "=r,0"(i64 {own})')
+        self.do(f"{incremented} = add nuw nsw i64 {phi}, {step}")
+        more = self.let(f"icmp slt i64 {incremented}, {extent}")
+        head = [
+            f"  {phi} = phi i64 [ {start}, %{predecessor} ], [ {incremented}, %{self.current} ]"
+        ]
+        if phi != counter:
+            head.append(f'  {counter} = call i64 asm "", "=r,0"(i64 {phi})')
         self.lines[at:at] = head
-        self.branch(again, body, done)
+        self.branch(more, body, done)
         self.label(done)
 
     @contextmanager
@@ -404,9 +406,9 @@ class Code:
     def trouble(self, condition: str) -> None:
         """Set the error flag if a condition holds (NOTE [error flag])."""
         self.fails = True
-        marked = self.let(f"zext i1 {condition} to i8")
+        flag = self.let(f"zext i1 {condition} to i8")
         before = self.let("load i8, ptr %trouble")
-        self.do(f"store i8 {self.let(f'or i8 {before}, {marked}')}, ptr %trouble")
+        self.do(f"store i8 {self.let(f'or i8 {before}, {flag}')}, ptr %trouble")
 
     # -- memory -----------------------------------------------------------------------------------
 

@@ -63,14 +63,14 @@ def call_function(
     forms = vector_forms(name, element, FUNCTIONS[name])
     form = next((form for form in forms if form.length >= count), None)
     if form is None:
-        return _call_each(code, name, element, operands, count)
+        return _call_per_lane(code, name, element, operands, count)
     provide(form)
     if form.length == count:
         return _call(code, form.symbol, kind, operands, form.convention)
     wide = several(element, form.length)
-    longer = [_resized(code, kind, operand, count, form.length) for operand in operands]
-    found = _call(code, form.symbol, wide, longer, form.convention)
-    return _resized(code, wide, found, form.length, count)
+    longer = [_resize(code, kind, operand, count, form.length) for operand in operands]
+    result = _call(code, form.symbol, wide, longer, form.convention)
+    return _resize(code, wide, result, form.length, count)
 
 
 def _call(code: Code, symbol: str, kind: str, operands: Sequence[str], convention: str = "") -> str:
@@ -80,7 +80,7 @@ def _call(code: Code, symbol: str, kind: str, operands: Sequence[str], conventio
     return code.let(f"call {convention}{kind} @{symbol}({given})")
 
 
-def _call_each(code: Code, name: str, element: str, operands: Sequence[str], count: int) -> str:
+def _call_per_lane(code: Code, name: str, element: str, operands: Sequence[str], count: int) -> str:
     kind, result = several(element, count), "poison"
     for k in range(count):
         parts = [code.let(f"extractelement {kind} {operand}, i64 {k}") for operand in operands]
@@ -89,7 +89,7 @@ def _call_each(code: Code, name: str, element: str, operands: Sequence[str], cou
     return result
 
 
-def _resized(code: Code, kind: str, vector: str, count: int, size: int) -> str:
+def _resize(code: Code, kind: str, vector: str, count: int, size: int) -> str:
     """Resize a vector; new lanes repeat its own."""
     places = ", ".join([f"i32 {k % count}" for k in range(size)])
     return code.let(f"shufflevector {kind} {vector}, {kind} poison, <{size} x i32> <{places}>")

@@ -91,10 +91,10 @@ def vector_forms(name: str, element: str, arguments: int = 1) -> tuple[VectorFor
     element: ``"double"`` or ``"float"``.
     arguments: The number of arguments.
     """
-    own = _own_forms(name, element)
-    if own and element in FORMULAS[name].own:
-        return own
-    return _library_forms(name, element, arguments) or own
+    compiled = _compiled_forms(name, element)
+    if compiled and element in FORMULAS[name].own:
+        return compiled
+    return _library_forms(name, element, arguments) or compiled
 
 
 def _library_forms(name: str, element: str, arguments: int) -> tuple[VectorForm, ...]:
@@ -109,7 +109,7 @@ def _library_forms(name: str, element: str, arguments: int) -> tuple[VectorForm,
     return tuple(forms)
 
 
-def _own_forms(name: str, element: str) -> tuple[VectorForm, ...]:
+def _compiled_forms(name: str, element: str) -> tuple[VectorForm, ...]:
     if name not in FORMULAS:
         return ()
     forms = []

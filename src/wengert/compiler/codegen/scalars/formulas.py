@@ -132,90 +132,90 @@ def _format(m: Lane) -> _Format:
 # -- exponentials ---------------------------------------------------------------------------------
 
 
-def _reduced(m: Lane, x: str) -> tuple[str, str]:
+def _reduce(m: Lane, x: str) -> tuple[str, str]:
     """Return an integer with k in its low bits, and expm1(r) (see NOTE [formulas])."""
-    of = _format(m)
-    shifted = m.fma(x, m.number(1.0 / math.log(2.0)), m.number(of.shifter))
-    k = m.sub(shifted, m.number(of.shifter))
-    r = m.fma(k, m.number(-of.ln2[0]), x)
-    r = m.fma(k, m.number(-of.ln2[1]), r)
-    rest = m.fma(m.mul(r, r), m.polynomial(r, of.q), r)
-    return m.to_bits(shifted), rest
+    fmt = _format(m)
+    shifted = m.fma(x, m.number(1.0 / math.log(2.0)), m.number(fmt.shifter))
+    k = m.sub(shifted, m.number(fmt.shifter))
+    r = m.fma(k, m.number(-fmt.ln2[0]), x)
+    r = m.fma(k, m.number(-fmt.ln2[1]), r)
+    expm1_r = m.fma(m.mul(r, r), m.polynomial(r, fmt.q), r)
+    return m.to_bits(shifted), expm1_r
 
 
-def _power_of_two(m: Lane, bits: str, more: str) -> str:
+def _power_of_two(m: Lane, bits: str, biased: str) -> str:
     """Return 2 ** (k + n), with n plus the exponent's bias as `more`."""
-    of = _format(m)
-    raised = m.on_bits("add", bits, more)
-    return m.from_bits(m.on_bits("shl", raised, m.whole(of.mantissa)))
+    fmt = _format(m)
+    raised = m.on_bits("add", bits, biased)
+    return m.from_bits(m.on_bits("shl", raised, m.whole(fmt.mantissa)))
 
 
 @_formula("exp", own=("double", "float"))
 def _exp(m: Lane, x: str) -> str:
-    of = _format(m)
-    x = m.at_most(m.at_least(x, m.number(of.least)), m.number(of.most))
-    bits, rest = _reduced(m, x)
+    fmt = _format(m)
+    x = m.at_most(m.at_least(x, m.number(fmt.least)), m.number(fmt.most))
+    bits, expm1_r = _reduce(m, x)
     # results that may be subnormal are scaled at the end
-    tiny = m.compare("lt", x, m.number(of.normal))
-    more, usual = (f"{m.integer} {m.whole(of.bias + by)}" for by in (63, -1))
+    tiny = m.compare("lt", x, m.number(fmt.normal))
+    more, usual = (f"{m.integer} {m.whole(fmt.bias + by)}" for by in (63, -1))
     more = m.code.let(f"select {m.flag} {tiny}, {more}, {usual}")
     scale = _power_of_two(m, bits, more)
     final = m.select(tiny, m.number(2.0**-63), m.number(2))
-    return m.mul(m.fma(scale, rest, scale), final)
+    return m.mul(m.fma(scale, expm1_r, scale), final)
 
 
 @_formula("expm1", own=("double", "float"))
 def _expm1(m: Lane, x: str) -> str:
-    of = _format(m)
-    bounded = m.at_most(m.at_least(x, m.number(-2.5 * of.flat)), m.number(of.most))
-    bits, rest = _reduced(m, bounded)
+    fmt = _format(m)
+    bounded = m.at_most(m.at_least(x, m.number(-2.5 * fmt.flat)), m.number(fmt.most))
+    bits, expm1_r = _reduce(m, bounded)
     # half the result, since 2 ** k may overflow
-    half = _power_of_two(m, bits, m.whole(of.bias - 1))
-    result = m.mul(m.fma(half, rest, m.sub(half, m.number(0.5))), m.number(2))
+    half = _power_of_two(m, bits, m.whole(fmt.bias - 1))
+    result = m.mul(m.fma(half, expm1_r, m.sub(half, m.number(0.5))), m.number(2))
     # tiny x is its own result; half of a subnormal would round to 0
     return m.select(m.compare("lt", m.size(x), m.number(2.0**-60)), x, result)
 
 
 @_formula("tanh", own=("double", "float"))
 def _tanh(m: Lane, x: str) -> str:
-    of = _format(m)
-    size = m.at_most(m.size(x), m.number(of.flat))
-    bits, rest = _reduced(m, m.add(size, size))
-    scale = _power_of_two(m, bits, m.whole(of.bias))
-    grown = m.fma(scale, rest, m.sub(scale, m.number(1)))
-    return m.intrinsic("copysign", m.div(grown, m.add(grown, m.number(2))), x)
+    fmt = _format(m)
+    size = m.at_most(m.size(x), m.number(fmt.flat))
+    bits, expm1_r = _reduce(m, m.add(size, size))
+    scale = _power_of_two(m, bits, m.whole(fmt.bias))
+    numerator = m.fma(scale, expm1_r, m.sub(scale, m.number(1)))
+    return m.intrinsic("copysign", m.div(numerator, m.add(numerator, m.number(2))), x)
 
 
 # -- logarithms -----------------------------------------------------------------------------------
 
 
-def _parted(m: Lane, x: str) -> tuple[str, str]:
+def _frexp(m: Lane, x: str) -> tuple[str, str]:
     """Return k and f of a normal number."""
-    of = _format(m)
+    fmt = _format(m)
     bits = m.to_bits(x)
     above = m.on_bits("sub", bits, m.whole(m.bits_of(math.sqrt(0.5))))
-    k = m.on_bits("ashr", above, m.whole(of.mantissa))
-    exponent = m.on_bits("shl", k, m.whole(of.mantissa))
+    k = m.on_bits("ashr", above, m.whole(fmt.mantissa))
+    exponent = m.on_bits("shl", k, m.whole(fmt.mantissa))
     f = m.sub(m.from_bits(m.on_bits("sub", bits, exponent)), m.number(1))
     # k in the low bits of the shifter, since vectors lack a conversion of 64-bit integers
-    moved = m.on_bits("add", k, m.whole(m.bits_of(of.shifter)))
-    return m.sub(m.from_bits(moved), m.number(of.shifter)), f
+    moved = m.on_bits("add", k, m.whole(m.bits_of(fmt.shifter)))
+    return m.sub(m.from_bits(moved), m.number(fmt.shifter)), f
 
 
 def _logarithm(m: Lane, x: str, added: str | None) -> str:
     """Return the logarithm of a positive number, plus `added`, which is far smaller."""
-    of = _format(m)
-    k, f = _parted(m, x)
+    fmt = _format(m)
+    k, f = _frexp(m, x)
     s = m.div(f, m.add(f, m.number(2)))
     square = m.mul(s, s)
-    inner = m.sub(f, m.mul(square, m.polynomial(square, of.p)))
-    low = m.mul(k, m.number(of.ln2[1]))
+    inner = m.sub(f, m.mul(square, m.polynomial(square, fmt.p)))
+    low = m.mul(k, m.number(fmt.ln2[1]))
     low = m.add(low, added) if added else low
     low = m.sub(low, m.mul(s, inner))
-    return m.add(m.mul(k, m.number(of.ln2[0])), m.add(f, low))
+    return m.add(m.mul(k, m.number(fmt.ln2[0])), m.add(f, low))
 
 
-def _edges(m: Lane, x: str, result: str, zero: float) -> str:
+def _special_cases(m: Lane, x: str, result: str, zero: float) -> str:
     """Return the result for finite x above `zero`, minus infinity at `zero`, NaN below."""
     result = m.select(m.compare("lt", x, m.number(math.inf)), result, x)
     result = m.select(m.compare("lt", x, m.number(zero)), m.number(math.nan), result)
@@ -224,12 +224,12 @@ def _edges(m: Lane, x: str, result: str, zero: float) -> str:
 
 @_formula("log", own=("float",))
 def _log(m: Lane, x: str) -> str:
-    of = _format(m)
-    tiny = m.compare("lt", x, m.number(2.0 ** (1 - of.bias)))
-    shift = of.mantissa + 2
+    fmt = _format(m)
+    tiny = m.compare("lt", x, m.number(2.0 ** (1 - fmt.bias)))
+    shift = fmt.mantissa + 2
     normal = m.select(tiny, m.mul(x, m.number(2.0**shift)), x)
     k = m.select(tiny, m.number(-shift * math.log(2.0)), m.number(0))
-    return _edges(m, x, m.add(_logarithm(m, normal, None), k), 0.0)
+    return _special_cases(m, x, m.add(_logarithm(m, normal, None), k), 0.0)
 
 
 @_formula("log1p")
@@ -242,4 +242,4 @@ def _log1p(m: Lane, x: str) -> str:
     result = _logarithm(m, rounded, m.div(lost, rounded))
     # for tiny x the result is x, with the sign of 0
     result = m.select(m.compare("eq", rounded, one), x, result)
-    return _edges(m, x, result, -1.0)
+    return _special_cases(m, x, result, -1.0)

@@ -26,13 +26,13 @@ def cast(
     old, new = (several(llvm_type(dtype), count) for dtype in (source, target))
     if target.kind == "b":
         if source.kind == "f":
-            return code.let(f"fcmp une {old} {value}, {_none('0.0', count)}")
-        return code.let(f"icmp ne {old} {value}, {_none('0', count)}")
+            return code.let(f"fcmp une {old} {value}, {_zero('0.0', count)}")
+        return code.let(f"icmp ne {old} {value}, {_zero('0', count)}")
     if source.kind == "f":
         if target.kind == "f":
             longer = target.itemsize > source.itemsize
             return code.let(f"{'fpext' if longer else 'fptrunc'} {old} {value} to {new}")
-        return _whole(code, value, old, target, count)
+        return _truncate(code, value, old, target, count)
     if target.kind == "f":
         return code.let(f"{'sitofp' if source.kind == 'i' else 'uitofp'} {old} {value} to {new}")
     if source.kind != "b" and source.itemsize == target.itemsize:
@@ -42,11 +42,11 @@ def cast(
     return code.let(f"{'sext' if source.kind == 'i' else 'zext'} {old} {value} to {new}")
 
 
-def _none(zero: str, count: int) -> str:
+def _zero(zero: str, count: int) -> str:
     return zero if count == 1 else "zeroinitializer"
 
 
-def _whole(code: Code, value: str, old: str, target: np.dtype[Any], count: int) -> str:
+def _truncate(code: Code, value: str, old: str, target: np.dtype[Any], count: int) -> str:
     """Truncate a float to an integer.
 
     Out of range, the result is whatever the processor's conversion gives, as in NumPy; `freeze`
@@ -57,8 +57,8 @@ def _whole(code: Code, value: str, old: str, target: np.dtype[Any], count: int) 
         return code.let(f"freeze {new} {code.let(f'fptoui {old} {value} to {new}')}")
     wide = "i32" if target.itemsize < 4 or target == np.dtype(np.int32) else "i64"
     wide = several(wide, count)
-    whole = code.let(f"freeze {wide} {code.let(f'fptosi {old} {value} to {wide}')}")
-    return whole if wide == new else code.let(f"trunc {wide} {whole} to {new}")
+    integer = code.let(f"freeze {wide} {code.let(f'fptosi {old} {value} to {wide}')}")
+    return integer if wide == new else code.let(f"trunc {wide} {integer} to {new}")
 
 
 class Lane:
@@ -97,9 +97,9 @@ class Lane:
         constant = self.code.plain(literal(value, self.dtype))
         if constant[0] == "%":
             return self.spread(constant)
-        return self._spread(constant, llvm_type(self.dtype))
+        return self._splat(constant, llvm_type(self.dtype))
 
-    def _spread(self, value: str, kind: str) -> str:
+    def _splat(self, value: str, kind: str) -> str:
         """Return a constant, repeated for each lane."""
         if self.count == 1:
             return value
@@ -241,7 +241,7 @@ class Lane:
 
     def whole(self, value: int) -> str:
         """Return an integer constant as wide as a number."""
-        return self._spread(str(value), f"i{self.bits}")
+        return self._splat(str(value), f"i{self.bits}")
 
     def on_bits(self, operation: str, a: str, b: str) -> str:
         """Emit an instruction on integers as wide as a number."""
@@ -271,17 +271,17 @@ class Lane:
             return str(values[0])
         if not any(map(open_ended, values)):
             return f"<{', '.join([f'{llvm_type(self.dtype)} {value}' for value in values])}>"
-        made = "poison"
+        vector = "poison"
         for k, value in enumerate(values):
             one = literal(value, self.dtype)
-            given = f"{self.type} {made}, {llvm_type(self.dtype)} {one}, i64 {k}"
-            made = self.code.let(f"insertelement {given}")
-        return made
+            given = f"{self.type} {vector}, {llvm_type(self.dtype)} {one}, i64 {k}"
+            vector = self.code.let(f"insertelement {given}")
+        return vector
 
     def combined(self, kind: str, a: str, b: str) -> str:
         """Combine elements by a kind of reduction, in any order."""
         if kind in ("max", "min"):
-            return self.intrinsic(self._extreme_of(kind), a, b)
+            return self.intrinsic(self._extreme_name(kind), a, b)
         how = f"f{kind} reassoc {self.flags}" if self.kind == "f" else f"{kind} "
         return self.code.let(f"{how}{self.type} {a}, {b}")
 
@@ -290,7 +290,7 @@ class Lane:
         if self.count == 1:
             return vector
         element, extreme = llvm_type(self.dtype), kind in ("max", "min")
-        word = self._extreme_of(kind) if extreme else kind
+        word = self._extreme_name(kind) if extreme else kind
         given, flags = [(self.type, vector)], ""
         if self.kind == "f":
             word = f"f{word}"
@@ -300,7 +300,7 @@ class Lane:
         symbol = f"llvm.vector.reduce.{word}.{self._suffix()}"
         return self.code.let(self._call(symbol, element, *given, flags=flags))
 
-    def _extreme_of(self, kind: str) -> str:
+    def _extreme_name(self, kind: str) -> str:
         if self.kind == "f":
             return f"{kind}imum"
         return f"{'s' if self.kind == 'i' else 'u'}{kind}"
@@ -320,7 +320,7 @@ class Lane:
         if used == self.count:
             return self.load(pointer)
         symbol, width = f"llvm.masked.load.{self._suffix()}.p0", str(self.dtype.itemsize)
-        given = [("ptr", pointer), ("i32", width), (self.flag, self._first(used))]
+        given = [("ptr", pointer), ("i32", width), (self.flag, self._first_mask(used))]
         zeros = (self.type, "zeroinitializer")
         return self.code.let(self._call(symbol, self.type, *given, zeros))
 
@@ -331,14 +331,14 @@ class Lane:
             return
         symbol, width = f"llvm.masked.store.{self._suffix()}.p0", str(self.dtype.itemsize)
         given = [(self.type, value), ("ptr", pointer), ("i32", width)]
-        self.code.do(self._call(symbol, "void", *given, (self.flag, self._first(used))))
+        self.code.do(self._call(symbol, "void", *given, (self.flag, self._first_mask(used))))
 
     def keep(self, value: str, used: int) -> str:
         """Keep the first `used` elements, and zero the rest."""
         if used == self.count:
             return value
-        return self.select(self._first(used), value, "zeroinitializer")
+        return self.select(self._first_mask(used), value, "zeroinitializer")
 
-    def _first(self, used: int) -> str:
+    def _first_mask(self, used: int) -> str:
         flags = [f"i1 {'true' if k < used else 'false'}" for k in range(self.count)]
         return f"<{', '.join(flags)}>"

@@ -19,7 +19,7 @@ __all__ = ["SCALARS", "cost", "emit", "has_vectors", "supports"]
 _BOOL = np.dtype(np.bool_)
 
 
-def _inside(scalar: Scalar, dtypes: Sequence[np.dtype[Any]], out: np.dtype[Any]) -> Any:
+def _compute_dtype(scalar: Scalar, dtypes: Sequence[np.dtype[Any]], out: np.dtype[Any]) -> Any:
     """Return the dtype in which a primitive computes."""
     if scalar.inside == "result":
         return out
@@ -43,10 +43,10 @@ def supports(
     scalar = SCALARS[prim]
     if scalar is None or not all(map(is_native, (*dtypes, out))):
         return False
-    dtype = _inside(scalar, dtypes, out)
+    dtype = _compute_dtype(scalar, dtypes, out)
     if not is_native(dtype) or dtype.kind not in scalar.kinds:
         return False
-    if not all(map(_fits, params.values())):
+    if not all(map(_is_supported_param, params.values())):
         return False
     integers = len(dtypes) > 1 and all(each.kind in "iu" for each in dtypes)
     if integers and scalar.inside == "arguments" and dtype.kind == "f":
@@ -55,7 +55,7 @@ def supports(
     return scalar.params is None or scalar.params(params, dtype.kind)
 
 
-def _fits(param: Any) -> bool:
+def _is_supported_param(param: Any) -> bool:
     """Return whether a parameter is a real number, or is not used as a number."""
     if isinstance(param, Number):
         return is_native(param.value.dtype)
@@ -83,8 +83,8 @@ def emit(
     -------
     str: The element of the result, of the register type of `out`.
     """
-    scalar = _form(prim)
-    dtype = _inside(scalar, [operand.dtype for operand in operands], out)
+    scalar = _scalar_form(prim)
+    dtype = _compute_dtype(scalar, [operand.dtype for operand in operands], out)
     given = [
         cast(code, operand.name, operand.dtype, _BOOL if arg in prim.fixed else dtype, count)
         for arg, operand in zip(prim.args, operands, strict=True)
@@ -94,17 +94,17 @@ def emit(
 
 def has_vectors(prim: Primitive, dtypes: Sequence[np.dtype[Any]], out: np.dtype[Any]) -> bool:
     """Return whether `emit` can vectorise a primitive."""
-    scalar = _form(prim)
-    return _inside(scalar, dtypes, out).kind in scalar.vectors
+    scalar = _scalar_form(prim)
+    return _compute_dtype(scalar, dtypes, out).kind in scalar.vectors
 
 
 def cost(prim: Primitive, dtype: np.dtype[Any]) -> int:
     """Return the rough cycles per element of a primitive, for the dtype of its result."""
-    cycles = _form(prim).cost
+    cycles = _scalar_form(prim).cost
     return max(1, cycles * 2 // 3) if dtype.itemsize < 8 else cycles
 
 
-def _form(prim: Primitive) -> Scalar:
+def _scalar_form(prim: Primitive) -> Scalar:
     form = SCALARS[prim]
     assert form is not None
     return form
