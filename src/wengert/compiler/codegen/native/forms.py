@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def _no_words(step: Step) -> str:
+def _no_description(step: Step) -> str:
     return ""
 
 
@@ -53,7 +53,7 @@ class NativeForm(NamedTuple):
     cost: Callable[[Step], int]
     strided: Callable[[Step], tuple[bool, ...]] = lambda step: (False,) * len(step.args)
     into: int | None = None
-    describe: Callable[[Step], str] = _no_words
+    describe: Callable[[Step], str] = _no_description
 
 
 NATIVE: Facet[NativeForm | None] = Facet("native", lambda prim: None)
@@ -74,19 +74,19 @@ def outlined(
     inner = Code(code.module)
     write(inner, [array._replace(pointer=f"%p{i}") for i, array in enumerate(arrays)])
     table = code.passed(inner)
-    given = ", ".join([f"ptr {array.pointer}" for array in arrays]) + table
+    arguments = ", ".join([f"ptr {array.pointer}" for array in arrays]) + table
     parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))]) + table
     if not inner.fails:
         head = f"internal void @@({parameters}) noinline nounwind"
         symbol = code.module.function(name, inner.function(head))
-        code.do(f"call void @{symbol}({given})")
+        code.do(f"call void @{symbol}({arguments})")
         return
     # a flag of its own, so that LLVM can promote the caller's to a register
     inner.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
-    met = inner.let("load i8, ptr %trouble")
+    failed = inner.let("load i8, ptr %trouble")
     head = f"internal i8 @@({parameters}) noinline nounwind"
-    symbol = code.module.function(name, inner.function(head, f"i8 {met}"))
-    code.trouble(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({given})')}, 0"))
+    symbol = code.module.function(name, inner.function(head, f"i8 {failed}"))
+    code.trouble(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({arguments})')}, 0"))
 
 
 def fill_zeros(code: Code, pointer: str, size: int) -> None:
@@ -122,16 +122,16 @@ def nest(
             merged[-1] = (merged[-1][0] * extent, steps)
         else:
             merged.append((extent, steps))
-    positions = list(start) or ["0"] * len(strides)
+    offsets = list(start) or ["0"] * len(strides)
     with ExitStack() as stack:
         for extent, steps in merged:
             i = stack.enter_context(code.loop(extent))
             for k, step in enumerate(steps):
                 term = code.offset((step,), [i])
-                if term != "0" and positions[k] != "0":
-                    term = code.let(f"add nsw i64 {positions[k]}, {term}")
-                positions[k] = positions[k] if term == "0" else term
-        yield positions
+                if term != "0" and offsets[k] != "0":
+                    term = code.let(f"add nsw i64 {offsets[k]}, {term}")
+                offsets[k] = offsets[k] if term == "0" else term
+        yield offsets
 
 
 def in_strips(code: Code, extent: int, width: int, write: Callable[[str, int], None]) -> None:
@@ -166,15 +166,15 @@ def strips_of(extent: int, width: int) -> Iterator[tuple[int, int, int]]:
 
 def wrapped(code: Code, array: Array, position: str, size: int) -> str:
     """Load an index, and wrap it if it is negative: an ``i64``."""
-    index = _index(code, array, position)
+    index = _load_index(code, array, position)
     if array.dtype.kind != "i":
         return index
-    behind = code.let(f"add i64 {index}, {size}")
+    shifted = code.let(f"add i64 {index}, {size}")
     negative = code.let(f"icmp slt i64 {index}, 0")
-    return code.let(f"select i1 {negative}, i64 {behind}, i64 {index}")
+    return code.let(f"select i1 {negative}, i64 {shifted}, i64 {index}")
 
 
-def _index(code: Code, array: Array, position: str) -> str:
+def _load_index(code: Code, array: Array, position: str) -> str:
     index = code.load(code.at(array.pointer, array.dtype, position), array.dtype)
     if array.dtype.itemsize == 8:
         return index
@@ -194,8 +194,8 @@ def check_indices(code: Code, array: Array, size: int) -> str:
         count *= extent
     cell = code.cell("i1", "false")
     with code.loop(count) as i:
-        index = _index(code, array, i)
-        least = size if array.dtype.kind == "i" else 0
-        raised = code.let(f"add i64 {index}, {least}") if least else index
-        cell.also(code.let(f"icmp uge i64 {raised}, {size + least}"))
+        index = _load_index(code, array, i)
+        shift = size if array.dtype.kind == "i" else 0
+        shifted = code.let(f"add i64 {index}, {shift}") if shift else index
+        cell.also(code.let(f"icmp uge i64 {shifted}, {size + shift}"))
     return cell.get()

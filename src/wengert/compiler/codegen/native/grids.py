@@ -45,16 +45,16 @@ def _axis(lane: Lane, number: str, size: int, align_corners: bool) -> _Axis:
     position = lane.add(lane.mul(number, lane.number(scale)), lane.number((size - 1) / 2))
     finite = lane.compare("lt", lane.size(position), lane.number(math.inf))
     code.trouble(code.let(f"xor i1 {finite}, true"))
-    whole = lane.intrinsic("floor", position)
-    rest = lane.sub(position, whole)
-    near = lane.at_most(lane.at_least(whole, lane.number(-2)), lane.number(size))
-    near = lane.select(finite, near, lane.number(0))
-    first = code.let(f"fptosi {lane.type} {near} to i64")
+    floor = lane.intrinsic("floor", position)
+    fraction = lane.sub(position, floor)
+    clamped = lane.at_most(lane.at_least(floor, lane.number(-2)), lane.number(size))
+    clamped = lane.select(finite, clamped, lane.number(0))
+    first = code.let(f"fptosi {lane.type} {clamped} to i64")
     places, within = [], []
     for place in (first, code.added(first, "1")):
         within.append(code.let(f"icmp ult i64 {place}, {size}"))
         places.append(code.let(f"select i1 {within[-1]}, i64 {place}, i64 0"))
-    return _Axis(places, within, [lane.sub(lane.number(1), rest), rest], scale)
+    return _Axis(places, within, [lane.sub(lane.number(1), fraction), fraction], scale)
 
 
 def _axes(lane: Lane, grid: Array, point: str, sizes: Sequence[int], step: Step) -> list[_Axis]:
@@ -128,7 +128,7 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
                 if not back and not slope:
                     inner.store(total, here, dtype)
             if slope:
-                found = _slopes(lane, axes, [cell.get() for cell in sums])
+                found = _derivatives(lane, axes, [cell.get() for cell in sums])
                 for d, each in enumerate(found):
                     at = inner.added(inner.offset((2,), [point]), str(1 - d))
                     inner.store(each, inner.at(out.pointer, dtype, at), dtype)
@@ -136,7 +136,7 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
     outlined(code, step.prim.name, [*outs, *ins], write)
 
 
-def _slopes(lane: Lane, axes: list[_Axis], sums: list[str]) -> list[str]:
+def _derivatives(lane: Lane, axes: list[_Axis], sums: list[str]) -> list[str]:
     """Return the derivatives along both dimensions, from the sums at the four elements."""
     found = []
     for d, pairs in enumerate((((0, 2), (1, 3)), ((0, 1), (2, 3)))):

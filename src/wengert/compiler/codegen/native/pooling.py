@@ -34,11 +34,11 @@ __all__: list[str] = []
 Shape = tuple[int, ...]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _INT64 = np.dtype(np.int64)
-_LONGEST = 4
+_MAX_STRIDE = 4
 """The longest stride that is gathered by shuffles."""
-_MOST = 64
+_MAX_TAPS = 64
 """The largest number of elements of a window, whose taps are unrolled."""
-_LARGEST = 1 << 20
+_MAX_PADDED_BYTES = 1 << 20
 """The largest padded copy of a plane, in bytes."""
 
 
@@ -49,7 +49,7 @@ class _Windows:
     ----------
     planes: The number of planes.
     sizes, size: The spatial sizes of the input, and of the results.
-    room
+    padded_sizes
         The spatial sizes of the array that windows read: a plane, or its padded copy where windows
         reach over its edges.
     """
@@ -63,15 +63,15 @@ class _Windows:
         self.kernel, self.padding = params["kernel_size"], params["padding"]
         self.dilation = params["dilation"]
         # along a dimension of size 1 any stride will do
-        apart = zip(self.size, params["stride"], strict=True)
-        self.stride = tuple([1 if n == 1 else step for n, step in apart])
+        strides = zip(self.size, params["stride"], strict=True)
+        self.stride = tuple([1 if n == 1 else step for n, step in strides])
         along = zip(self.size, self.kernel, self.stride, self.dilation, strict=True)
-        reached = tuple([(m - 1) * step + gap * (k - 1) + 1 for m, k, step, gap in along])
-        pairs = zip(reached, self.sizes, strict=True)
+        extents = tuple([(m - 1) * step + gap * (k - 1) + 1 for m, k, step, gap in along])
+        pairs = zip(extents, self.sizes, strict=True)
         self.within = not any(self.padding) and all(m <= n for m, n in pairs)
-        self.room = self.sizes if self.within else reached
+        self.padded_sizes = self.sizes if self.within else extents
 
-    def meets(self) -> bool:
+    def overlap(self) -> bool:
         """Return whether each window overlaps the array, without dilation."""
         along = zip(self.sizes, self.size, self.kernel, self.stride, self.padding, strict=True)
         return set(self.dilation) == {1} and all(
@@ -92,12 +92,12 @@ def _accepts(step: Step) -> bool:
     if given.dtype not in _FLOATS or not given.size or not out.size:
         return False
     windows = _Windows(step)
-    if math.prod(windows.sizes) >= 1 << 31 or math.prod(windows.kernel) > _MOST:
+    if math.prod(windows.sizes) >= 1 << 31 or math.prod(windows.kernel) > _MAX_TAPS:
         return False
-    if windows.stride[-1] > _LONGEST:
+    if windows.stride[-1] > _MAX_STRIDE:
         return False
-    room = math.prod(windows.room) * given.dtype.itemsize
-    return windows.within or (windows.meets() and room <= _LARGEST)
+    padded_bytes = math.prod(windows.padded_sizes) * given.dtype.itemsize
+    return windows.within or (windows.overlap() and padded_bytes <= _MAX_PADDED_BYTES)
 
 
 def _cost(step: Step) -> int:
@@ -106,53 +106,53 @@ def _cost(step: Step) -> int:
 
 def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
     windows, places = _Windows(step), step.prim is records.max_pool_indices
-    dtype, room = ins[0].dtype, math.prod(windows.room)
-    rooms = []
+    dtype, elements = ins[0].dtype, math.prod(windows.padded_sizes)
+    buffers = []
     if not windows.within:
-        rooms = [Array(code.workspace(room * dtype.itemsize), dtype, (room,), (1,))]
+        buffers = [Array(code.workspace(elements * dtype.itemsize), dtype, (elements,), (1,))]
 
     def write(inner: Code, arrays: list[Array]) -> None:
-        out, given, *boxes = arrays
+        out, given, *padded = arrays
         lanes, length = register_bytes() // dtype.itemsize, windows.size[-1]
-        for box in boxes:
-            with inner.loop(room) as i:
+        for buffer in padded:
+            with inner.loop(elements) as i:
                 lowest = literal(-math.inf, dtype)
-                inner.store(lowest, inner.at(box.pointer, dtype, i), dtype)
+                inner.store(lowest, inner.at(buffer.pointer, dtype, i), dtype)
         with inner.loop(windows.planes) as plane, ExitStack() as stack:
             at = inner.offset((math.prod(windows.sizes),), [plane])
             source = given._replace(pointer=inner.at(given.pointer, dtype, at))
-            for box in boxes:
-                _fill(inner, windows, source, box)
-                source = box
+            for buffer in padded:
+                _pad(inner, windows, source, buffer)
+                source = buffer
             at = inner.offset((math.prod(windows.size),), [plane])
             target = out._replace(pointer=inner.at(out.pointer, out.dtype, at))
             line = [stack.enter_context(inner.loop(n)) for n in windows.size[:-1]]
             whole = length - length % lanes
             if whole:
                 with inner.loop(whole, step=lanes) as x:
-                    _piece(inner, windows, source, target, [*line, x], lanes, places)
+                    _emit_piece(inner, windows, source, target, [*line, x], lanes, places)
             if whole < length:
                 rest = [*line, str(whole)]
-                _piece(inner, windows, source, target, rest, length - whole, places)
+                _emit_piece(inner, windows, source, target, rest, length - whole, places)
 
-    outlined(code, step.prim.name, [*outs, *ins, *rooms], write)
+    outlined(code, step.prim.name, [*outs, *ins, *buffers], write)
 
 
-def _fill(code: Code, windows: _Windows, given: Array, box: Array) -> None:
+def _pad(code: Code, windows: _Windows, given: Array, padded: Array) -> None:
     """Emit the copy of a plane into its padded buffer."""
     code.module.declare(MEMCPY, MEMCPY_DECLARATION)
-    along = zip(windows.sizes, windows.room, windows.padding, strict=True)
+    along = zip(windows.sizes, windows.padded_sizes, windows.padding, strict=True)
     *lines, length = [min(n, m - p) for n, m, p in along]
-    own, to = strides_of(windows.sizes), strides_of(windows.room)
+    own, to = strides_of(windows.sizes), strides_of(windows.padded_sizes)
     first = sum(p * step for p, step in zip(windows.padding, to, strict=True))
     with nest(code, lines, own[:-1], to[:-1], start=("0", str(first))) as (source, target):
         source = code.at(given.pointer, given.dtype, source)
-        target = code.at(box.pointer, box.dtype, target)
+        target = code.at(padded.pointer, padded.dtype, target)
         size = length * given.dtype.itemsize
         code.do(f"call void @{MEMCPY}(ptr {target}, ptr {source}, i64 {size}, i1 false)")
 
 
-def _piece(
+def _emit_piece(
     code: Code,
     windows: _Windows,
     given: Array,
@@ -164,16 +164,16 @@ def _piece(
     """Emit `used` results of a line from a position on, or their indices."""
     dtype, stride = given.dtype, windows.stride
     count = 1 << (used - 1).bit_length()
-    steps = [n * step for n, step in zip(strides_of(windows.room), stride, strict=True)]
+    steps = [n * step for n, step in zip(strides_of(windows.padded_sizes), stride, strict=True)]
     head = code.at(given.pointer, dtype, code.offset(tuple(steps), at))
     vector, chosen = Lane(code, dtype, count=count), Lane(code, np.dtype(np.int32), count=count)
     best, place = "", ""
     if not windows.within:
         best = vector.spread(literal(-math.inf, dtype))
-        place = _first(code, windows, at, chosen) if places else ""
-    taps = zip(windows.taps(windows.room), windows.taps(windows.sizes), strict=True)
+        place = _first_index(code, windows, at, chosen) if places else ""
+    taps = zip(windows.taps(windows.padded_sizes), windows.taps(windows.sizes), strict=True)
     for tap, number in taps:
-        value = _apart(code, code.at(head, dtype, tap), dtype, count, stride[-1], used)
+        value = _load_strided(code, code.at(head, dtype, tap), dtype, count, stride[-1], used)
         here = chosen.spread(str(number)) if places else ""
         if not best:
             best, place = value, here
@@ -197,7 +197,7 @@ def _piece(
     wide.store_some(place, result, used)
 
 
-def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
+def _first_index(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
     """Return the index of each window's first element in the array, the default maximum."""
     total = "0"
     along = zip(
@@ -215,7 +215,7 @@ def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
     return chosen.add(missing, chosen.spread(code.let(f"trunc i64 {total} to i32")))
 
 
-def _apart(
+def _load_strided(
     code: Code, pointer: str, dtype: np.dtype[Any], count: int, stride: int, used: int
 ) -> str:
     """Load a vector of elements a stride apart; lanes after the first `used` are undefined."""
