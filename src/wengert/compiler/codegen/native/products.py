@@ -31,33 +31,33 @@ __all__ = ["multiply"]
 
 # multiplications from which on BLAS is called: fewer if the second matrix, which is read again for
 # every few rows, does not fit in cache
-_LARGE = 1_000_000
-_SCATTERED = 20_000
-_CACHE = 2**18
-_LARGE_VECTOR = 60_000
+_BLAS_WORK = 1_000_000
+_BLAS_WORK_UNCACHED = 20_000
+_CACHE_BYTES = 2**18
+_BLAS_WORK_VECTOR = 60_000
 # generated loops beat BLAS where vectors are wide, enough rows share the second matrix,
 # both matrices stay in cache, sums are short enough not to be blocked, and threads gain little
-_LONG = 32
-_FEW = 32
-_WITHIN = 2**20
-_DEEPEST = 1024
-_SHARED = 2**24
+_WIDE_BYTES = 32
+_MIN_ROWS = 32
+_MAX_OPERAND_BYTES = 2**20
+_MAX_DEPTH = 1024
+_MAX_WORK = 2**24
 # vectors in a row of a tile, and of a tile with few rows
-_ACROSS, _WIDEST = 3, 8
+_TILE_VECTORS, _MAX_TILE_VECTORS = 3, 8
 # the ratio of both sizes of the first matrix to the second's columns that makes the first one tall
-_TALL = 4
+_TALL_RATIO = 4
 # rows of a tile of dot products, and bytes of each row
-_ROWS = 4
-_BYTES = 64
+_DOT_ROWS = 4
+_DOT_BYTES = 64
 _SINGLE = np.dtype(np.float32)
 _LETTERS = {np.dtype(np.float64): "d", _SINGLE: "s"}
-_INT = 2**31 - 1
+_MAX_INT = 2**31 - 1
 
 
 # -- layouts --------------------------------------------------------------------------------------
 
 
-def _matrix(array: Array) -> Array:
+def _normalise_strides(array: Array) -> Array:
     """Set a matrix's strides along dimensions of size 1 to those of a contiguous one."""
     rows, columns = array.shape
     step, stride = array.strides
@@ -65,7 +65,7 @@ def _matrix(array: Array) -> Array:
     return array._replace(strides=(columns * stride if rows == 1 else step, stride))
 
 
-def _turned(array: Array) -> Array:
+def _transpose_view(array: Array) -> Array:
     return array._replace(shape=array.shape[::-1], strides=array.strides[::-1])
 
 
@@ -81,14 +81,14 @@ def _leading(array: Array) -> tuple[bytes, int] | None:
     return None
 
 
-def _copied(code: Code, array: Array) -> Array:
+def _emit_copy(code: Code, array: Array) -> Array:
     """Emit a contiguous copy of a matrix."""
     rows, columns = array.shape
     itemsize = array.dtype.itemsize
     copy = Array(code.workspace(rows * columns * itemsize), array.dtype, array.shape, (columns, 1))
     lanes = register_bytes() // itemsize
     if array.strides[0] == 1 and min(rows, columns) >= lanes > 1:
-        _transposed(code, array, copy, lanes)
+        _emit_transposed_copy(code, array, copy, lanes)
         return copy
     with code.loop(rows) as i, code.loop(columns) as j:
         value = code.load(code.element(array, [i, j]), array.dtype)
@@ -96,25 +96,25 @@ def _copied(code: Code, array: Array) -> Array:
     return copy
 
 
-def _transposed(code: Code, array: Array, copy: Array, lanes: int) -> None:
+def _emit_transposed_copy(code: Code, array: Array, copy: Array, lanes: int) -> None:
     """Emit the copy of a column-major matrix, in squares of vectors.
 
     The last squares may overlap those before them.
     """
-    symbol = _square(code, array, copy, lanes)
+    symbol = _square_transpose(code, array, copy, lanes)
 
     def square(i: str, j: str) -> None:
         source, target = code.element(array, [i, j]), code.element(copy, [i, j])
         code.do(f"call void @{symbol}(ptr {source}, ptr {target})")
 
     rows, columns = array.shape
-    for by_rows in _squares(code, rows, lanes):
-        for by_columns in _squares(code, columns, lanes):
+    for by_rows in _square_loops(code, rows, lanes):
+        for by_columns in _square_loops(code, columns, lanes):
             with by_rows() as i, by_columns() as j:
                 square(i, j)
 
 
-def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
+def _square_loops(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
     """Return the loops over squares that cover a dimension."""
     if open_ended(size):
         return [partial(code.covering, size, lanes)]
@@ -124,7 +124,7 @@ def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
     return whole
 
 
-def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
+def _square_transpose(code: Code, array: Array, copy: Array, lanes: int) -> str:
     """Return the symbol of a function that transposes one square."""
     inner, dtype = Code(code.module), array.dtype
     vector = Lane(inner, dtype, count=lanes)
@@ -150,21 +150,21 @@ def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
 # -- generated loops ------------------------------------------------------------------------------
 
 
-def _rest(n: int, width: int) -> list[tuple[int, int]]:
+def _remainder_tiles(n: int, width: int) -> list[tuple[int, int]]:
     """Return the starts and widths of the tiles after the last full one.
 
     Widths are powers of 2, or 3; a tile may overlap the one before, and recompute its elements.
     """
     tiles: list[tuple[int, int]] = []
-    rest = n % width
-    while rest:
-        power = 1 << (rest - 1).bit_length()
-        if rest in (power, 3):
-            return [*tiles, (n - rest, rest)]
+    remainder = n % width
+    while remainder:
+        power = 1 << (remainder - 1).bit_length()
+        if remainder in (power, 3):
+            return [*tiles, (n - remainder, remainder)]
         if n >= power:
             return [*tiles, (n - power, power)]
-        tiles.append((n - rest, power // 2))
-        rest -= power // 2
+        tiles.append((n - remainder, power // 2))
+        remainder -= power // 2
     return tiles
 
 
@@ -177,43 +177,43 @@ def _tile_rows() -> int:
     return 8 if register_bytes() == 64 else 4
 
 
-def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
+def _emit_tiles(code: Code, a: Array, b: Array, c: Array) -> None:
     """Emit a tiled product of matrices, of which the second is row-major."""
     m, n = a.shape[0], b.shape[1]
-    lanes, most = register_bytes() // a.dtype.itemsize, _tile_rows()
+    lanes, max_rows = register_bytes() // a.dtype.itemsize, _tile_rows()
     # as many accumulators for few rows as for many: wider tiles
-    across = min(_ACROSS * most // min(m, most), _WIDEST)
-    end = n - n % (across * lanes)
+    vectors = min(_TILE_VECTORS * max_rows // min(m, max_rows), _MAX_TILE_VECTORS)
+    end = n - n % (vectors * lanes)
     if open_ended(n) and n >= lanes:
-        across = across if end else 1
-        with code.covering(n, across * lanes) as start:
-            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(across)]
-            _column_tiles(code, a, b, c, columns)
+        vectors = vectors if end else 1
+        with code.covering(n, vectors * lanes) as start:
+            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(vectors)]
+            _emit_row_tiles(code, a, b, c, columns)
         return
     if end:
-        with code.loop(end, step=across * lanes) as start:
-            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(across)]
-            _column_tiles(code, a, b, c, columns)
-    rest = [(str(start), lanes) for start in range(end, n - n % lanes, lanes)]
-    rest += [(str(start), count) for start, count in _rest(n, lanes)]
-    for k in range(0, len(rest), across):
-        _column_tiles(code, a, b, c, rest[k : k + across])
+        with code.loop(end, step=vectors * lanes) as start:
+            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(vectors)]
+            _emit_row_tiles(code, a, b, c, columns)
+    remainder = [(str(start), lanes) for start in range(end, n - n % lanes, lanes)]
+    remainder += [(str(start), count) for start, count in _remainder_tiles(n, lanes)]
+    for k in range(0, len(remainder), vectors):
+        _emit_row_tiles(code, a, b, c, remainder[k : k + vectors])
 
 
-def _column_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) -> None:
+def _emit_row_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) -> None:
     m, rows = a.shape[0], _tile_rows()
     if open_ended(m) and m >= rows:
         with code.covering(m, rows) as first:
-            _tile(code, a, b, c, first, rows, columns)
+            _emit_tile(code, a, b, c, first, rows, columns)
         return
     if m >= rows:
         with code.loop(m - m % rows, step=rows) as first:
-            _tile(code, a, b, c, first, rows, columns)
+            _emit_tile(code, a, b, c, first, rows, columns)
     if m % rows:
-        _tile(code, a, b, c, str(m - m % rows), m % rows, columns)
+        _emit_tile(code, a, b, c, str(m - m % rows), m % rows, columns)
 
 
-def _tile(
+def _emit_tile(
     code: Code, a: Array, b: Array, c: Array, first: str, rows: int, columns: Columns
 ) -> None:
     """Emit `rows` rows of the result from `first` on, in groups of columns."""
@@ -236,18 +236,18 @@ def _tile(
             vector.store(cell.get(), code.element(c, [place, start]))
 
 
-def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
+def _emit_dots(code: Code, a: Array, b: Array, c: Array) -> None:
     """Emit the dot products of a matrix's rows with a vector, four rows at a time."""
     m = a.shape[0]
-    if open_ended(m) and m >= _ROWS:
-        with code.covering(m, _ROWS) as first:
-            _vector_dots(code, a, b, c, first, _ROWS)
+    if open_ended(m) and m >= _DOT_ROWS:
+        with code.covering(m, _DOT_ROWS) as first:
+            _emit_dot_rows(code, a, b, c, first, _DOT_ROWS)
         return
-    if m >= _ROWS:
-        with code.loop(m - m % _ROWS, step=_ROWS) as first:
-            _vector_dots(code, a, b, c, first, _ROWS)
-    if m % _ROWS:
-        _vector_dots(code, a, b, c, str(m - m % _ROWS), m % _ROWS)
+    if m >= _DOT_ROWS:
+        with code.loop(m - m % _DOT_ROWS, step=_DOT_ROWS) as first:
+            _emit_dot_rows(code, a, b, c, first, _DOT_ROWS)
+    if m % _DOT_ROWS:
+        _emit_dot_rows(code, a, b, c, str(m - m % _DOT_ROWS), m % _DOT_ROWS)
 
 
 def _rows(code: Code, a: Array, first: str, count: int) -> tuple[list[str], list[str]]:
@@ -256,14 +256,14 @@ def _rows(code: Code, a: Array, first: str, count: int) -> tuple[list[str], list
     return places, [code.element(a, [place, "0"]) for place in places]
 
 
-def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
+def _emit_dot_rows(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
     """Emit the dot products of some contiguous rows with a contiguous vector."""
     dtype, k = a.dtype, a.shape[1]
     kind = llvm_type(dtype)
     plus = "fadd reassoc" if dtype.kind == "f" else "add"
     places, heads = _rows(code, a, first, rows)
     totals = [""] * rows
-    for start, end, width in strips_of(k, _BYTES // dtype.itemsize):
+    for start, end, width in strips_of(k, _DOT_BYTES // dtype.itemsize):
         vector = Lane(code, dtype, count=width)
         sums = [code.cell(vector.type, "zeroinitializer") for _ in range(rows)]
         with code.loop(end, str(start), step=width) as at:
@@ -280,14 +280,14 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
 # -- products by BLAS -----------------------------------------------------------------------------
 
 
-def _blas(array: Array, other: Array) -> bool:
+def _has_blas(array: Array, other: Array) -> bool:
     """Return whether BLAS has a gemm for this dtype, and integers for these sizes."""
     letter = _LETTERS.get(array.dtype)
     sizes = (*array.shape, *array.strides, *other.shape, *other.strides)
-    return letter is not None and has_routine(f"{letter}gemm") and max(map(abs, sizes)) <= _INT
+    return letter is not None and has_routine(f"{letter}gemm") and max(map(abs, sizes)) <= _MAX_INT
 
 
-def _by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
+def _emit_gemm(code: Code, a: Array, b: Array, c: Array) -> None:
     """Emit a call of gemm, column-major: it multiplies the transposes."""
     (of_a, step_a), (of_b, step_b) = _leading(a) or (b"", 0), _leading(b) or (b"", 0)
     (m, k), n = a.shape, b.shape[1]
@@ -298,7 +298,7 @@ def _by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
     )
 
 
-def _vector_by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
+def _emit_gemv(code: Code, a: Array, b: Array, c: Array) -> None:
     """Emit a call of gemv."""
     letter, leading = _leading(a) or (b"", 0)
     # BLAS sees the transposed matrix, so the letters are exchanged
@@ -315,16 +315,18 @@ def _vector_by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
 # -- choice of a form -----------------------------------------------------------------------------
 
 
-def _is_large(m: int, k: int, n: int, dtype: np.dtype[Any]) -> bool:
+def _prefers_blas(m: int, k: int, n: int, dtype: np.dtype[Any]) -> bool:
     """Return whether BLAS is faster for a product of matrices."""
-    near = max(m * k, k * n) * dtype.itemsize <= _WITHIN
-    short = k <= _DEEPEST and m * k * n < _SHARED
-    if near and short and m >= _FEW and register_bytes() >= _LONG:
+    cached = max(m * k, k * n) * dtype.itemsize <= _MAX_OPERAND_BYTES
+    short = k <= _MAX_DEPTH and m * k * n < _MAX_WORK
+    if cached and short and m >= _MIN_ROWS and register_bytes() >= _WIDE_BYTES:
         return False
-    return m * k * n >= (_SCATTERED if k * n * dtype.itemsize > _CACHE else _LARGE)
+    return m * k * n >= (
+        _BLAS_WORK_UNCACHED if k * n * dtype.itemsize > _CACHE_BYTES else _BLAS_WORK
+    )
 
 
-def _is_turned_round(a: Array, b: Array) -> bool:
+def _prefers_transposed(a: Array, b: Array) -> bool:
     """Return whether BLAS is faster on the transposed product.
 
     It is if the first matrix is column-major, and far larger along both dimensions than the number
@@ -333,62 +335,62 @@ def _is_turned_round(a: Array, b: Array) -> bool:
     (m, k), n = a.shape, b.shape[1]
     found = _leading(a)
     by_columns = found is not None and found[0] == b"T" and m > 1
-    large = _is_large(m, k, n, a.dtype) and k >= _TALL * n
-    return by_columns and large and m >= _TALL * n > _TALL and _blas(a, b)
+    large = _prefers_blas(m, k, n, a.dtype) and k >= _TALL_RATIO * n
+    return by_columns and large and m >= _TALL_RATIO * n > _TALL_RATIO and _has_blas(a, b)
 
 
 _Form = Callable[[Code, Array, Array, Array], None]
 
 
-def _of_vector(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
+def _vector_form(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
     """Choose the form of a matrix-vector product; return it with its operands."""
     m, k = a.shape
     fits = b.strides[0] > 0 and _leading(a) is not None and min(m, k) > 1
-    if fits and m * k >= _LARGE_VECTOR and _blas(a, b):
-        return _vector_by_blas, a, b
+    if fits and m * k >= _BLAS_WORK_VECTOR and _has_blas(a, b):
+        return _emit_gemv, a, b
     if a.strides[0] == 1 and m > 1:
         # a sum of scaled columns
-        return _tiled, b._replace(shape=(1, k), strides=(0, b.strides[0])), _turned(a)
+        return _emit_tiles, b._replace(shape=(1, k), strides=(0, b.strides[0])), _transpose_view(a)
     if a.strides[1] != 1 and k > 1:
-        a = _copied(code, a)
+        a = _emit_copy(code, a)
     if b.strides[0] != 1 and k > 1:
-        column = _copied(code, b._replace(shape=(k, 1), strides=(b.strides[0], 1)))
+        column = _emit_copy(code, b._replace(shape=(k, 1), strides=(b.strides[0], 1)))
         b = column._replace(shape=(k,), strides=(1,))
-    return _dots, a, b
+    return _emit_dots, a, b
 
 
-def _of_matrices(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
+def _matrix_form(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
     """Choose the form of a product of matrices; return it with its operands, or copies."""
     (m, k), n = a.shape, b.shape[1]
     if n == 1:
-        return _of_vector(code, a, b._replace(shape=(k,), strides=b.strides[:1]))
+        return _vector_form(code, a, b._replace(shape=(k,), strides=b.strides[:1]))
     if m == 1:
-        return _of_vector(code, _turned(b), a._replace(shape=(k,), strides=a.strides[1:]))
-    if _is_large(m, k, n, a.dtype) and _blas(a, b):
-        a, b = (each if _leading(each) else _copied(code, each) for each in (a, b))
-        return _by_blas, a, b
-    return _tiled, a, b if b.strides[1] == 1 else _copied(code, b)
+        return _vector_form(code, _transpose_view(b), a._replace(shape=(k,), strides=a.strides[1:]))
+    if _prefers_blas(m, k, n, a.dtype) and _has_blas(a, b):
+        a, b = (each if _leading(each) else _emit_copy(code, each) for each in (a, b))
+        return _emit_gemm, a, b
+    return _emit_tiles, a, b if b.strides[1] == 1 else _emit_copy(code, b)
 
 
 def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
     """Emit the product of two matrices of any strides into contiguous memory."""
-    a, b = _matrix(a), _matrix(b)
+    a, b = _normalise_strides(a), _normalise_strides(b)
     m, n, dtype = a.shape[0], b.shape[1], a.dtype
     if not m * n:
         return
     if not a.shape[1]:
         fill_zeros(code, pointer, m * n * dtype.itemsize)
         return
-    if _is_turned_round(a, b):
-        made = code.workspace(m * n * dtype.itemsize)
-        multiply(code, _turned(b), _turned(a), made)
+    if _prefers_transposed(a, b):
+        transposed = code.workspace(m * n * dtype.itemsize)
+        multiply(code, _transpose_view(b), _transpose_view(a), transposed)
         with code.loop(m) as i, code.loop(n) as j:
-            value = code.load(code.at(made, dtype, code.offset((1, m), [i, j])), dtype)
+            value = code.load(code.at(transposed, dtype, code.offset((1, m), [i, j])), dtype)
             code.store(value, code.at(pointer, dtype, code.offset((n, 1), [i, j])), dtype)
         return
-    form, first, second = _of_matrices(code, a, b)
+    form, first, second = _matrix_form(code, a, b)
     inner = Code(code.module)
-    shape = (m,) if form is _dots or form is _vector_by_blas else (first.shape[0], second.shape[1])
+    shape = (m,) if form is _emit_dots or form is _emit_gemv else (first.shape[0], second.shape[1])
     result = Array("%c", dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
     form(inner, first._replace(pointer="%a"), second._replace(pointer="%b"), result)
     # one function for all calls: inlining gains nothing and costs compile time
@@ -417,7 +419,7 @@ def _accepts(step: Step) -> bool:
     # without SciPy's BLAS, NumPy's is faster for large products; the look-up is slow, and so last
     letter = _LETTERS.get(dtype)
     each = math.prod(step.outs[0].shape[-2:]) * step.args[0].shape[-1]
-    return letter is None or each < _LARGE or has_routine(f"{letter}gemm")
+    return letter is None or each < _BLAS_WORK or has_routine(f"{letter}gemm")
 
 
 def _emit_mm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
@@ -471,12 +473,12 @@ def _describe(step: Step) -> str:
     m, k = (1, *first)[-2:]
     n = 1 if len(second) == 1 else second[-1]
     if min(m, n) == 1:
-        routine, large = "gemv", m * n > 1 and m * k * n >= _LARGE_VECTOR
+        routine, large = "gemv", m * n > 1 and m * k * n >= _BLAS_WORK_VECTOR
     else:
-        routine, large = "gemm", _is_large(m, k, n, dtype)
+        routine, large = "gemm", _prefers_blas(m, k, n, dtype)
     letter = _LETTERS.get(dtype)
     if not large or letter is None or not has_routine(f"{letter}gemm"):
-        return f"product {m}x{k}x{n}" if m * k * n >= _LARGE else ""
+        return f"product {m}x{k}x{n}" if m * k * n >= _BLAS_WORK else ""
     return f"{letter}{routine} {m}x{k}x{n}"
 
 
