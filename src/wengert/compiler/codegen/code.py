@@ -415,10 +415,10 @@ class Code:
     def load(self, pointer: str, dtype: np.dtype[Any], count: int = 1) -> str:
         """Load the element at an address, or a vector of `count` from there on."""
         kind = several(memory_type(dtype), count)
-        found = self.let(f"load {kind}, ptr {pointer}, align {dtype.itemsize}")
+        loaded = self.let(f"load {kind}, ptr {pointer}, align {dtype.itemsize}")
         if dtype.kind != "b":
-            return found
-        return self.let(f"trunc {kind} {found} to {several('i1', count)}")
+            return loaded
+        return self.let(f"trunc {kind} {loaded} to {several('i1', count)}")
 
     def store(self, value: str, pointer: str, dtype: np.dtype[Any], count: int = 1) -> None:
         """Store an element, or a vector of `count`, at an address."""

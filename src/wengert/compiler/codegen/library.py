@@ -76,23 +76,23 @@ def call_function(
 def _call(code: Code, symbol: str, kind: str, operands: Sequence[str], convention: str = "") -> str:
     types = ", ".join([kind] * len(operands))
     code.module.declare(symbol, f"declare {convention}{kind} @{symbol}({types}) {_PURE}")
-    given = ", ".join([f"{kind} {operand}" for operand in operands])
-    return code.let(f"call {convention}{kind} @{symbol}({given})")
+    arguments = ", ".join([f"{kind} {operand}" for operand in operands])
+    return code.let(f"call {convention}{kind} @{symbol}({arguments})")
 
 
 def _call_per_lane(code: Code, name: str, element: str, operands: Sequence[str], count: int) -> str:
     kind, result = several(element, count), "poison"
     for k in range(count):
-        parts = [code.let(f"extractelement {kind} {operand}, i64 {k}") for operand in operands]
-        found = call_function(code, name, element, parts)
-        result = code.let(f"insertelement {kind} {result}, {element} {found}, i64 {k}")
+        scalars = [code.let(f"extractelement {kind} {operand}, i64 {k}") for operand in operands]
+        lane = call_function(code, name, element, scalars)
+        result = code.let(f"insertelement {kind} {result}, {element} {lane}, i64 {k}")
     return result
 
 
 def _resize(code: Code, kind: str, vector: str, count: int, size: int) -> str:
     """Resize a vector; new lanes repeat its own."""
-    places = ", ".join([f"i32 {k % count}" for k in range(size)])
-    return code.let(f"shufflevector {kind} {vector}, {kind} poison, <{size} x i32> <{places}>")
+    lanes = ", ".join([f"i32 {k % count}" for k in range(size)])
+    return code.let(f"shufflevector {kind} {vector}, {kind} poison, <{size} x i32> <{lanes}>")
 
 
 @cache
@@ -161,10 +161,10 @@ def call_routine(code: Code, name: str, arguments: Sequence[str | int | float | 
     symbol = f"wengert.{name}"
     llvm.add_symbol(symbol, _address(name))
     element = "double" if name.startswith("d") else "float"
-    given = ", ".join([f"ptr {_constant(code, value, element)}" for value in arguments])
+    pointers = ", ".join([f"ptr {_constant(code, value, element)}" for value in arguments])
     types = ", ".join(["ptr"] * len(arguments))
     code.module.declare(symbol, f"declare void @{symbol}({types}) nounwind")
-    code.do(f"call void @{symbol}({given})")
+    code.do(f"call void @{symbol}({pointers})")
 
 
 def _constant(code: Code, value: str | int | float | bytes, element: str) -> str:

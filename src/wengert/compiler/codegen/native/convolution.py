@@ -214,7 +214,7 @@ class _Job:
 
     Attributes
     ----------
-    each: The result planes of a group.
+    each: The number of result planes in a group.
     size: The number of windows along each dimension.
     start, steps: The offset of the first result, and the strides, in a result plane.
     """
@@ -222,7 +222,7 @@ class _Job:
     def __init__(
         self, given: Shape, groups: int, each: int, size: Shape, kernel: Shape, weights: _Weights
     ) -> None:
-        self.given, self.groups, self.each = given, groups, each
+        self.input_shape, self.groups, self.each = given, groups, each
         self.kernel, self.weights = kernel, weights
         self.planes, self.plane = given[1] // groups, math.prod(given[2:])
         self.taps = self.planes * math.prod(kernel)
@@ -231,7 +231,7 @@ class _Job:
 
     def with_windows(self, size: Shape, stride: Shape, padding: Shape, dilation: Shape) -> _Job:
         """Set the number and the layout of windows."""
-        given, kernel = self.given[2:], self.kernel
+        given, kernel = self.input_shape[2:], self.kernel
         self.size = size
         self.box = _Box(self.planes, given, kernel, size, stride, padding, dilation)
         return self
@@ -254,7 +254,7 @@ class _Job:
 
     def work(self) -> int:
         """Return the number of multiplications."""
-        return self.given[0] * self.groups * self.each * self.taps * math.prod(self.box.size)
+        return self.input_shape[0] * self.groups * self.each * self.taps * math.prod(self.box.size)
 
 
 def _is_input_gradient(step: Step) -> bool:
@@ -400,7 +400,7 @@ def _emit_job(
         fill_zeros(inner, box.pointer, job.box_elements(dtype) * dtype.itemsize)
         table, packed = _tap_table(inner, job.box), _pack_weights(inner, job, weight)
         blocks = [scratch._replace(dtype=dtype) for scratch in workspaces]
-        with inner.loop(job.given[0]) as n, inner.loop(job.groups) as g:
+        with inner.loop(job.input_shape[0]) as n, inner.loop(job.groups) as g:
             planes = job.planes * job.plane
             at = inner.offset((job.groups * planes, planes), [n, g])
             own = image._replace(pointer=inner.at(image.pointer, dtype, at))
@@ -526,10 +526,10 @@ class _WeightGradient:
         self.box = _Box(planes, given[2:], params["size"], other[2:], *window)
         self.steps = planes * len(self.box.taps)
         width = self.dtype.itemsize
-        # few enough images at a time that a tile's planes of them stay in cache
-        near = _L1_BYTES // (_tile_planes() * self.places * width)
-        near = min(near, _L2_BYTES // (planes * self.box.plane * width), self.count)
-        self.images = max(1, near)
+        # as many images at a time as keep a tile's planes in cache
+        images = _L1_BYTES // (_tile_planes() * self.places * width)
+        images = min(images, _L2_BYTES // (planes * self.box.plane * width), self.count)
+        self.images = max(1, images)
         self.box_elements = self.images * planes * self.box.plane + _lanes(self.dtype)
 
     def work(self) -> int:
@@ -593,13 +593,13 @@ def _emit_weight_gradient(
                         inner.loop(end, str(begin), step=taps) as t,
                     ):
                         heads = inner.at(given, dtype, inner.offset((job.places,), [o]))
-                        found = [
+                        offsets = [
                             inner.load(
                                 inner.at(table.pointer, _INT64, inner.added(t, str(k))), _INT64
                             )
                             for k in range(taps)
                         ]
-                        windows = [inner.at(box.pointer, dtype, tap) for tap in found]
+                        windows = [inner.at(box.pointer, dtype, tap) for tap in offsets]
                         to = inner.at(result, dtype, inner.offset((job.steps, 1), [o, t]))
                         _accumulate(inner, job, images, heads, windows, to, count)
 

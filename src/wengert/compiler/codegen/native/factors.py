@@ -120,15 +120,15 @@ def _cholesky(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
         source, factor = pointers
         lane = Lane(inner, dtype)
         with inner.loop(n) as i, inner.loop(n) as j:
-            place = inner.offset((n, 1), [i, j])
-            value = inner.load(inner.at(source, dtype, place), dtype)
+            offset = inner.offset((n, 1), [i, j])
+            value = inner.load(inner.at(source, dtype, offset), dtype)
             if upper is None:
                 transposed = inner.at(source, dtype, inner.offset((1, n), [i, j]))
                 value = lane.mul(lane.add(value, inner.load(transposed, dtype)), lane.number(0.5))
             # the other triangle is 0
             outside = inner.let(f"icmp {'ult' if upper else 'ugt'} i64 {j}, {i}")
             inner.store(
-                lane.select(outside, lane.number(0), value), inner.at(factor, dtype, place), dtype
+                lane.select(outside, lane.number(0), value), inner.at(factor, dtype, offset), dtype
             )
         triangle = b"L" if upper else b"U"
         call_routine(inner, f"{_LETTERS[dtype]}potrf", [triangle, n, factor, n, buffers[0]])
@@ -152,8 +152,8 @@ def _solve_triangular(code: Code, step: Step, ins: Sequence[Array], outs: Sequen
             value = inner.load(inner.at(right, dtype, i), dtype)
             inner.store(value, inner.at(solution, dtype, i), dtype)
         side, triangle = b"R" if left else b"L", b"L" if upper else b"U"
-        given = [side, triangle, b"N", b"U" if unit else b"N", columns, rows, 1.0, matrix, n]
-        call_routine(inner, f"{_LETTERS[dtype]}trsm", [*given, solution, columns])
+        arguments = [side, triangle, b"N", b"U" if unit else b"N", columns, rows, 1.0, matrix, n]
+        call_routine(inner, f"{_LETTERS[dtype]}trsm", [*arguments, solution, columns])
 
     _for_each(code, "solve_triangular", [*ins, *outs], [2, 2, 2], [], body)
 
@@ -201,8 +201,8 @@ def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) 
             else:
                 _copy(inner, right, column_major, dtype, rows, columns)
             count = columns if left else rows
-            given = (b"N" if left else b"T", n, count, factors, n, pivots, column_major, n, info)
-            call_routine(inner, f"{letter}getrs", given)
+            args = (b"N" if left else b"T", n, count, factors, n, pivots, column_major, n, info)
+            call_routine(inner, f"{letter}getrs", args)
             if column_major is not solution:
                 _copy(inner, column_major, solution, dtype, columns, rows)
 
@@ -217,8 +217,8 @@ def _identity(code: Code, dtype: np.dtype[Any], n: int, pointer: str) -> None:
     lane = Lane(code, dtype)
     with code.loop(n) as i, code.loop(n) as j:
         diagonal = code.let(f"icmp eq i64 {i}, {j}")
-        place = code.at(pointer, dtype, code.offset((n, 1), [i, j]))
-        code.store(lane.select(diagonal, one, zero), place, dtype)
+        address = code.at(pointer, dtype, code.offset((n, 1), [i, j]))
+        code.store(lane.select(diagonal, one, zero), address, dtype)
 
 
 def _inverse(
@@ -231,8 +231,8 @@ def _inverse(
 
     with _unless_singular(code, singular):
         _identity(code, dtype, n, solution)
-        given = (b"N", n, n, factors, n, pivots, solution, n, info)
-        call_routine(code, f"{_LETTERS[dtype]}getrs", given)
+        arguments = (b"N", n, n, factors, n, pivots, solution, n, info)
+        call_routine(code, f"{_LETTERS[dtype]}getrs", arguments)
     return singular
 
 
@@ -262,8 +262,8 @@ def _cofactor(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
             magnitude = call_function(inner, "exp", lane.type, [logarithm])
             factor = lane.mul(sign, magnitude)
             with inner.loop(n * n) as i:
-                place = inner.at(result, dtype, i)
-                inner.store(lane.mul(inner.load(place, dtype), factor), place, dtype)
+                address = inner.at(result, dtype, i)
+                inner.store(lane.mul(inner.load(address, dtype), factor), address, dtype)
 
     _for_each(code, "cofactor", [*ins, *outs], [2, 2], _lu_workspaces(code, dtype, n), body)
 
@@ -278,12 +278,12 @@ def _log_determinant(
         value = code.load(code.at(factors, dtype, code.offset((n + 1,), [i])), dtype)
         # pivots are 1-based
         pivot = code.let(f"sext i32 {code.load(code.at(pivots, _INT, i), _INT)} to i64")
-        stays = code.let(f"icmp eq i64 {pivot}, {code.let(f'add i64 {i}, 1')}")
-        kept = code.let(f"xor i1 {stays}, {lane.compare('lt', value, lane.number(0))}")
-        last = sign.get()
-        sign.set(lane.select(kept, last, lane.neg(last)))
-        grown = call_function(code, "log", lane.type, [lane.size(value)])
-        total.set(lane.add(total.get(), grown))
+        in_place = code.let(f"icmp eq i64 {pivot}, {code.let(f'add i64 {i}, 1')}")
+        same_sign = code.let(f"xor i1 {in_place}, {lane.compare('lt', value, lane.number(0))}")
+        previous = sign.get()
+        sign.set(lane.select(same_sign, previous, lane.neg(previous)))
+        term = call_function(code, "log", lane.type, [lane.size(value)])
+        total.set(lane.add(total.get(), term))
     return sign.get(), total.get()
 
 

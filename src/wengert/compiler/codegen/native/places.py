@@ -114,28 +114,28 @@ def _write_indexed(
     accumulate: bool,
 ) -> None:
     """Write `values`, broadcast, at `indices`; `rows` are the index arrays in memory."""
-    chosen = _Selection(out.shape, indices)
-    steps, own = strides_of(out.shape), _broadcast_strides(values.shape, chosen.shape)
-    front, depth = chosen.front, len(chosen.picked)
+    selection = _Selection(out.shape, indices)
+    steps, own = strides_of(out.shape), _broadcast_strides(values.shape, selection.shape)
+    front, depth = selection.front, len(selection.picked)
     of_picked, of_rest = own[front : front + depth], (*own[:front], *own[front + depth :])
-    sizes = [out.shape[d] for d in chosen.dims]
+    sizes = [out.shape[d] for d in selection.dims]
 
     def write() -> None:
-        row_strides = [_broadcast_strides(row.shape, chosen.picked) for row in rows]
-        with nest(code, chosen.picked, of_picked, *row_strides) as (value, *places):
+        row_strides = [_broadcast_strides(row.shape, selection.picked) for row in rows]
+        with nest(code, selection.picked, of_picked, *row_strides) as (value, *positions):
             base = "0"
-            for row, place, d in zip(rows, places, chosen.dims, strict=True):
-                index = wrapped(code, row, place, out.shape[d])
+            for row, position, d in zip(rows, positions, selection.dims, strict=True):
+                index = wrapped(code, row, position, out.shape[d])
                 index = code.let(f"mul nsw i64 {index}, {steps[d]}") if steps[d] != 1 else index
                 base = index if base == "0" else code.let(f"add nsw i64 {base}, {index}")
-            shape = [out.shape[d] for d in chosen.rest]
-            along = [steps[d] for d in chosen.rest]
+            shape = [out.shape[d] for d in selection.rest]
+            along = [steps[d] for d in selection.rest]
             with nest(code, shape, along, of_rest, start=(base, value)) as (to, source):
                 element = code.load(code.at(values.pointer, values.dtype, source), values.dtype)
                 element = cast(code, element, values.dtype, out.dtype)
                 _write(code, out, to, element, accumulate)
 
-    _guarded(code, list(zip(chosen.indices, rows, sizes, strict=True)), write)
+    _guarded(code, list(zip(selection.indices, rows, sizes, strict=True)), write)
 
 
 def _are_integer_arrays(indices: Any) -> bool:
@@ -172,9 +172,9 @@ def _accepts_index_put(step: Step) -> bool:
         return False
     if not is_native(value.dtype) or not np.can_cast(value.dtype, self.dtype, "same_kind"):
         return False
-    chosen = _Selection(self.shape, indices)
+    selection = _Selection(self.shape, indices)
     try:
-        return np.broadcast_shapes(value.shape, chosen.shape) == chosen.shape
+        return np.broadcast_shapes(value.shape, selection.shape) == selection.shape
     except ValueError:
         return False
 

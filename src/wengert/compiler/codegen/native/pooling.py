@@ -105,7 +105,7 @@ def _cost(step: Step) -> int:
 
 
 def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    windows, places = _Windows(step), step.prim is records.max_pool_indices
+    windows, indices = _Windows(step), step.prim is records.max_pool_indices
     dtype, elements = ins[0].dtype, math.prod(windows.padded_sizes)
     buffers = []
     if not windows.within:
@@ -130,10 +130,10 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
             whole = length - length % lanes
             if whole:
                 with inner.loop(whole, step=lanes) as x:
-                    _emit_piece(inner, windows, source, target, [*line, x], lanes, places)
+                    _emit_piece(inner, windows, source, target, [*line, x], lanes, indices)
             if whole < length:
                 rest = [*line, str(whole)]
-                _emit_piece(inner, windows, source, target, rest, length - whole, places)
+                _emit_piece(inner, windows, source, target, rest, length - whole, indices)
 
     outlined(code, step.prim.name, [*outs, *ins, *buffers], write)
 
@@ -159,42 +159,42 @@ def _emit_piece(
     out: Array,
     at: list[str],
     used: int,
-    places: bool,
+    indices: bool,
 ) -> None:
     """Emit `used` results of a line from a position on, or their indices."""
     dtype, stride = given.dtype, windows.stride
     count = 1 << (used - 1).bit_length()
     steps = [n * step for n, step in zip(strides_of(windows.padded_sizes), stride, strict=True)]
     head = code.at(given.pointer, dtype, code.offset(tuple(steps), at))
-    vector, chosen = Lane(code, dtype, count=count), Lane(code, np.dtype(np.int32), count=count)
-    best, place = "", ""
+    vector, int_lane = Lane(code, dtype, count=count), Lane(code, np.dtype(np.int32), count=count)
+    best, index = "", ""
     if not windows.within:
         best = vector.spread(literal(-math.inf, dtype))
-        place = _first_index(code, windows, at, chosen) if places else ""
+        index = _first_index(code, windows, at, int_lane) if indices else ""
     taps = zip(windows.taps(windows.padded_sizes), windows.taps(windows.sizes), strict=True)
     for tap, number in taps:
         value = _load_strided(code, code.at(head, dtype, tap), dtype, count, stride[-1], used)
-        here = chosen.spread(str(number)) if places else ""
+        tap_index = int_lane.spread(str(number)) if indices else ""
         if not best:
-            best, place = value, here
+            best, index = value, tap_index
             continue
         # the first of equal elements, the last of NaNs
         better = vector.either(vector.compare("gt", value, best), vector.is_nan(value))
         best = vector.select(better, value, best)
-        if places:
-            place = chosen.select(better, here, place)
+        if indices:
+            index = int_lane.select(better, tap_index, index)
     result = code.at(out.pointer, out.dtype, code.offset(strides_of(windows.size), at))
-    if not places:
+    if not indices:
         vector.store_some(best, result, used)
         return
     wide = Lane(code, _INT64, count=count)
     own = strides_of(windows.sizes)
-    moved = code.offset(tuple([n * s for n, s in zip(own, stride, strict=True)]), at)
+    first = code.offset(tuple([n * s for n, s in zip(own, stride, strict=True)]), at)
     before = sum(n * p for n, p in zip(own, windows.padding, strict=True))
-    start = wide.spread(code.let(f"sub i64 {moved}, {before}"))
-    place = wide.add(code.let(f"sext {chosen.type} {place} to {wide.type}"), start)
-    place = wide.add(place, wide.numbers([k * stride[-1] for k in range(count)]))
-    wide.store_some(place, result, used)
+    start = wide.spread(code.let(f"sub i64 {first}, {before}"))
+    index = wide.add(code.let(f"sext {int_lane.type} {index} to {wide.type}"), start)
+    index = wide.add(index, wide.numbers([k * stride[-1] for k in range(count)]))
+    wide.store_some(index, result, used)
 
 
 def _first_index(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:

@@ -44,7 +44,7 @@ _MAX_DEPTH = 1024
 _MAX_WORK = 2**24
 # vectors in a row of a tile, and of a tile with few rows
 _TILE_VECTORS, _MAX_TILE_VECTORS = 3, 8
-# the ratio of both sizes of the first matrix to the second's columns that makes the first one tall
+# the first matrix is tall if both of its sizes are so many times the second one's columns
 _TALL_RATIO = 4
 # rows of a tile of dot products, and bytes of each row
 _DOT_ROWS = 4
@@ -220,7 +220,7 @@ def _emit_tile(
     vectors = [Lane(code, a.dtype, count=count) for _, count in columns]
     zeros = "zeroinitializer"
     sums = [[code.cell(vector.type, zeros) for vector in vectors] for _ in range(rows)]
-    places, heads = _rows(code, a, first, rows)
+    indices, heads = _rows(code, a, first, rows)
     with code.loop(a.shape[1]) as k:
         parts = [
             vector.load(code.element(b, [k, start]))
@@ -231,9 +231,9 @@ def _emit_tile(
             factor = code.load(code.at(head, a.dtype, at), a.dtype)
             for vector, part, cell in zip(vectors, parts, cells, strict=True):
                 cell.set(vector.fma(vector.spread(factor), part, cell.get()))
-    for place, cells in zip(places, sums, strict=True):
+    for index, cells in zip(indices, sums, strict=True):
         for vector, (start, _), cell in zip(vectors, columns, cells, strict=True):
-            vector.store(cell.get(), code.element(c, [place, start]))
+            vector.store(cell.get(), code.element(c, [index, start]))
 
 
 def _emit_dots(code: Code, a: Array, b: Array, c: Array) -> None:
@@ -252,8 +252,8 @@ def _emit_dots(code: Code, a: Array, b: Array, c: Array) -> None:
 
 def _rows(code: Code, a: Array, first: str, count: int) -> tuple[list[str], list[str]]:
     """Return the indices of `count` rows from `first` on, and their addresses."""
-    places = [code.let(f"add nuw nsw i64 {first}, {r}") if r else first for r in range(count)]
-    return places, [code.element(a, [place, "0"]) for place in places]
+    indices = [code.let(f"add nuw nsw i64 {first}, {r}") if r else first for r in range(count)]
+    return indices, [code.element(a, [index, "0"]) for index in indices]
 
 
 def _emit_dot_rows(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
@@ -261,7 +261,7 @@ def _emit_dot_rows(code: Code, a: Array, b: Array, c: Array, first: str, rows: i
     dtype, k = a.dtype, a.shape[1]
     kind = llvm_type(dtype)
     plus = "fadd reassoc" if dtype.kind == "f" else "add"
-    places, heads = _rows(code, a, first, rows)
+    indices, heads = _rows(code, a, first, rows)
     totals = [""] * rows
     for start, end, width in strips_of(k, _DOT_BYTES // dtype.itemsize):
         vector = Lane(code, dtype, count=width)
@@ -273,8 +273,8 @@ def _emit_dot_rows(code: Code, a: Array, b: Array, c: Array, first: str, rows: i
         for r, cell in enumerate(sums):
             part = vector.reduced("add", cell.get())
             totals[r] = code.let(f"{plus} {kind} {totals[r]}, {part}") if totals[r] else part
-    for place, total in zip(places, totals, strict=True):
-        code.store(total, code.element(c, [place]), dtype)
+    for index, total in zip(indices, totals, strict=True):
+        code.store(total, code.element(c, [index]), dtype)
 
 
 # -- products by BLAS -----------------------------------------------------------------------------
@@ -398,8 +398,8 @@ def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
     parameters = f"ptr noalias %a, ptr noalias %b, ptr noalias %c{table}"
     head = f"internal void @@({parameters}) noinline nounwind"
     symbol = code.module.function("product", inner.function(head))
-    given = f"ptr {first.pointer}, ptr {second.pointer}, ptr {pointer}{table}"
-    code.do(f"call void @{symbol}({given})")
+    arguments = f"ptr {first.pointer}, ptr {second.pointer}, ptr {pointer}{table}"
+    code.do(f"call void @{symbol}({arguments})")
 
 
 # -- the primitives -------------------------------------------------------------------------------

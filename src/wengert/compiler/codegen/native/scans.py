@@ -95,7 +95,7 @@ def _cumulative(name: str) -> Callable[..., None]:
             # accumulate in double precision, as the kernel does
             wide = _DOUBLE if name == "add" and out.dtype.kind == "f" else out.dtype
 
-            def some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
+            def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
                 value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
                 value = cast(inner, value, source.dtype, wide, count)
                 if before is not None:
@@ -104,7 +104,7 @@ def _cumulative(name: str) -> Callable[..., None]:
                 inner.store(short, inner.at(out.pointer, out.dtype, at), out.dtype, count)
                 return [value]
 
-            _scan(inner, shape, params["dim"], params["reverse"], [wide], some)
+            _scan(inner, shape, params["dim"], params["reverse"], [wide], emit_some)
 
         outlined(code, step.prim.name, [*outs, *ins], write)
 
@@ -123,7 +123,7 @@ def _linear_recurrence(code: Code, step: Step, ins: Sequence[Array], outs: Seque
     def write(inner: Code, arrays: list[Array]) -> None:
         out, factor, term = arrays
 
-        def some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
+        def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
             lane = Lane(inner, out.dtype, count=count)
             value = inner.load(inner.at(term.pointer, out.dtype, at), out.dtype, count)
             if before is not None:
@@ -132,7 +132,7 @@ def _linear_recurrence(code: Code, step: Step, ins: Sequence[Array], outs: Seque
             inner.store(value, inner.at(out.pointer, out.dtype, at), out.dtype, count)
             return [value]
 
-        _scan(inner, shape, params["dim"], params["reverse"], [out.dtype], some)
+        _scan(inner, shape, params["dim"], params["reverse"], [out.dtype], emit_some)
 
     outlined(code, step.prim.name, [*outs, *ins], write)
 
@@ -149,24 +149,26 @@ def _cumulative_extreme(worse: str) -> Callable[..., None]:
         def write(inner: Code, arrays: list[Array]) -> None:
             out, source = arrays
 
-            def some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
+            def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
                 lane = Lane(inner, source.dtype, count=count)
                 value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
-                place = k if count == 1 else inner.spread(k, "i64", count)
+                index = k if count == 1 else inner.spread(k, "i64", count)
                 if before is not None:
-                    best, found = before
-                    kept = lane.compare(worse, value, best)
+                    best, best_index = before
+                    keep = lane.compare(worse, value, best)
                     if lane.kind == "f":
                         number = inner.let(f"fcmp ord {lane.type} {value}, {value}")
-                        kept = lane.either(kept, lane.both(lane.is_nan(best), number))
-                    value = lane.select(kept, best, value)
+                        keep = lane.either(keep, lane.both(lane.is_nan(best), number))
+                    value = lane.select(keep, best, value)
                     wide = several("i64", count)
-                    place = inner.let(f"select {lane.flag} {kept}, {wide} {found}, {wide} {place}")
-                inner.store(place, inner.at(out.pointer, _INT64, at), _INT64, count)
-                return [value, place]
+                    index = inner.let(
+                        f"select {lane.flag} {keep}, {wide} {best_index}, {wide} {index}"
+                    )
+                inner.store(index, inner.at(out.pointer, _INT64, at), _INT64, count)
+                return [value, index]
 
             kinds = [source.dtype, _INT64]
-            _scan(inner, source.shape, step.params["dim"], False, kinds, some)
+            _scan(inner, source.shape, step.params["dim"], False, kinds, emit_some)
 
         outlined(code, step.prim.name, [*outs, *ins], write)
 

@@ -55,13 +55,13 @@ def _takes_exponent(params: Any, kind: str) -> bool:
 def _power_scalar(m: Lane, a: str, exponent: Any) -> str:
     if m.kind != "f":
         return _integer_power(m, a, exponent)
-    given = m.value(exponent)
-    power = _call_libm(m, "pow", a, given)
+    operand = m.value(exponent)
+    power = _call_libm(m, "pow", a, operand)
     if not isinstance(exponent, int | float):
         # an exponent known only at run time: the kernel uses sqrt
         root = m.intrinsic("sqrt", a)
         for known, result in ((0.5, root), (-0.5, m.div(m.number(1), root))):
-            power = m.select(m.compare("eq", given, m.number(known)), result, power)
+            power = m.select(m.compare("eq", operand, m.number(known)), result, power)
     return power
 
 

@@ -200,11 +200,11 @@ class Lane:
 
     # -- functions --------------------------------------------------------------------------------
 
-    def _call(self, symbol: str, result: str, *given: tuple[str, str], flags: str = "") -> str:
+    def _call(self, symbol: str, result: str, *arguments: tuple[str, str], flags: str = "") -> str:
         """Return a call of an LLVM intrinsic, for operands with their types."""
-        types = ", ".join([kind for kind, _ in given])
+        types = ", ".join([kind for kind, _ in arguments])
         self.code.module.declare(symbol, f"declare {result} @{symbol}({types})")
-        operands = ", ".join([f"{kind} {operand}" for kind, operand in given])
+        operands = ", ".join([f"{kind} {operand}" for kind, operand in arguments])
         return f"call {flags}{result} @{symbol}({operands})"
 
     def _suffix(self) -> str:
@@ -215,8 +215,8 @@ class Lane:
     def intrinsic(self, name: str, *operands: str) -> str:
         """Emit a call of an LLVM intrinsic."""
         symbol = f"llvm.{name}.{self._suffix()}"
-        given = [(self.type, operand) for operand in operands]
-        return self.code.let(self._call(symbol, self.type, *given))
+        arguments = [(self.type, operand) for operand in operands]
+        return self.code.let(self._call(symbol, self.type, *arguments))
 
     def fma(self, a: str, b: str, c: str) -> str:
         """Emit a * b + c; floats are rounded once where the processor has fma."""
@@ -273,9 +273,9 @@ class Lane:
             return f"<{', '.join([f'{llvm_type(self.dtype)} {value}' for value in values])}>"
         vector = "poison"
         for k, value in enumerate(values):
-            one = literal(value, self.dtype)
-            given = f"{self.type} {vector}, {llvm_type(self.dtype)} {one}, i64 {k}"
-            vector = self.code.let(f"insertelement {given}")
+            element = literal(value, self.dtype)
+            insertion = f"{self.type} {vector}, {llvm_type(self.dtype)} {element}, i64 {k}"
+            vector = self.code.let(f"insertelement {insertion}")
         return vector
 
     def combined(self, kind: str, a: str, b: str) -> str:
@@ -291,14 +291,14 @@ class Lane:
             return vector
         element, extreme = llvm_type(self.dtype), kind in ("max", "min")
         word = self._extreme_name(kind) if extreme else kind
-        given, flags = [(self.type, vector)], ""
+        arguments, flags = [(self.type, vector)], ""
         if self.kind == "f":
             word = f"f{word}"
             if not extreme:
-                given.insert(0, (element, "-0.0" if kind == "add" else "1.0"))
+                arguments.insert(0, (element, "-0.0" if kind == "add" else "1.0"))
                 flags = f"reassoc {self.flags}"
         symbol = f"llvm.vector.reduce.{word}.{self._suffix()}"
-        return self.code.let(self._call(symbol, element, *given, flags=flags))
+        return self.code.let(self._call(symbol, element, *arguments, flags=flags))
 
     def _extreme_name(self, kind: str) -> str:
         if self.kind == "f":
@@ -320,9 +320,9 @@ class Lane:
         if used == self.count:
             return self.load(pointer)
         symbol, width = f"llvm.masked.load.{self._suffix()}.p0", str(self.dtype.itemsize)
-        given = [("ptr", pointer), ("i32", width), (self.flag, self._first_mask(used))]
+        arguments = [("ptr", pointer), ("i32", width), (self.flag, self._first_mask(used))]
         zeros = (self.type, "zeroinitializer")
-        return self.code.let(self._call(symbol, self.type, *given, zeros))
+        return self.code.let(self._call(symbol, self.type, *arguments, zeros))
 
     def store_some(self, value: str, pointer: str, used: int) -> None:
         """Store the first `used` elements only."""
@@ -330,8 +330,8 @@ class Lane:
             self.store(value, pointer)
             return
         symbol, width = f"llvm.masked.store.{self._suffix()}.p0", str(self.dtype.itemsize)
-        given = [(self.type, value), ("ptr", pointer), ("i32", width)]
-        self.code.do(self._call(symbol, "void", *given, (self.flag, self._first_mask(used))))
+        arguments = [(self.type, value), ("ptr", pointer), ("i32", width)]
+        self.code.do(self._call(symbol, "void", *arguments, (self.flag, self._first_mask(used))))
 
     def keep(self, value: str, used: int) -> str:
         """Keep the first `used` elements, and zero the rest."""
