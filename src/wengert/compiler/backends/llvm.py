@@ -94,7 +94,7 @@ class LlvmExecutable:
         return isolated(results, [*arrays, *constants])
 
     def _again(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        """Run the program by NumPy, to raise the error that native code met (NOTE [trouble])."""
+        """Run the program by NumPy, to raise the error that native code met (NOTE [error flag])."""
         error = interruption()
         if error is not None:
             raise error

@@ -1,1 +1,1 @@
-"""Layer 8 · compiler: LLVM's text: loops, elements, calls."""
+"""Layer 8 · compiler: generation of LLVM IR: loops, elements, calls."""

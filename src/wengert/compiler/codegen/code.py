@@ -1,19 +1,19 @@
-"""Layer 8 · compiler: LLVM's text under construction: modules, functions, loops, elements.
+"""Layer 8 · compiler: a builder of LLVM IR: modules, functions, loops, elements.
 
 NOTE [elements in registers]
 An element of float64 is a ``double``, of float32 a ``float``, an integer of n bits an ``in``, and a
-bool an ``i1`` in a register and a byte in memory. Signs of integers are a matter of instructions.
+bool an ``i1`` in a register and a byte in memory. Signedness is a property of instructions.
 
-NOTE [trouble]
-Native code raises nothing. Where an eager operation would raise (an integer divided by 0, an index
-out of range), native code does something harmless and marks it in the cell ``%trouble``, which each
-function has in scope; whoever called it then runs the same program by NumPy, which raises the error
-that eager code raises.
+NOTE [error flag]
+Native code raises nothing. Where an eager operation would raise (an integer division by 0, an index
+out of range), native code computes something harmless and sets the cell ``%trouble``, which is in
+scope in each function. The caller then runs the same program with NumPy, which raises the error
+of eager code.
 
 NOTE [hidden counters]
-For each loop LLVM looks at length for other counters than the loop's own, which would make fewer
-addresses to compute, and hardly ever finds quicker ones: the processor adds up an address on the
-way. So in long functions counters pass through an instruction that does nothing, and that LLVM does
+LLVM searches each loop at length for induction variables that need less address arithmetic than the
+loop's own counter. It rarely finds faster ones, because the processor's addressing modes add for
+free. In long functions counters therefore pass through an empty inline assembly, which LLVM does
 not see through.
 """
 
@@ -55,12 +55,12 @@ _TYPES: dict[np.dtype[Any], str] = {
 
 
 MEMCPY = "llvm.memcpy.p0.p0.i64"
-"""The symbol of what copies memory, for `Module.declare`."""
+"""The symbol of LLVM's memcpy, for `Module.declare`."""
 MEMCPY_DECLARATION = f"declare void @{MEMCPY}(ptr, ptr, i64, i1)"
 
 
 def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
-    """By how many elements a step along each dimension moves, in C order."""
+    """Return the strides of a C-contiguous array, in elements."""
     strides = []
     stride = 1
     for size in reversed(shape):
@@ -86,27 +86,27 @@ class Array(NamedTuple):
 
 
 def is_native(dtype: np.dtype[Any]) -> bool:
-    """Whether native code can hold elements of a dtype."""
+    """Return whether native code can hold elements of a dtype."""
     return dtype in _TYPES
 
 
 def llvm_type(dtype: np.dtype[Any]) -> str:
-    """The type of an element in a register."""
+    """Return the LLVM type of an element in a register."""
     return _TYPES[dtype]
 
 
 def memory_type(dtype: np.dtype[Any]) -> str:
-    """The type of an element in memory."""
+    """Return the LLVM type of an element in memory."""
     return "i8" if dtype.kind == "b" else _TYPES[dtype]
 
 
 def several(kind: str, count: int) -> str:
-    """The type of a vector of so many, or of just one."""
+    """Return the type of a vector of `count` elements; of one, the element's type."""
     return kind if count == 1 else f"<{count} x {kind}>"
 
 
 def literal(value: Any, dtype: np.dtype[Any]) -> str:
-    """A Python number as a constant of a dtype."""
+    """Return a Python number as an LLVM constant of a dtype."""
     if dtype.kind == "b":
         return "true" if value else "false"
     if isinstance(value, Varying | VaryingFloat):
@@ -116,21 +116,21 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
         return str(int(value))
     with np.errstate(over="ignore"):
         rounded = float(dtype.type(value))
-    # NaN of one kind only, so that equal constants are equal text
+    # one NaN payload only, so that equal constants have equal text
     bits = struct.unpack("<Q", struct.pack("<d", math.nan if rounded != rounded else rounded))[0]
     return f"0x{bits:016X}"
 
 
 class Module:
-    """An LLVM module: what its functions need besides themselves.
+    """An LLVM module: declarations, constants and functions.
 
     Parameters
     ----------
-    fast: Whether floats may be computed by rules that hold for real numbers only.
+    fast: Whether instructions on floats carry fast-math flags.
 
     Attributes
     ----------
-    flags: The fast-math flags of an instruction, with a blank behind them, or nothing.
+    flags: The fast-math flags of an instruction, with a trailing blank, or an empty string.
     words: The numbers that functions read from their table (NOTE [sizes that vary] in `sizes`).
     """
 
@@ -143,11 +143,11 @@ class Module:
         self._symbols = 0
 
     def declare(self, symbol: str, text: str) -> None:
-        """Add a declaration, a constant or a function, unless `symbol` is there already."""
+        """Add a declaration, a constant or a function, unless `symbol` is declared."""
         self._declared.setdefault(symbol, text)
 
     def function(self, hint: str, text: str) -> str:
-        """The symbol of a function, the same for the same text, in which it stands as ``@@``."""
+        """Add a function, named ``@@`` in `text`, and return its symbol; equal texts share one."""
         symbol = self._functions.get(text)
         if symbol is None:
             symbol = self._functions[text] = self.unique(hint)
@@ -155,33 +155,33 @@ class Module:
         return symbol
 
     def mark(self) -> tuple[int, int, int]:
-        """The present position, for `back_to`."""
+        """Return the current state, for `back_to`."""
         return len(self._declared), len(self._functions), len(self.words)
 
     def back_to(self, mark: tuple[int, int, int]) -> None:
-        """Drop what was added since `mark` gave this."""
+        """Drop everything added since `mark`."""
         del self.words[mark[2] :]
         for kept, size in zip((self._declared, self._functions), mark, strict=False):
             for key in list(kept)[size:]:
                 del kept[key]
 
     def unique(self, hint: str) -> str:
-        """A symbol that no other call gives."""
+        """Return a symbol that no other call returns."""
         self._symbols += 1
         return f"{hint}.{self._symbols}"
 
     def text(self) -> str:
-        """Everything that was declared."""
+        """Return the text of all declarations."""
         return "\n".join(self._declared.values()) + "\n"
 
 
 @dataclass(eq=False, slots=True)
 class Cell:
-    """A mutable variable: memory, which LLVM promotes to a register.
+    """A mutable variable: a stack slot, which LLVM promotes to a register.
 
     Attributes
     ----------
-    code, kind, pointer: The function, the LLVM type of the value, and where it is.
+    code, kind, pointer: The function, the LLVM type of the value, and its address.
     """
 
     code: Code
@@ -189,33 +189,33 @@ class Cell:
     pointer: str
 
     def get(self) -> str:
-        """The value."""
+        """Load the value."""
         return self.code.let(f"load {self.kind}, ptr {self.pointer}")
 
     def set(self, value: str) -> None:
-        """Set the value."""
+        """Store a value."""
         self.code.do(f"store {self.kind} {value}, ptr {self.pointer}")
 
     def also(self, condition: str) -> None:
-        """Combine the boolean value with another by "or"."""
+        """Set the boolean value to its disjunction with a condition."""
         self.set(self.code.let(f"or {self.kind} {self.get()}, {condition}"))
 
 
 class Code:
-    """The instructions of one function, in the order in which they are written.
+    """The instructions of one function, in the order in which they are emitted.
 
     Attributes
     ----------
     module: The module of the function.
-    lines, allocations: The instructions, and those that belong at the beginning of the function.
-    current: The label of the block that is being written.
+    lines, allocations: The instructions, and those at the top of the entry block.
+    current: The label of the block under construction.
     long
-        Whether LLVM takes long for the function, so that it is worth sparing it work: counters are
-        hidden (NOTE [hidden counters]).
-    fails: Whether what was written since this was set to False may meet trouble.
+        Whether the function is so long that counters are hidden, to save compile time
+        (NOTE [hidden counters]).
+    fails: Whether code emitted since this was set to False may set the error flag.
     workspace
-        ``workspace(bytes)`` gives the address of aligned memory that may be used until what is
-        being written is complete. It is on the stack unless the owner of the function says where.
+        ``workspace(bytes)`` returns the address of aligned memory, valid until the code under
+        construction is complete. It is on the stack unless the owner of the function replaces it.
     """
 
     def __init__(self, module: Module, entry: str = "entry") -> None:
@@ -227,12 +227,12 @@ class Code:
         self.fails = False
         self.workspace: Callable[[int], str] = lambda size: self.stack(np.dtype(np.uint8), size)
         self._count = 0
-        self._given = ""
+        self._table_param = ""
 
     # -- instructions -----------------------------------------------------------------------------
 
     def fresh(self, hint: str = "") -> str:
-        """A name that nothing in this function has."""
+        """Return a name that is unused in this function."""
         self._count += 1
         return f"%{hint}.{self._count}" if hint else f"%.{self._count}"
 
@@ -241,14 +241,14 @@ class Code:
         self.lines.append(f"  {self.plain(text)}")
 
     def first(self, text: str) -> None:
-        """Append an instruction at the beginning of the function."""
+        """Append an instruction at the top of the entry block."""
         self.allocations.append(f"  {self.plain(text, self.allocations)}")
 
     def plain(self, text: Any, lines: list[str] | None = None) -> str:
-        """A text in which numbers that vary are read from the table, by instructions before it."""
+        """Replace each number that varies in a text by a load from the table, emitted before."""
         before, *parts = str(text).split("\x01")
         for part in parts:
-            mark, _, behind = part.partition("\x02")
+            mark, _, after = part.partition("\x02")
             kind, word = mark.split()
             words = self.module.words
             words.append(int(word))
@@ -259,14 +259,14 @@ class Code:
                     f"  {name} = load {kind}, ptr {name}.at, align 8",
                 ]
             )
-            self._given = ", ptr %constants"
-            before += name + behind
+            self._table_param = ", ptr %constants"
+            before += name + after
         return before
 
     def passed(self, inner: Code) -> str:
-        """The last parameter, and argument, of a function of the module if it reads the table."""
-        self._given = self._given or inner._given
-        return inner._given
+        """Return the last parameter and argument of `inner`: the table, or nothing if unread."""
+        self._table_param = self._table_param or inner._table_param
+        return inner._table_param
 
     def let(self, text: str) -> str:
         """Append an instruction, and return the name of its result."""
@@ -277,13 +277,13 @@ class Code:
         return name
 
     def added(self, a: str, b: str) -> str:
-        """The sum of two 64-bit integers."""
+        """Emit the sum of two 64-bit integers."""
         if "0" in (a, b):
             return b if a == "0" else a
         return self.let(f"add nsw i64 {a}, {b}")
 
     def spread(self, value: str, kind: str, count: int) -> str:
-        """A vector of so many equal elements of an LLVM type."""
+        """Broadcast an element of an LLVM type to a vector of `count`."""
         if count == 1:
             return value
         vector = f"<{count} x {kind}>"
@@ -292,7 +292,7 @@ class Code:
         return self.let(f"shufflevector {vector} {first}, {vector} poison, {mask}")
 
     def stack(self, dtype: np.dtype[Any], count: int) -> str:
-        """The address of memory for some elements that lasts as long as the function runs."""
+        """Return the address of `count` elements in the function's stack frame."""
         name = self.fresh("stack")
         if open_ended(count):
             self.first(f"{name} = alloca {memory_type(dtype)}, i64 {count}, align 64")
@@ -301,7 +301,7 @@ class Code:
         return name
 
     def cell(self, kind: str, start: str = "") -> Cell:
-        """Make a variable of an LLVM type, set to `start` if that is given."""
+        """Make a variable of an LLVM type, initialised to `start` if that is given."""
         cell = Cell(self, kind, self.fresh("cell"))
         self.allocations.append(f"  {cell.pointer} = alloca {kind}")
         if start:
@@ -309,16 +309,16 @@ class Code:
         return cell
 
     def entry(self, table: str, k: int) -> str:
-        """The address at a position of a table, read at the beginning of the function."""
+        """Return the address at index `k` of a table, loaded at the top of the entry block."""
         at, name = self.fresh("at"), self.fresh("given")
         self.allocations.append(f"  {at} = getelementptr inbounds ptr, ptr {table}, i64 {k}")
         self.allocations.append(f"  {name} = load ptr, ptr {at}")
         return name
 
     def function(self, head: str, result: str = "void") -> str:
-        """The whole text of a function, of which `head` says all but its body.
+        """Return the text of a function with the signature `head`.
 
-        It ends by returning `result`, or as its instructions do if that is empty.
+        It returns `result`, or ends with its last instruction if that is empty.
         """
         end = [f"  ret {result}"] if result else []
         body = "\n".join([*self.allocations, *self.lines, *end])
@@ -327,21 +327,21 @@ class Code:
     # -- blocks -----------------------------------------------------------------------------------
 
     def label(self, name: str) -> None:
-        """Begin the block of a name from `fresh`; the one before must have been ended."""
+        """Begin a block, named by `fresh`; the block before it must have a terminator."""
         self.current = name[1:]
         self.lines.append(f"{self.current}:")
 
     def jump(self, name: str) -> None:
-        """End the block by a jump to another one."""
+        """End the block with a branch to another one."""
         self.do(f"br label {name}")
 
     def branch(self, condition: str, then: str, other: str) -> None:
-        """End the block by a jump to one of two."""
+        """End the block with a conditional branch."""
         self.do(f"br i1 {condition}, label {then}, label {other}")
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
-        """Do what is written within only if a condition holds; it may leave the function."""
+        """Emit the ``with`` body under a condition; the body may return from the function."""
         then, done = self.fresh("then"), self.fresh("done")
         self.branch(condition, then, done)
         self.label(then)
@@ -352,49 +352,51 @@ class Code:
 
     @contextmanager
     def loop(self, extent: int | str, start: str = "0", *, step: int = 1) -> Iterator[str]:
-        """Repeat what is written within for a counter from `start`, not below 0, up to `extent`.
+        """Emit the ``with`` body as a loop from `start`, not below 0, to `extent`.
 
         Parameters
         ----------
-        extent: Where to end, before it: a number, or the name of an ``i64``.
-        step: How far the counter goes each time.
+        extent: The end, exclusive: a number, or the name of an ``i64``.
+        step: The increment of the counter.
 
         Yields
         ------
         str: The counter, an ``i64``.
         """
-        known = isinstance(extent, int) and start.isdigit() and not open_ended(extent)
-        if known and 0 < int(extent) - int(start) <= step:
+        constant = isinstance(extent, int) and start.isdigit() and not open_ended(extent)
+        if constant and 0 < int(extent) - int(start) <= step:
             yield start
             return
-        start, extent = self.plain(start), extent if known else self.plain(extent)
+        start, extent = self.plain(start), extent if constant else self.plain(extent)
         body, done = self.fresh("loop"), self.fresh("done")
-        counter, following = self.fresh("i"), self.fresh("next")
-        if known:
+        counter, incremented = self.fresh("i"), self.fresh("next")
+        if constant:
             if int(start) < int(extent):
                 self.jump(body)
             else:
                 self.branch("false", body, done)
         else:
             self.branch(self.let(f"icmp slt i64 {start}, {extent}"), body, done)
-        before, at = self.current, len(self.lines) + 1
+        predecessor, at = self.current, len(self.lines) + 1
         self.label(body)
-        own = self.fresh("own") if self.long else counter
+        phi = self.fresh("own") if self.long else counter
         yield counter
-        self.do(f"{following} = add nuw nsw i64 {own}, {step}")
-        again = self.let(f"icmp slt i64 {following}, {extent}")
-        head = [f"  {own} = phi i64 [ {start}, %{before} ], [ {following}, %{self.current} ]"]
-        if own != counter:
-            head.append(f'  {counter} = call i64 asm "", "=r,0"(i64 {own})')
+        self.do(f"{incremented} = add nuw nsw i64 {phi}, {step}")
+        more = self.let(f"icmp slt i64 {incremented}, {extent}")
+        head = [
+            f"  {phi} = phi i64 [ {start}, %{predecessor} ], [ {incremented}, %{self.current} ]"
+        ]
+        if phi != counter:
+            head.append(f'  {counter} = call i64 asm "", "=r,0"(i64 {phi})')
         self.lines[at:at] = head
-        self.branch(again, body, done)
+        self.branch(more, body, done)
         self.label(done)
 
     @contextmanager
     def covering(self, extent: int, step: int) -> Iterator[str]:
-        """Repeat for counters `step` apart, the last one so that it ends at `extent`, no less.
+        """Loop in steps of `step`, with the last iteration moved back to end at `extent`.
 
-        What is written within may thus compute some of its places twice.
+        The body may thus compute some positions twice.
         """
         with self.loop(Varying(extent), step=step) as counter:
             last = extent - step
@@ -402,37 +404,37 @@ class Code:
             yield self.let(f"select i1 {before}, i64 {counter}, i64 {last}")
 
     def trouble(self, condition: str) -> None:
-        """Note that a condition holds which eager code raises an error for (NOTE [trouble])."""
+        """Set the error flag if a condition holds (NOTE [error flag])."""
         self.fails = True
-        marked = self.let(f"zext i1 {condition} to i8")
+        flag = self.let(f"zext i1 {condition} to i8")
         before = self.let("load i8, ptr %trouble")
-        self.do(f"store i8 {self.let(f'or i8 {before}, {marked}')}, ptr %trouble")
+        self.do(f"store i8 {self.let(f'or i8 {before}, {flag}')}, ptr %trouble")
 
     # -- memory -----------------------------------------------------------------------------------
 
     def load(self, pointer: str, dtype: np.dtype[Any], count: int = 1) -> str:
-        """The element at an address, or a vector of so many from there on."""
+        """Load the element at an address, or a vector of `count` from there on."""
         kind = several(memory_type(dtype), count)
-        found = self.let(f"load {kind}, ptr {pointer}, align {dtype.itemsize}")
+        loaded = self.let(f"load {kind}, ptr {pointer}, align {dtype.itemsize}")
         if dtype.kind != "b":
-            return found
-        return self.let(f"trunc {kind} {found} to {several('i1', count)}")
+            return loaded
+        return self.let(f"trunc {kind} {loaded} to {several('i1', count)}")
 
     def store(self, value: str, pointer: str, dtype: np.dtype[Any], count: int = 1) -> None:
-        """Write an element, or a vector of so many, to an address."""
+        """Store an element, or a vector of `count`, at an address."""
         kind = several(memory_type(dtype), count)
         if dtype.kind == "b":
             value = self.let(f"zext {several('i1', count)} {value} to {kind}")
         self.do(f"store {kind} {value}, ptr {pointer}, align {dtype.itemsize}")
 
     def at(self, pointer: str, dtype: np.dtype[Any], offset: int | str) -> str:
-        """The address of the element so many elements behind another."""
+        """Return the address `offset` elements after another."""
         if offset in (0, "0"):
             return pointer
         return self.let(f"getelementptr inbounds {memory_type(dtype)}, ptr {pointer}, i64 {offset}")
 
     def offset(self, strides: tuple[int, ...], indices: list[str]) -> str:
-        """The offset of an element from the first: an ``i64``."""
+        """Return the offset of an element from the first, an ``i64``."""
         total = "0"
         for stride, index in zip(strides, indices, strict=True):
             if stride == 0 or index == "0":
@@ -442,5 +444,5 @@ class Code:
         return total
 
     def element(self, array: Array, indices: list[str]) -> str:
-        """The address of an element of an array."""
+        """Return the address of an element of an array."""
         return self.at(array.pointer, array.dtype, self.offset(array.strides, indices))

@@ -1,9 +1,9 @@
-"""Layer 8 · compiler: what native code calls: functions of C, BLAS and LAPACK.
+"""Layer 8 · compiler: calls of C, BLAS and LAPACK functions from native code.
 
 NOTE [routines]
-SciPy's modules for Cython hold the addresses of all routines of the BLAS and LAPACK that it uses,
-in capsules. Native code calls them by Fortran's conventions: everything by address, matrices column
-by column, integers of 32 bits. Without SciPy there are none.
+SciPy's Cython modules export the addresses of its BLAS and LAPACK routines in capsules. Native code
+calls them by Fortran's conventions: arguments by address, matrices column-major, integers of 32
+bits. Without SciPy there are none.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from wengert.compiler.ir.programs import open_ended
 
 __all__ = ["call_function", "call_routine", "has_routine", "setup"]
 
-# the functions with their numbers of arguments; LLVM calls the last for remainders
+# the arity of each function; LLVM lowers ``frem`` to the last
 FUNCTIONS = {**{prim.name: len(prim.args) for prim in having(CYCLES)}, "fmod": 2}
 
 
 @cache
 def _c_library() -> Any:
-    """The C library's functions of mathematics."""
+    """Load the C library's mathematical functions."""
     if sys.platform == "win32":
         return ctypes.CDLL("ucrtbase")
     return ctypes.CDLL(ctypes.util.find_library("m") if sys.platform != "darwin" else None)
@@ -51,10 +51,10 @@ _PURE = "nounwind willreturn memory(none)"
 def call_function(
     code: Code, name: str, element: str, operands: Sequence[str], count: int = 1
 ) -> str:
-    """Emit the call of a C function of `FUNCTIONS` for one element, or a vector of so many.
+    """Emit a call of a function in `FUNCTIONS`, for one element or a vector of `count`.
 
-    Vectors are taken by one of the function's vector forms, if there is one for as many or more
-    (NOTE [vector functions] in `wengert.compiler.codegen.vectors`), or else element by element.
+    A vector goes to one of the function's vector forms, if one is long enough, and else is computed
+    element by element (NOTE [vector functions] in `wengert.compiler.codegen.vectors`).
     """
     if count == 1:
         setup()
@@ -63,41 +63,41 @@ def call_function(
     forms = vector_forms(name, element, FUNCTIONS[name])
     form = next((form for form in forms if form.length >= count), None)
     if form is None:
-        return _call_each(code, name, element, operands, count)
+        return _call_per_lane(code, name, element, operands, count)
     provide(form)
     if form.length == count:
         return _call(code, form.symbol, kind, operands, form.convention)
     wide = several(element, form.length)
-    longer = [_resized(code, kind, operand, count, form.length) for operand in operands]
-    found = _call(code, form.symbol, wide, longer, form.convention)
-    return _resized(code, wide, found, form.length, count)
+    longer = [_resize(code, kind, operand, count, form.length) for operand in operands]
+    result = _call(code, form.symbol, wide, longer, form.convention)
+    return _resize(code, wide, result, form.length, count)
 
 
 def _call(code: Code, symbol: str, kind: str, operands: Sequence[str], convention: str = "") -> str:
     types = ", ".join([kind] * len(operands))
     code.module.declare(symbol, f"declare {convention}{kind} @{symbol}({types}) {_PURE}")
-    given = ", ".join([f"{kind} {operand}" for operand in operands])
-    return code.let(f"call {convention}{kind} @{symbol}({given})")
+    arguments = ", ".join([f"{kind} {operand}" for operand in operands])
+    return code.let(f"call {convention}{kind} @{symbol}({arguments})")
 
 
-def _call_each(code: Code, name: str, element: str, operands: Sequence[str], count: int) -> str:
+def _call_per_lane(code: Code, name: str, element: str, operands: Sequence[str], count: int) -> str:
     kind, result = several(element, count), "poison"
     for k in range(count):
-        parts = [code.let(f"extractelement {kind} {operand}, i64 {k}") for operand in operands]
-        found = call_function(code, name, element, parts)
-        result = code.let(f"insertelement {kind} {result}, {element} {found}, i64 {k}")
+        scalars = [code.let(f"extractelement {kind} {operand}, i64 {k}") for operand in operands]
+        lane = call_function(code, name, element, scalars)
+        result = code.let(f"insertelement {kind} {result}, {element} {lane}, i64 {k}")
     return result
 
 
-def _resized(code: Code, kind: str, vector: str, count: int, size: int) -> str:
-    """A vector with another number of places; new ones hold what others hold."""
-    places = ", ".join([f"i32 {k % count}" for k in range(size)])
-    return code.let(f"shufflevector {kind} {vector}, {kind} poison, <{size} x i32> <{places}>")
+def _resize(code: Code, kind: str, vector: str, count: int, size: int) -> str:
+    """Resize a vector; new lanes repeat its own."""
+    lanes = ", ".join([f"i32 {k % count}" for k in range(size)])
+    return code.let(f"shufflevector {kind} {vector}, {kind} poison, <{size} x i32> <{lanes}>")
 
 
 @cache
 def setup() -> None:
-    """Make every function that native code may call known to LLVM."""
+    """Register every function that native code may call with LLVM."""
     library = _c_library()
     for name in FUNCTIONS:
         for symbol in (name, f"{name}f"):
@@ -111,10 +111,10 @@ def setup() -> None:
 
 @cache
 def _routines(part: str) -> Any:
-    """The capsules of a module of SciPy's for Cython, by name (see NOTE [routines])."""
+    """Return the capsules of one of SciPy's Cython modules, by name (see NOTE [routines])."""
     name = f"scipy.linalg.{part}"
     if name not in sys.modules:
-        # on its own, for the package around it takes a third of a second to import
+        # import the module alone: its package takes a third of a second
         package = importlib.util.find_spec("scipy")
         for path in (package and package.submodule_search_locations) or ():
             spec = PathFinder.find_spec(name, [os.path.join(path, "linalg")])
@@ -127,7 +127,7 @@ def _routines(part: str) -> Any:
 
 @cache
 def _address(name: str) -> int:
-    """The address of a routine, or 0."""
+    """Return the address of a routine, or 0."""
     api = ctypes.pythonapi
     for part in ("cython_blas", "cython_lapack"):
         try:
@@ -145,30 +145,30 @@ def _address(name: str) -> int:
 
 
 def has_routine(name: str) -> bool:
-    """Whether a routine of BLAS or LAPACK is there: ``"dgemm"``."""
+    """Return whether a BLAS or LAPACK routine, such as ``"dgemm"``, is available."""
     return _address(name) != 0
 
 
 def call_routine(code: Code, name: str, arguments: Sequence[str | int | float | bytes]) -> None:
-    """Emit the call of a routine that `has_routine` finds.
+    """Emit a call of a routine that `has_routine` finds.
 
     Parameters
     ----------
     arguments
-        Names of pointers, and constants of which the routine gets the address: a number (an
-        ``int`` of 32 bits, or a ``float`` of the routine's own precision) or a letter.
+        Names of pointers, and constants, which are passed by address: a number (an ``int`` of 32
+        bits, or a ``float`` of the routine's precision) or a letter.
     """
     symbol = f"wengert.{name}"
     llvm.add_symbol(symbol, _address(name))
     element = "double" if name.startswith("d") else "float"
-    given = ", ".join([f"ptr {_constant(code, value, element)}" for value in arguments])
+    pointers = ", ".join([f"ptr {_constant(code, value, element)}" for value in arguments])
     types = ", ".join(["ptr"] * len(arguments))
     code.module.declare(symbol, f"declare void @{symbol}({types}) nounwind")
-    code.do(f"call void @{symbol}({given})")
+    code.do(f"call void @{symbol}({pointers})")
 
 
 def _constant(code: Code, value: str | int | float | bytes, element: str) -> str:
-    """The address of a constant, or the pointer that is given."""
+    """Return the address of a constant; a pointer is returned as it is."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):

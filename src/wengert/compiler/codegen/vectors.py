@@ -1,16 +1,19 @@
-"""Layer 8 · compiler: functions of mathematics for several numbers at a time, in native code.
+"""Layer 8 · compiler: vector forms of mathematical functions, for native code.
 
 NOTE [vector functions]
-There are functions that do for vectors what ``exp`` does for a number. Loops that are written out
-in vectors call these, and ``exp`` of the C library for what is left over at their ends. They are in
-libmvec, which glibc has: ``_ZGVdN4v_exp`` takes 4 doubles in the registers of AVX2 (b: SSE, d:
-AVX2, e: AVX-512, n: NEON), each v one argument; which of them exist is asked of the library that is
-there. They are accurate to 4 units in the last place. Some are our own, compiled from formulas
-when a program first needs them, for each length of vectors: all that have a formula where there is
-no libmvec, and everywhere those that are quicker than its (tanh) or whose arguments often are ones
-that libmvec takes one at a time (exp where it vanishes, in mixtures and attention), and the
-logarithm of floats, of which libmvec loses more digits near 1. What neither has is a call of the C
-library for each element.
+Vectorised loops call vector forms of functions such as ``exp``; their remainder loops call the C
+library's scalar ones. Vector forms come from two sources.
+
+glibc's libmvec has functions accurate to 4 units in the last place: ``_ZGVdN4v_exp`` takes 4
+doubles in AVX2 registers (b: SSE, d: AVX2, e: AVX-512, n: NEON), and each v stands for one
+argument. The loaded library is searched for the functions that it has.
+
+Our own are compiled from formulas, for each vector length, when a program first needs them. Without
+libmvec they serve every function that has a formula. They also replace libmvec's functions that are
+slower (tanh), that fall back to one lane at a time on frequent arguments (exp where it underflows,
+in mixtures and attention), or that lose more digits (the logarithm of floats near 1).
+
+A function with neither form is a call of the C library for each element.
 """
 
 from __future__ import annotations
@@ -29,16 +32,16 @@ from wengert.compiler.codegen.scalars.lane import Lane
 
 __all__ = ["VectorForm", "provide", "register_bytes", "vector_forms"]
 
-# letters of the vector ABI by the processor's feature, with the bytes of their registers
+# processor features, the vector ABI's letters for them, and the bytes of their registers
 _X86 = (("sse2", "b", 16), ("avx2", "d", 32), ("avx512f", "e", 64))
 _NEON = (("neon", "n", 16),)
 _DTYPES: dict[str, np.dtype[Any]] = {"double": np.dtype(np.float64), "float": np.dtype(np.float32)}
-# engines hold the code of their functions as long as they live
+# engines own the code of their functions, and so are kept alive
 _ENGINES: list[Any] = []
 
 
 class VectorForm(NamedTuple):
-    """A function for so many numbers: its symbol, and its calling convention if that is unusual."""
+    """A function of `length` numbers: its symbol, and its calling convention if not C's."""
 
     length: int
     symbol: str
@@ -51,23 +54,23 @@ def _is_arm() -> bool:
 
 @cache
 def _registers() -> tuple[tuple[str, int], ...]:
-    """The letters of the processor's kinds of vectors, and their bytes."""
+    """Return the ABI letters of the processor's vector registers, and their widths in bytes."""
     features = llvm.get_host_cpu_features()
     known = _NEON if _is_arm() else _X86
-    # what every processor of the kind has may not be listed
+    # baseline features may not be listed
     usual = ("sse2", "neon")
     return tuple([(letter, n) for name, letter, n in known if features.get(name, name in usual)])
 
 
 @cache
 def register_bytes() -> int:
-    """The size of the processor's longest registers in bytes."""
+    """Return the width of the processor's widest registers, in bytes."""
     return _registers()[-1][1]
 
 
 @cache
 def _libmvec() -> Any:
-    """The vector library of glibc, loaded where LLVM finds its functions, or None."""
+    """Load glibc's vector library, for LLVM too, or return None."""
     if not sys.platform.startswith("linux"):
         return None
     try:
@@ -80,18 +83,18 @@ def _libmvec() -> Any:
 
 @cache
 def vector_forms(name: str, element: str, arguments: int = 1) -> tuple[VectorForm, ...]:
-    """The vector forms of a function of the C library.
+    """Return the vector forms of a function of the C library.
 
     Parameters
     ----------
-    name: The function of doubles: ``"exp"``.
+    name: The function of doubles, such as ``"exp"``.
     element: ``"double"`` or ``"float"``.
-    arguments: How many it has.
+    arguments: The number of arguments.
     """
-    own = _own_forms(name, element)
-    if own and element in FORMULAS[name].own:
-        return own
-    return _library_forms(name, element, arguments) or own
+    compiled = _compiled_forms(name, element)
+    if compiled and element in FORMULAS[name].own:
+        return compiled
+    return _library_forms(name, element, arguments) or compiled
 
 
 def _library_forms(name: str, element: str, arguments: int) -> tuple[VectorForm, ...]:
@@ -106,11 +109,11 @@ def _library_forms(name: str, element: str, arguments: int) -> tuple[VectorForm,
     return tuple(forms)
 
 
-def _own_forms(name: str, element: str) -> tuple[VectorForm, ...]:
+def _compiled_forms(name: str, element: str) -> tuple[VectorForm, ...]:
     if name not in FORMULAS:
         return ()
     forms = []
-    # each takes some milliseconds to compile: none for the shortest of several kinds of vectors
+    # each takes milliseconds to compile: skip the narrowest of several widths
     for _, width in _registers()[-2:] if len(_registers()) > 2 else _registers()[-1:]:
         count = width // _DTYPES[element].itemsize
         symbol = f"wengert_{name}_{element}_{count}"
@@ -119,17 +122,17 @@ def _own_forms(name: str, element: str) -> tuple[VectorForm, ...]:
 
 
 def provide(form: VectorForm) -> None:
-    """Make a form of our own known to LLVM, if it is one."""
+    """Compile a vector form if it is one of our own."""
     if form.symbol.startswith("wengert_"):
         _compile(form.symbol, form.length)
 
 
-# -- functions made of formulas -------------------------------------------------------------------
+# -- functions compiled from formulas -------------------------------------------------------------
 
 
 @cache
 def _compile(symbol: str, count: int) -> None:
-    """Compile a function, and make it known to LLVM."""
+    """Compile a function, and register it with LLVM."""
     _, name, element, _ = symbol.split("_")
     module = Module()
     code = Code(module)
@@ -142,7 +145,7 @@ def _compile(symbol: str, count: int) -> None:
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
         opt=2,
-        # constants next to the code, which has far fewer instructions then
+        # constants next to the code take far fewer instructions to address
         reloc="pic",
         codemodel="small",
         jit=True,

@@ -1,1 +1,1 @@
-"""Layer 8 · compiler: composite primitives as simpler ones."""
+"""Layer 8 · compiler: decompositions of composite primitives into simpler ones."""

@@ -1,17 +1,17 @@
-"""Layer 8 · compiler: composite primitives taken apart into a small core, while tracing.
+"""Layer 8 · compiler: decomposition of composite primitives into a small core, while tracing.
 
 NOTE [decompositions]
-The facet `DECOMPOSED` says how a primitive is computed by simpler ones. A rule, which is called as
-``rule(F, *arrays, **params)``, is written as rules of derivatives are, against a namespace `F`,
-with infix operators and with Python numbers as constants. It may read shapes and dtypes, never
-values. It returns what the kernel returns (a tuple where the primitive has several outputs, memory
-of its own unless the primitive is a view), or ``NotImplemented`` where this dtype or this shape is
-better left to the kernel; then the primitive stays one step. A rule may call primitives that have
-rules themselves: the namespace takes those apart in turn.
+The facet `DECOMPOSED` holds rules that compute a primitive by simpler ones. A rule is called as
+``rule(F, *arrays, **params)`` and written like a derivative rule: against a namespace `F`, with
+infix operators and Python numbers as constants. It may read shapes and dtypes, never values. It
+returns what the kernel returns: a tuple where the primitive has several outputs, and a new buffer
+unless the primitive is a view. It returns ``NotImplemented`` for dtypes and shapes that the kernel
+handles better; the primitive then stays one step. A rule may call primitives that have rules
+themselves: the namespace decomposes those in turn.
 
-Results agree with the kernels to rounding, also where elements are infinite, not numbers, or large.
-Rules leave out what a kernel does for NumPy's sake only: passes in place, blocks, and the silence
-about overflow, which a backend provides for a whole program.
+Results agree with the kernels up to rounding, for infinite, NaN and large elements too. Rules leave
+out what a kernel does for NumPy only: in-place passes, blocking, and suppressed overflow warnings,
+which a backend suppresses for a whole program.
 """
 
 from __future__ import annotations
@@ -32,5 +32,5 @@ __all__ = ["DECOMPOSED"]
 
 @provides("parts")
 def parts(prim: Primitive) -> Rule | None:
-    """The rule of a primitive, for those that have no kernel for it either."""
+    """Return the decomposition of a primitive, which also runs primitives without a kernel."""
     return DECOMPOSED[prim]

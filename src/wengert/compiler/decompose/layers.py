@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: decompositions of normalisation and of losses."""
+"""Layer 8 · compiler: decompositions of normalisations and losses."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ __all__: list[str] = []
 # -- normalisation --------------------------------------------------------------------------------
 
 
-def _measured(F: Any, self: Any, dim: Dims, eps: float) -> tuple[Any, Any, Any]:
-    """Means, variances, and one over the roots of the variances plus `eps`."""
+def _statistics(F: Any, self: Any, dim: Dims, eps: float) -> tuple[Any, Any, Any]:
+    """Return means, variances, and reciprocal square roots of the variances plus `eps`."""
     centre = mean(F, self, dim, True)
-    apart = self - centre
-    # again, from close by: elements that are all equal have no variance
-    rest = mean(F, apart, dim, True)
-    spread = F.maximum(mean(F, apart * apart, dim, True) - rest * rest, 0)
-    return centre + rest, spread, F.rsqrt(spread + eps)
+    centred = self - centre
+    # a second pass over centred elements: the variance of equal elements is then exactly 0
+    residual = mean(F, centred, dim, True)
+    variance = F.maximum(mean(F, centred * centred, dim, True) - residual * residual, 0)
+    return centre + residual, variance, F.rsqrt(variance + eps)
 
 
 def _mean_and_scale(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> tuple[Any, Any]:
-    """The mean and scale, in shapes that broadcast with self (see NOTE [known moments])."""
+    """Return mean and scale, in shapes that broadcast with `self` (see NOTE [known moments])."""
     if math.prod(known.shape):
         shape = kept(tuple(self.shape), dim)
         rows = [F.view(F.select(known, dim=0, index=i), shape=shape) for i in (0, 2)]
         return rows[0], rows[1]
-    centre, _, scale = _measured(F, self, dim, eps)
+    centre, _, scale = _statistics(F, self, dim, eps)
     return centre, scale
 
 
-def _standard(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> Any:
+def _standardised(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> Any:
     centre, scale = _mean_and_scale(F, self, known, dim, eps)
     return (self - centre) * scale
 
 
-def _column(F: Any, values: Any, ndim: int) -> Any:
-    """Numbers of the channels in a shape that broadcasts with an array of `ndim` dimensions."""
+def _per_channel(F: Any, values: Any, ndim: int) -> Any:
+    """Reshape values per channel to broadcast with an array of `ndim` dimensions."""
     if not values.shape:
         return values
     return F.view(values, shape=(*values.shape, *[1] * (ndim - 2)))
@@ -51,14 +51,14 @@ def _column(F: Any, values: Any, ndim: int) -> Any:
 def _moments(F: Any, self: Any, dim: Dims, eps: float) -> Any:
     if 0 in self.shape:
         return NotImplemented
-    rows = _measured(F, self, dim, eps)
+    rows = _statistics(F, self, dim, eps)
     shape = (math.prod(self.shape) // extent(self.shape, dim),)
     return F.stack(*[F.view(row, shape=shape) for row in rows], dim=0)
 
 
 @rule(records.standardise, kinds=REAL)
 def _standardise(F: Any, self: Any, known: Any, dim: Dims, eps: float) -> Any:
-    return _standard(F, self, known, dim, eps)
+    return _standardised(F, self, known, dim, eps)
 
 
 @rule(records.standardise_backward, kinds=REAL)
@@ -71,18 +71,18 @@ def _standardise_backward(
     centre, scale = _mean_and_scale(F, input, known, dim, eps)
     standard = (input - centre) * scale
     trailing = not dim or dim[0] == n - len(dim)
-    weighed = self
+    weighted = self
     if type(weight) is not int:
-        weighed = self * (weight if trailing else _column(F, weight, n))
-    along = mean(F, weighed * standard, dim, True)
-    return (weighed - mean(F, weighed, dim, True) - standard * along) * scale
+        weighted = self * (weight if trailing else _per_channel(F, weight, n))
+    projection = mean(F, weighted * standard, dim, True)
+    return (weighted - mean(F, weighted, dim, True) - standard * projection) * scale
 
 
 @rule(records.standardised_sum, kinds=REAL)
 def _standardised_sum(
     F: Any, self: Any, input: Any, known: Any, dim: Dims, eps: float, over: str
 ) -> Any:
-    products = self * _standard(F, input, known, dim, eps)
+    products = self * _standardised(F, input, known, dim, eps)
     if over == "across":
         return F.sum_dim(products, dim=tuple(range(dim[0])), keepdim=False)
     if over == "last":
@@ -95,14 +95,14 @@ def _standardised_sum(
 def _layer_norm(
     F: Any, self: Any, weight: Any, bias: Any, known: Any, dim: Dims, eps: float
 ) -> Any:
-    return _standard(F, self, known, dim, eps) * weight + bias
+    return _standardised(F, self, known, dim, eps) * weight + bias
 
 
 @rule(records.batch_norm, kinds=REAL)
 def _batch_norm(F: Any, self: Any, weight: Any, bias: Any, known: Any, eps: float) -> Any:
     n = len(self.shape)
-    result = _standard(F, self, known, (0, *range(2, n)), eps)
-    return result * _column(F, weight, n) + _column(F, bias, n)
+    result = _standardised(F, self, known, (0, *range(2, n)), eps)
+    return result * _per_channel(F, weight, n) + _per_channel(F, bias, n)
 
 
 @rule(records.group_norm, kinds=REAL)
@@ -112,8 +112,8 @@ def _group_norm(
     shape = tuple(self.shape)
     n = len(shape)
     rows = F.view(self, shape=(shape[0] * groups, math.prod(shape[1:]) // groups))
-    result = F.view(_standard(F, rows, known, (1,), eps), shape=shape)
-    return result * _column(F, weight, n) + _column(F, bias, n)
+    result = F.view(_standardised(F, rows, known, (1,), eps), shape=shape)
+    return result * _per_channel(F, weight, n) + _per_channel(F, bias, n)
 
 
 @rule(records.group_norm_backward, kinds=REAL)
@@ -124,11 +124,11 @@ def _group_norm_backward(
     if 0 in shape:
         return F.clone(self)
     rows = shape[0] * groups, math.prod(shape[1:]) // groups
-    weighed, x = (
-        F.view(each, shape=rows) for each in (self * _column(F, weight, len(shape)), input)
+    weighted, x = (
+        F.view(each, shape=rows) for each in (self * _per_channel(F, weight, len(shape)), input)
     )
-    slope = F.standardise_backward(weighed, x, 1, known, dim=(1,), eps=eps)
-    return F.view(slope, shape=shape)
+    gradient = F.standardise_backward(weighted, x, 1, known, dim=(1,), eps=eps)
+    return F.view(gradient, shape=shape)
 
 
 @rule(records.batch_norm_fixed, kinds=REAL)
@@ -137,7 +137,7 @@ def _batch_norm_fixed(
 ) -> Any:
     n = len(self.shape)
     scale = weight / F.sqrt(var + eps)
-    return self * _column(F, scale, n) + _column(F, bias - mean * scale, n)
+    return self * _per_channel(F, scale, n) + _per_channel(F, bias - mean * scale, n)
 
 
 @rule(records.rms_norm, kinds=REAL)
@@ -150,7 +150,7 @@ def _rms_norm(F: Any, self: Any, weight: Any, dim: Dims, eps: float) -> Any:
 # -- losses of pairs ------------------------------------------------------------------------------
 
 
-def _reduced(F: Any, losses: Any, reduction: str) -> Any:
+def _reduce(F: Any, losses: Any, reduction: str) -> Any:
     if reduction == "none":
         return losses
     if reduction == "sum":
@@ -160,40 +160,40 @@ def _reduced(F: Any, losses: Any, reduction: str) -> Any:
 
 @rule(records.mse_loss, kinds=REAL)
 def _mse_loss(F: Any, self: Any, target: Any, reduction: str) -> Any:
-    apart = self - target
-    return _reduced(F, apart * apart, reduction)
+    difference = self - target
+    return _reduce(F, difference * difference, reduction)
 
 
 @rule(records.smooth_l1_loss, kinds=REAL)
 def _smooth_l1_loss(F: Any, self: Any, target: Any, reduction: str, beta: float) -> Any:
-    size = F.abs(self - target)
-    near = F.minimum(size, beta)
-    return _reduced(F, near * (size - near * 0.5) * (1 / beta), reduction)
+    distance = F.abs(self - target)
+    clipped = F.minimum(distance, beta)
+    return _reduce(F, clipped * (distance - clipped * 0.5) * (1 / beta), reduction)
 
 
 @rule(records.huber_loss, kinds=REAL)
 def _huber_loss(F: Any, self: Any, target: Any, reduction: str, delta: float) -> Any:
-    size = F.abs(self - target)
-    near = F.minimum(size, delta)
-    return _reduced(F, near * (size - near * 0.5), reduction)
+    distance = F.abs(self - target)
+    clipped = F.minimum(distance, delta)
+    return _reduce(F, clipped * (distance - clipped * 0.5), reduction)
 
 
 @rule(records.binary_cross_entropy_with_logits, kinds=REAL)
 def _binary_cross_entropy_with_logits(F: Any, self: Any, target: Any, reduction: str) -> Any:
     losses = (1 - target) * self - F.minimum(self, 0) + F.log1p(F.exp(-F.abs(self)))
-    return _reduced(F, losses, reduction)
+    return _reduce(F, losses, reduction)
 
 
 # -- losses of classes ----------------------------------------------------------------------------
 
 
-def _weights(
+def _class_weights(
     F: Any, target: Any, weight: Any, dtype: Any, classes: int, ignore_index: int
 ) -> tuple[Any, Any, Any]:
-    """The classes that targets name (0 for those to ignore), the targets' weights, which count."""
+    """Return class indices (0 where ignored), weights of the targets, and which targets count."""
     counted = target != ignore_index
     index = F.where(counted, target, 0)
-    # a negative class is outside, where an index counts from the end
+    # a negative class is out of range; a negative index would count from the end
     index = F.where(index < 0, classes, index)
     if weight.dtype != dtype:
         weight = F.to_copy(weight, dtype=dtype)
@@ -210,7 +210,7 @@ def _nll_loss(
     if self.dtype.char not in REAL:
         return NotImplemented
     classes = self.shape[0 if len(self.shape) == 1 else 1]
-    index, weights, counted = _weights(F, target, weight, self.dtype, classes, ignore_index)
+    index, weights, counted = _class_weights(F, target, weight, self.dtype, classes, ignore_index)
     if len(self.shape) == 1:
         picked = F.gather(self, F.view(index, shape=(1,)), dim=0)
     else:
@@ -218,8 +218,8 @@ def _nll_loss(
         picked = F.gather(self, F.view(index, shape=shape), dim=1)
     losses = F.where(counted, F.view(picked, shape=tuple(target.shape)) * -weights, 0)
     if reduction != "mean":
-        return _reduced(F, losses, reduction)
-    return _reduced(F, losses, "sum") / _reduced(F, weights, "sum")
+        return _reduce(F, losses, reduction)
+    return _reduce(F, losses, "sum") / _reduce(F, weights, "sum")
 
 
 @rule(records.nll_loss_backward)
@@ -235,12 +235,14 @@ def _nll_loss_backward(
     if self.dtype.char not in REAL:
         return NotImplemented
     dim = 0 if len(shape) == 1 else 1
-    index, weights, counted = _weights(F, target, weight, self.dtype, shape[dim], ignore_index)
+    index, weights, counted = _class_weights(
+        F, target, weight, self.dtype, shape[dim], ignore_index
+    )
     if reduction == "mean":
-        total = _reduced(F, weights, "sum")
-        # with no target at all nothing has a share in the NaN
+        total = _reduce(F, weights, "sum")
+        # if no target counts, the loss is NaN but its gradient is 0
         weights = weights / F.where(total == 0, 1, total)
     place = (1,) if len(shape) == 1 else (target.shape[0], 1, *target.shape[1:])
-    # compared with each position, which fuses with what follows, rather than scattered
-    named = F.at_index(F.view(index, shape=place), dim=dim, shape=shape, keepdim=True)
-    return F.where(named, F.view(F.where(counted, self * -weights, 0), shape=place), 0)
+    # compare with each position rather than scatter: a comparison fuses with what follows
+    one_hot = F.at_index(F.view(index, shape=place), dim=dim, shape=shape, keepdim=True)
+    return F.where(one_hot, F.view(F.where(counted, self * -weights, 0), shape=place), 0)

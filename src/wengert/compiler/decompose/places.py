@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: decompositions of what moves, fills, joins and parts elements."""
+"""Layer 8 · compiler: decompositions of primitives that move, fill, join and split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wengert.prims import records
 __all__: list[str] = []
 
 
-# -- parts ----------------------------------------------------------------------------------------
+# -- splits and slices ----------------------------------------------------------------------------
 
 
 @rule(records.split, records.split_with_sizes)
@@ -67,7 +67,7 @@ def _repeat(F: Any, self: Any, repeats: Dims) -> Any:
     return F.clone(F.view(F.expand(F.view(self, shape=single), shape=wide), shape=shape))
 
 
-def _rolled(F: Any, self: Any, shift: int, dim: int) -> Any:
+def _roll_along(F: Any, self: Any, shift: int, dim: int) -> Any:
     size = self.shape[dim]
     shift %= size
     if not shift:
@@ -84,13 +84,13 @@ def _roll(F: Any, self: Any, shifts: Dims, dims: Dims) -> Any:
         return F.clone(self)
     if not dims:
         flat = F.view(self, shape=(math.prod(shape),))
-        return F.view(_rolled(F, flat, shifts[0], 0), shape=shape)
+        return F.view(_roll_along(F, flat, shifts[0], 0), shape=shape)
     for shift, dim in zip(shifts, dims, strict=True):
-        self = _rolled(F, self, shift, dim)
+        self = _roll_along(F, self, shift, dim)
     return self
 
 
-# -- values that take another's place -------------------------------------------------------------
+# -- assignment -----------------------------------------------------------------------------------
 
 
 @rule(records.assign, records.fill_tensor)
@@ -102,21 +102,21 @@ def _assign(F: Any, self: Any, src: Any) -> Any:
     return F.clone(src)
 
 
-# -- rows of a table ------------------------------------------------------------------------------
+# -- embedding ------------------------------------------------------------------------------------
 
 
 @rule(records.embedding)
 def _embedding(
     F: Any, weight: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
-    rows = F.index_select(weight, _flat(F, indices), dim=0)
+    rows = F.index_select(weight, _flatten(F, indices), dim=0)
     return F.view(rows, shape=(*indices.shape, *weight.shape[1:]))
 
 
-# -- values added where indices point -------------------------------------------------------------
+# -- scatter-add ----------------------------------------------------------------------------------
 
 
-def _flat(F: Any, array: Any) -> Any:
+def _flatten(F: Any, array: Any) -> Any:
     return F.view(array, shape=(math.prod(array.shape),))
 
 
@@ -136,18 +136,20 @@ def _embedding_backward(
     width = self.shape[-1]
     table = F.zeros(shape=(num_weights, width), dtype=self.dtype)
     rows = F.view(self, shape=(math.prod(indices.shape), width))
-    return F.index_add(table, _flat(F, indices), rows, dim=0, alpha=1)
+    return F.index_add(table, _flatten(F, indices), rows, dim=0, alpha=1)
 
 
 @rule(records.take_backward, kinds=REAL)
 def _take_backward(F: Any, self: Any, index: Any, shape: Dims) -> Any:
     flat = F.zeros(shape=(math.prod(shape),), dtype=self.dtype)
-    return F.view(F.index_add(flat, _flat(F, index), _flat(F, self), dim=0, alpha=1), shape=shape)
+    return F.view(
+        F.index_add(flat, _flatten(F, index), _flatten(F, self), dim=0, alpha=1), shape=shape
+    )
 
 
 @rule(records.pool_scatter, kinds=REAL)
 def _pool_scatter(F: Any, self: Any, indices: Any, shape: Dims) -> Any:
-    # what the indices were found by, or was picked at them, has looked whether they are in range
+    # the primitive that found the indices, or gathered at them, has checked that they are in range
     lead = self.shape[: len(self.shape) - len(shape)]
     planes, size = math.prod(lead), math.prod(shape)
     if not planes or not size or not math.prod(self.shape) or indices.shape != self.shape:

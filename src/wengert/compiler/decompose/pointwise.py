@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: decompositions of functions of one element, or of elements at one place."""
+"""Layer 8 · compiler: decompositions of element-wise primitives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 _ANY = REAL + COMPLEX
 _SQRT_HALF = math.sqrt(0.5)
-_BELL = 1 / math.sqrt(2 * math.pi)
+_INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
 _LN2 = math.log(2.0)
 
 # -- arithmetic -----------------------------------------------------------------------------------
@@ -36,18 +36,18 @@ def _sub_scaled(F: Any, self: Any, other: Any, alpha: Any) -> Any:
     return self - other * alpha
 
 
-def _times(array: Any, factor: Any) -> Any:
+def _scale(array: Any, factor: Any) -> Any:
     return array if type(factor) is int and factor == 1 else array * factor
 
 
 @rule(records.addcmul)
 def _addcmul(F: Any, self: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
-    return self + _times(tensor1 * tensor2, value)
+    return self + _scale(tensor1 * tensor2, value)
 
 
 @rule(records.addcdiv, kinds=_ANY)
 def _addcdiv(F: Any, self: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
-    return self + _times(tensor1 / tensor2, value)
+    return self + _scale(tensor1 / tensor2, value)
 
 
 @rule(records.lerp, kinds=_ANY)
@@ -116,7 +116,7 @@ def _round_decimals(F: Any, self: Any, decimals: int) -> Any:
     return F.round(self / power) * power if decimals < 0 else F.round(self * power) / power
 
 
-# -- choices --------------------------------------------------------------------------------------
+# -- clamps and selection -------------------------------------------------------------------------
 
 
 @rule(records.relu, kinds=REAL, whole=True)
@@ -228,26 +228,26 @@ def _glu(F: Any, self: Any, dim: int) -> Any:
     return first / (F.exp(-second) + 1)
 
 
-def _decay(F: Any, self: Any) -> Any:
-    """log(1 + exp(-\\|self\\|)), which never overflows."""
+def _log1p_exp(F: Any, self: Any) -> Any:
+    """Return log(1 + exp(-\\|self\\|)), which never overflows."""
     return F.log1p(F.exp(-F.abs(self)))
 
 
 @rule(records.softplus, kinds=REAL)
 def _softplus(F: Any, self: Any, beta: float, threshold: float) -> Any:
     scaled = self * beta
-    return F.where(scaled > threshold, self, (_decay(F, scaled) + F.maximum(scaled, 0)) / beta)
+    return F.where(scaled > threshold, self, (_log1p_exp(F, scaled) + F.maximum(scaled, 0)) / beta)
 
 
 @rule(records.log_sigmoid, kinds=REAL)
 def _log_sigmoid(F: Any, self: Any) -> Any:
-    return F.minimum(self, 0) - _decay(F, self)
+    return F.minimum(self, 0) - _log1p_exp(F, self)
 
 
 @rule(records.mish, kinds=REAL)
 def _mish(F: Any, self: Any) -> Any:
-    grown = F.exp(F.minimum(self, 40))
-    square = grown * (grown + 2)
+    exponential = F.exp(F.minimum(self, 40))
+    square = exponential * (exponential + 2)
     return self * (square / (square + 2))
 
 
@@ -261,20 +261,22 @@ def _gelu(F: Any, self: Any, approximate: str) -> Any:
 
 @rule(records.gelu_slope, kinds=REAL)
 def _gelu_slope(F: Any, self: Any) -> Any:
-    bell = F.exp(self * self * -0.5)
-    return F.erfc(self * -_SQRT_HALF) * 0.5 + self * bell * _BELL
+    gaussian = F.exp(self * self * -0.5)
+    return F.erfc(self * -_SQRT_HALF) * 0.5 + self * gaussian * _INV_SQRT_2PI
 
 
 @rule(records.leaky_relu, kinds=REAL)
 def _leaky_relu(F: Any, self: Any, negative_slope: float) -> Any:
-    below = self * negative_slope
-    return F.maximum(self, below) if 0 < negative_slope <= 1 else F.where(self > 0, self, below)
+    negative = self * negative_slope
+    return (
+        F.maximum(self, negative) if 0 < negative_slope <= 1 else F.where(self > 0, self, negative)
+    )
 
 
 @rule(records.elu, kinds=REAL)
 def _elu(F: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    below = F.expm1(_times(F.minimum(self, 0), input_scale)) * (alpha * scale)
-    return below + _times(F.maximum(self, 0), scale)
+    negative = F.expm1(_scale(F.minimum(self, 0), input_scale)) * (alpha * scale)
+    return negative + _scale(F.maximum(self, 0), scale)
 
 
 @rule(records.hardsigmoid, kinds=REAL)
@@ -313,27 +315,27 @@ def _prelu(F: Any, self: Any, weight: Any) -> Any:
 
 @rule(records.xlogy, kinds=REAL)
 def _xlogy(F: Any, self: Any, other: Any) -> Any:
-    nothing = F.logical_and(self == 0, other == other)
-    return self * F.log(F.where(nothing, 1, other))
+    is_zero = F.logical_and(self == 0, other == other)
+    return self * F.log(F.where(is_zero, 1, other))
 
 
 @rule(records.special_xlog1py, kinds=REAL)
 def _xlog1py(F: Any, self: Any, other: Any) -> Any:
-    nothing = F.logical_and(self == 0, other == other)
-    return self * F.log1p(F.where(nothing, 0, other))
+    is_zero = F.logical_and(self == 0, other == other)
+    return self * F.log1p(F.where(is_zero, 0, other))
 
 
 @rule(records.special_entr, kinds=REAL)
 def _entr(F: Any, self: Any) -> Any:
-    inside = self > 0
-    size = F.where(inside, self, 1)
-    below = F.where(self < 0, -math.inf, F.where(self == self, 0, self))
-    return F.where(inside, size * -F.log(size), below)
+    positive = self > 0
+    clipped = F.where(positive, self, 1)
+    otherwise = F.where(self < 0, -math.inf, F.where(self == self, 0, self))
+    return F.where(positive, clipped * -F.log(clipped), otherwise)
 
 
 @rule(records.logaddexp, kinds=REAL)
 def _logaddexp(F: Any, self: Any, other: Any) -> Any:
-    # two equal infinities have no difference
+    # the difference of two equal infinities is NaN
     gap = F.where(self == other, 0, F.abs(self - other))
     return F.maximum(self, other) + F.log1p(F.exp(-gap))
 
@@ -382,7 +384,7 @@ _ERFINV = (
 
 
 def _in_double(rule_of: Rule) -> Rule:
-    """The rule that computes float32 in float64, and leaves others to the kernel."""
+    """Decorate a rule to compute float32 in float64, and leave other dtypes to the kernel."""
 
     def computed(F: Any, self: Any, **params: Any) -> Any:
         if self.dtype != np.float32:
@@ -403,28 +405,28 @@ def _horner(x: Any, coefficients: Any) -> Any:
 @rule(records.erf)
 @_in_double
 def _erf(F: Any, self: Any) -> Any:
-    # the vectors of the C library are off by four units in the last place
+    # the C library's vector functions err by up to four units in the last place
     return F.erf(self)
 
 
 @rule(records.erfinv)
 @_in_double
 def _erfinv(F: Any, self: Any) -> Any:
-    depth = -F.log(1 - self * self)
-    top, bottom = (_horner(depth, coefficients) for coefficients in _ERFINV)
-    return F.where(F.abs(self) == 1, self * math.inf, self * (top / bottom))
+    w = -F.log(1 - self * self)
+    numerator, denominator = (_horner(w, coefficients) for coefficients in _ERFINV)
+    return F.where(F.abs(self) == 1, self * math.inf, self * (numerator / denominator))
 
 
-def _scaled_tail(F: Any, size: Any) -> Any:
-    """exp(y * y) erfc(y) for y >= 0 (NOTE [tail in single precision] in `kernels.normal`)."""
-    return _horner(1 - 6 / (size + 3), SHEPHERD[::-1]) / (size * 2 + 1)
+def _erfcx(F: Any, y: Any) -> Any:
+    """Return exp(y * y) erfc(y), y >= 0 (NOTE [tail in single precision] in `kernels.normal`)."""
+    return _horner(1 - 6 / (y + 3), SHEPHERD[::-1]) / (y * 2 + 1)
 
 
 @rule(records.special_log_ndtr)
 @_in_double
 def _log_ndtr(F: Any, self: Any) -> Any:
-    size = F.abs(self) * _SQRT_HALF
-    half = _scaled_tail(F, size) * 0.5
+    y = F.abs(self) * _SQRT_HALF
+    half = _erfcx(F, y) * 0.5
     square = self * self * -0.5
     return F.where(self < 0, F.log(half) + square, F.log1p(-(half * F.exp(square))))
 
@@ -432,14 +434,14 @@ def _log_ndtr(F: Any, self: Any) -> Any:
 @rule(records.normal_hazard)
 @_in_double
 def _normal_hazard(F: Any, self: Any) -> Any:
-    tail = _scaled_tail(F, F.abs(self) * _SQRT_HALF)
+    tail = _erfcx(F, F.abs(self) * _SQRT_HALF)
     scaled = F.where(self > 0, F.exp(self * self * 0.5) * 2 - tail, tail)
     return math.sqrt(2 / math.pi) / scaled
 
 
 @_in_double
 def _single_ndtr(F: Any, self: Any) -> Any:
-    tail = _scaled_tail(F, F.abs(self) * _SQRT_HALF) * F.exp(self * self * -0.5) * 0.5
+    tail = _erfcx(F, F.abs(self) * _SQRT_HALF) * F.exp(self * self * -0.5) * 0.5
     return F.where(self > 0, 1 - tail, tail)
 
 
@@ -459,7 +461,7 @@ def _logit(F: Any, self: Any, eps: float | None) -> Any:
         self = F.minimum(F.maximum(self, eps), 1 - eps)
     if self.dtype == np.float32:
         return _single_logit(F, self)
-    # it vanishes at 1/2, near which the quotient is rounded to 1
-    rest, apart = 1 - self, self - 0.5
-    near = F.log1p(apart * 2 / rest)
-    return F.where(F.abs(apart) < 0.25, near, F.log(self / rest))
+    # logit vanishes at 1/2, near which the quotient rounds to 1
+    complement, centred = 1 - self, self - 0.5
+    near = F.log1p(centred * 2 / complement)
+    return F.where(F.abs(centred) < 0.25, near, F.log(self / complement))

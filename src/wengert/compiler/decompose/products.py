@@ -16,7 +16,7 @@ _ANY = REAL + COMPLEX
 Labels = tuple[int, ...]
 
 
-def _plus(self: Any, product: Any, beta: Any, alpha: Any) -> Any:
+def _axpby(self: Any, product: Any, beta: Any, alpha: Any) -> Any:
     if alpha != 1:
         product = product * alpha
     if beta == 1:
@@ -26,24 +26,24 @@ def _plus(self: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 @rule(records.addmm, kinds=_ANY)
 def _addmm(F: Any, self: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
-    return _plus(self, F.mm(mat1, mat2), beta, alpha)
+    return _axpby(self, F.mm(mat1, mat2), beta, alpha)
 
 
 @rule(records.addmv, kinds=_ANY)
 def _addmv(F: Any, self: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
-    return _plus(self, F.mv(mat, vec), beta, alpha)
+    return _axpby(self, F.mv(mat, vec), beta, alpha)
 
 
 @rule(records.baddbmm, kinds=_ANY)
 def _baddbmm(F: Any, self: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
-    return _plus(self, F.bmm(batch1, batch2), beta, alpha)
+    return _axpby(self, F.bmm(batch1, batch2), beta, alpha)
 
 
 @rule(records.addr, kinds=_ANY)
 def _addr(F: Any, self: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
     if alpha != 1:
         vec1 = vec1 * alpha
-    return _plus(self, F.unsqueeze(vec1, dim=1) * F.unsqueeze(vec2, dim=0), beta, 1)
+    return _axpby(self, F.unsqueeze(vec1, dim=1) * F.unsqueeze(vec2, dim=0), beta, 1)
 
 
 @rule(records.vdot, kinds=_ANY)
@@ -62,47 +62,47 @@ def _cross(F: Any, self: Any, other: Any, dim: int) -> Any:
 # -- contractions ---------------------------------------------------------------------------------
 
 
-def _turned(F: Any, self: Any, order: Labels) -> Any:
+def _permute(F: Any, self: Any, order: Labels) -> Any:
     return self if order == tuple(range(len(order))) else F.permute(self, dims=order)
 
 
-def _shaped(F: Any, self: Any, shape: Labels) -> Any:
+def _reshape(F: Any, self: Any, shape: Labels) -> Any:
     return self if tuple(self.shape) == shape else F.view(self, shape=shape)
 
 
-def _spread(F: Any, self: Any, order: Labels) -> Any:
-    """The dimensions in another order, with new ones where it says -1."""
-    self = _turned(F, self, tuple([i for i in order if i >= 0]))
+def _align(F: Any, self: Any, order: Labels) -> Any:
+    """Permute the dimensions to `order`, with a new one of size 1 for each -1."""
+    self = _permute(F, self, tuple([i for i in order if i >= 0]))
     sizes = iter(self.shape)
-    return _shaped(F, self, tuple([next(sizes) if i >= 0 else 1 for i in order]))
+    return _reshape(F, self, tuple([next(sizes) if i >= 0 else 1 for i in order]))
 
 
 @rule(records.contract, kinds=_ANY)
 def _contract(F: Any, self: Any, other: Any, a: Labels, b: Labels, out: Labels) -> Any:
-    by = plan_of(a, b, out, math.prod(other.shape) > math.prod(self.shape))
-    if by.product:
-        return _spread(F, self, by.first) * _spread(F, other, by.second)
-    x, y = _turned(F, self, by.first), _turned(F, other, by.second)
-    nb = by.batch
-    n, k = nb + by.left, nb + by.sum
+    plan = plan_of(a, b, out, math.prod(other.shape) > math.prod(self.shape))
+    if plan.product:
+        return _align(F, self, plan.first) * _align(F, other, plan.second)
+    x, y = _permute(F, self, plan.first), _permute(F, other, plan.second)
+    nb = plan.batch
+    n, k = nb + plan.left, nb + plan.sum
     batch, left, summed = tuple(x.shape[:nb]), tuple(x.shape[nb:n]), math.prod(x.shape[n:])
     right = tuple(y.shape[k:])
     rows, columns, size = math.prod(left), math.prod(right), math.prod(batch)
     if not nb:
         if left and right:
-            x, y = _shaped(F, x, (rows, summed)), _shaped(F, y, (summed, columns))
+            x, y = _reshape(F, x, (rows, summed)), _reshape(F, y, (summed, columns))
             result = F.mm(x, y)
         elif left:
-            result = F.mv(_shaped(F, x, (rows, summed)), _shaped(F, y, (summed,)))
+            result = F.mv(_reshape(F, x, (rows, summed)), _reshape(F, y, (summed,)))
         elif right:
-            turned = F.t(_shaped(F, y, (summed, columns)))
-            result = F.mv(turned, _shaped(F, x, (summed,)))
+            transposed = F.t(_reshape(F, y, (summed, columns)))
+            result = F.mv(transposed, _reshape(F, x, (summed,)))
         else:
-            result = F.dot(_shaped(F, x, (summed,)), _shaped(F, y, (summed,)))
+            result = F.dot(_reshape(F, x, (summed,)), _reshape(F, y, (summed,)))
     elif not (left or right):
-        x, y = _shaped(F, x, (*batch, summed)), _shaped(F, y, (*batch, summed))
+        x, y = _reshape(F, x, (*batch, summed)), _reshape(F, y, (*batch, summed))
         result = F.sum_dim(x * y, dim=(nb,), keepdim=False)
     else:
-        x, y = _shaped(F, x, (size, rows, summed)), _shaped(F, y, (size, summed, columns))
+        x, y = _reshape(F, x, (size, rows, summed)), _reshape(F, y, (size, summed, columns))
         result = F.bmm(x, y)
-    return _turned(F, _shaped(F, result, batch + left + right), by.restore)
+    return _permute(F, _reshape(F, result, batch + left + right), plan.restore)

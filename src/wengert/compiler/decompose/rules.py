@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: how rules of decomposition are registered, and what they share."""
+"""Layer 8 · compiler: registration of decomposition rules, and their helpers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Dims = tuple[int, ...]
 Rule = Callable[..., Any]
 
 REAL, COMPLEX = "fd", "FD"
-"""The dtypes that rules take, by NumPy's letters: what is shorter sums in float32 in its kernel."""
+"""Dtype characters that rules take; the kernels of half precision accumulate in float32."""
 
 
 DECOMPOSED: Facet[Rule | None] = Facet("decomposed", lambda prim: None)
@@ -33,26 +33,26 @@ def rule(*prims: Primitive, kinds: str = "", whole: bool = False) -> Callable[[R
     Parameters
     ----------
     kinds
-        The dtypes that every array argument of floating or complex dtype may have; of others, and
-        where no argument has such a dtype, the rule is not asked. Empty: any.
+        The dtype characters allowed for floating and complex array arguments, of which there must
+        be one. Empty: any arguments.
     whole
-        Whether it is asked, too, where all arguments are whole numbers of one dtype, to which those
-        among the parameters belong.
+        Whether the rule also takes arrays of one integer dtype, with number parameters that this
+        dtype holds.
     """
 
     def register(rule: Rule) -> Rule:
-        DECOMPOSED.of(*prims)(_of_kinds(rule, kinds, whole) if kinds else rule)
+        DECOMPOSED.of(*prims)(_restricted(rule, kinds, whole) if kinds else rule)
         return rule
 
     return register
 
 
-def _of_kinds(rule: Rule, kinds: str, whole: bool) -> Rule:
+def _restricted(rule: Rule, kinds: str, whole: bool) -> Rule:
     @functools.wraps(rule)
     def checked(F: Any, *arrays: Any, **params: Any) -> Any:
         dtypes = [array.dtype for array in arrays if hasattr(array, "dtype")]
         floats = [dtype.char for dtype in dtypes if dtype.kind not in "iub"]
-        if not floats and not (whole and _are_whole(dtypes, params.values())):
+        if not floats and not (whole and _are_integers(dtypes, params.values())):
             return NotImplemented
         if any(char not in kinds for char in floats):
             return NotImplemented
@@ -61,8 +61,8 @@ def _of_kinds(rule: Rule, kinds: str, whole: bool) -> Rule:
     return checked
 
 
-def _are_whole(dtypes: Sequence[np.dtype[Any]], params: Iterable[Any]) -> bool:
-    """Whether there are no numbers but whole ones of one dtype."""
+def _are_integers(dtypes: Sequence[np.dtype[Any]], params: Iterable[Any]) -> bool:
+    """Return whether all arrays have one integer dtype, which holds the number parameters too."""
     kinds = set(dtypes)
     if len(kinds) != 1 or dtypes[0].kind not in "iu":
         return False
@@ -71,15 +71,15 @@ def _are_whole(dtypes: Sequence[np.dtype[Any]], params: Iterable[Any]) -> bool:
 
 
 def everywhere(array: Any) -> Dims:
-    """All dimensions of an array."""
+    """Return all dimensions of an array."""
     return tuple(range(len(array.shape)))
 
 
 def extent(shape: Dims, dim: Dims) -> int:
-    """The number of elements that are combined into one."""
+    """Return the number of elements that are reduced to one."""
     return math.prod([shape[i] for i in dim])
 
 
 def kept(shape: Dims, dim: Dims) -> Dims:
-    """`shape` with the dimensions that were combined kept, of size 1."""
+    """Return `shape` with the reduced dimensions kept, of size 1."""
     return tuple([1 if i in dim else n for i, n in enumerate(shape)])

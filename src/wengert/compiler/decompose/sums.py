@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: decompositions of reductions, and of what is made of them."""
+"""Layer 8 · compiler: decompositions of reductions, and of primitives built on them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _sum_to(F: Any, self: Any, shape: Dims) -> Any:
 
 
 def mean(F: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
-    """The means along dimensions; NaN over no elements."""
-    # 0.0: there the quotient is NaN, not an error as that of numbers
+    """Return the means along dimensions; NaN over no elements."""
+    # 0.0 rather than 0: the quotient is NaN, not an error
     return F.sum_dim(self, dim=dim, keepdim=keepdim) / (extent(self.shape, dim) or 0.0)
 
 
@@ -94,10 +94,10 @@ def _picked(F: Any, self: Any, indices: Any, dim: int, keepdim: bool) -> Any:
 
 def _moments(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> tuple[Any, Any]:
     centre = mean(F, self, dim, True)
-    apart = self - centre
-    freedom = extent(self.shape, dim) - correction
-    spread = F.sum_dim(apart * apart, dim=dim, keepdim=keepdim)
-    return spread / (freedom if freedom > 0 else 0.0), centre
+    centred = self - centre
+    divisor = extent(self.shape, dim) - correction
+    variance = F.sum_dim(centred * centred, dim=dim, keepdim=keepdim)
+    return variance / (divisor if divisor > 0 else 0.0), centre
 
 
 @rule(records.var, kinds=REAL)
@@ -112,14 +112,14 @@ def _std(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
 
 @rule(records.var_mean, kinds=REAL)
 def _var_mean(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
-    spread, centre = _moments(F, self, dim, correction, keepdim)
-    return spread, centre if keepdim else F.view(centre, shape=tuple(spread.shape))
+    variance, centre = _moments(F, self, dim, correction, keepdim)
+    return variance, centre if keepdim else F.view(centre, shape=tuple(variance.shape))
 
 
 @rule(records.std_mean, kinds=REAL)
 def _std_mean(F: Any, self: Any, dim: Dims, correction: float, keepdim: bool) -> Any:
-    spread, centre = _var_mean(F, self, dim, correction, keepdim)
-    return F.sqrt(spread), centre
+    variance, centre = _var_mean(F, self, dim, correction, keepdim)
+    return F.sqrt(variance), centre
 
 
 @rule(records.vector_norm, kinds=REAL)
@@ -129,14 +129,14 @@ def _vector_norm(F: Any, self: Any, ord: float, dim: Dims, keepdim: bool) -> Any
         return F.sqrt(F.sum_dim(self * self, **along))
     if ord == 0:
         return F.sum_dim(F.to_copy(self != 0, dtype=self.dtype), **along)
-    size = F.abs(self)
+    magnitude = F.abs(self)
     if ord == math.inf:
-        return F.amax(size, **along)
+        return F.amax(magnitude, **along)
     if ord == -math.inf:
-        return F.amin(size, **along)
+        return F.amin(magnitude, **along)
     if ord == 1:
-        return F.sum_dim(size, **along)
-    powers = F.sum_dim(F.pow_scalar(size, exponent=ord), **along)
+        return F.sum_dim(magnitude, **along)
+    powers = F.sum_dim(F.pow_scalar(magnitude, exponent=ord), **along)
     return F.pow_scalar(powers, exponent=1 / ord)
 
 
@@ -147,24 +147,24 @@ def _vector_norm(F: Any, self: Any, ord: float, dim: Dims, keepdim: bool) -> Any
 def _softmax(F: Any, self: Any, dim: Dims) -> Any:
     if 0 in self.shape:
         return F.clone(self)
-    powers = F.exp(self - F.amax(self, dim=dim, keepdim=True))
-    return powers / F.sum_dim(powers, dim=dim, keepdim=True)
+    exponentials = F.exp(self - F.amax(self, dim=dim, keepdim=True))
+    return exponentials / F.sum_dim(exponentials, dim=dim, keepdim=True)
 
 
 @rule(records.log_softmax, kinds=REAL)
 def _log_softmax(F: Any, self: Any, dim: Dims) -> Any:
     if 0 in self.shape:
         return F.clone(self)
-    below = self - F.amax(self, dim=dim, keepdim=True)
-    return below - F.log(F.sum_dim(F.exp(below), dim=dim, keepdim=True))
+    shifted = self - F.amax(self, dim=dim, keepdim=True)
+    return shifted - F.log(F.sum_dim(F.exp(shifted), dim=dim, keepdim=True))
 
 
 @rule(records.logsumexp, kinds=REAL)
 def _logsumexp(F: Any, self: Any, dim: Dims, keepdim: bool) -> Any:
     if 0 in self.shape:
         return NotImplemented
-    top = F.amax(self, dim=dim, keepdim=True)
-    # infinite elements: exp of themselves, not of their distance, which is NaN
-    top = F.where(F.isfinite(top), top, 0)
-    result = F.log(F.sum_dim(F.exp(self - top), dim=dim, keepdim=keepdim))
-    return result + (top if keepdim else F.view(top, shape=tuple(result.shape)))
+    largest = F.amax(self, dim=dim, keepdim=True)
+    # infinite elements are not shifted, since inf - inf is NaN
+    largest = F.where(F.isfinite(largest), largest, 0)
+    result = F.log(F.sum_dim(F.exp(self - largest), dim=dim, keepdim=keepdim))
+    return result + (largest if keepdim else F.view(largest, shape=tuple(result.shape)))

@@ -1,1 +1,1 @@
-"""Layer 8 · compiler: whole steps in native code, from memory to memory."""
+"""Layer 8 · compiler: native code of whole steps, from memory to memory."""

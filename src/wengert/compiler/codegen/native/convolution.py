@@ -1,13 +1,13 @@
 """Layer 8 · compiler: convolution and its derivatives in native code.
 
 NOTE [windows in place]
-Each image is copied once, to a box among the zeros that its windows reach; with a stride, elements
-that are a stride apart lie side by side there, in a plane of their own for each remainder.
-So a tap sees the elements for neighbouring results as neighbours, at a distance that is known, and
-nothing is laid out as columns. A tile of results, of several planes and several vectors of
-positions, stays in registers while all taps are walked; each takes a vector from the box for each
-vector of the tile, and one weight for each of its planes. The derivative by the weights keeps sums
-of several planes and several taps in registers in the same way, and walks positions.
+Each image is copied once, to a box padded with the zeros that its windows reach. With a stride, the
+box has a plane for each remainder modulo the stride, where elements a stride apart are adjacent. A
+tap thus reads the elements of adjacent results from adjacent addresses, at a constant offset, and
+no im2col matrix is stored. A tile of results, several planes by several vectors of positions, stays
+in registers during the loop over all taps; each tap loads a vector from the box for each vector of
+the tile, and one weight for each of its planes. The derivative by the weights keeps the sums of
+several planes and several taps in registers, and loops over positions.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ __all__: list[str] = []
 Shape = tuple[int, ...]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _INT64 = np.dtype(np.int64)
-# vectors, or taps, of a tile
-_ACROSS = 3
-# bytes of a box, of which there is one for each use of a convolution
-_LARGEST = 1 << 22
-# what the planes of a tile may take of the nearest cache, and the images of a box of the next one
-_NEAR, _NEXT = 24 << 10, 1 << 18
-# from so many products on BLAS, which copies columns, wins where vectors would be quite empty
-_LARGE = 1 << 21
+# vectors, or taps, per tile
+_TILE_VECTORS = 3
+# the largest box in bytes; each call of a convolution has its own
+_MAX_BOX_BYTES = 1 << 22
+# bytes of the L1 cache for the planes of a tile, and of the L2 cache for the images of a box
+_L1_BYTES, _L2_BYTES = 24 << 10, 1 << 18
+# from so many multiplications on, im2col and BLAS win where vectors would be mostly empty
+_LARGE_WORK = 1 << 21
 
 
 class _Copy(NamedTuple):
-    """Elements of a plane and where they go: from where, to where, how many, and how far apart."""
+    """A strided copy into a plane of a box: offsets, extents, and strides in the source."""
 
     source: int
     target: int
@@ -64,16 +64,16 @@ class _Box:
 
     Parameters
     ----------
-    planes: Of a group.
-    sizes, kernel, size: The last dimensions of the images, of a window, and of the results.
+    planes: The number of planes in a group.
+    sizes, kernel, size: The spatial sizes of the images, of a window, and of the results.
 
     Attributes
     ----------
-    size: The last dimensions of the results; those that are as good as one are one.
-    pitches: How far apart neighbouring results' windows are, along each dimension.
-    plane: Elements of one plane in the box.
-    taps: How far each element of a window is from its first.
-    copies: What makes a plane of the box, which is 0 elsewhere.
+    size: The spatial sizes of the results, merged to one where windows have one element.
+    pitches: The strides between the windows of adjacent results, along each dimension.
+    plane: The number of elements of a plane in the box.
+    taps: The offset of each element of a window from its first.
+    copies: The copies that fill a plane of the box, which is 0 elsewhere.
     """
 
     def __init__(
@@ -93,35 +93,35 @@ class _Box:
         each = list(zip(kernel, stride, dilation, strict=True))
         shifts = [[k * gap // step for k in range(n)] for n, step, gap in each]
         phases = [sorted({k * gap % step for k in range(n)}) for n, step, gap in each]
-        room = [n + max(shift) for n, shift in zip(size, shifts, strict=True)]
-        self.pitches = strides_of(room)
-        whole = math.prod(room)
+        extents = [n + max(shift) for n, shift in zip(size, shifts, strict=True)]
+        self.pitches = strides_of(extents)
+        phase_size = math.prod(extents)
         grid = strides_of([len(found) for found in phases])
-        self.plane = whole * math.prod(map(len, phases))
+        self.plane = phase_size * math.prod(map(len, phases))
         self.taps = []
         for tap in product(*map(range, kernel)):
             at = 0
             for d, (k, (_, step, gap)) in enumerate(zip(tap, each, strict=True)):
                 phase = phases[d].index(k * gap % step)
-                at += phase * grid[d] * whole + shifts[d][k] * self.pitches[d]
+                at += phase * grid[d] * phase_size + shifts[d][k] * self.pitches[d]
             self.taps.append(at)
         steps = strides_of(sizes)
         self.copies = []
-        for number, chosen in enumerate(product(*phases)):
-            source, target, counts = 0, number * whole, []
-            for d, phase in enumerate(chosen):
-                # positions i of the box hold elements i * stride + phase - padding
+        for number, offsets in enumerate(product(*phases)):
+            source, target, counts = 0, number * phase_size, []
+            for d, phase in enumerate(offsets):
+                # position i of the box holds element i * stride + phase - padding
                 first = max(0, -((phase - padding[d]) // stride[d]))
-                last = min(room[d], (sizes[d] - 1 - phase + padding[d]) // stride[d] + 1)
+                last = min(extents[d], (sizes[d] - 1 - phase + padding[d]) // stride[d] + 1)
                 source += (first * stride[d] + phase - padding[d]) * steps[d]
                 target += first * self.pitches[d]
                 counts.append(last - first)
             if min(counts) > 0:
-                apart = tuple([s * step for s, step in zip(steps, stride, strict=True)])
-                self.copies.append(_Copy(source, target, tuple(counts), apart))
+                strides = tuple([s * step for s, step in zip(steps, stride, strict=True)])
+                self.copies.append(_Copy(source, target, tuple(counts), strides))
 
     def fill(self, code: Code, image: Array, box: Array, plane: int) -> None:
-        """Emit the copy of the planes of an image, of `plane` elements each."""
+        """Copy the planes of an image, of `plane` elements each, to the box."""
         code.module.declare(MEMCPY, MEMCPY_DECLARATION)
         width = image.dtype.itemsize
         for source, target, counts, steps in self.copies:
@@ -144,7 +144,7 @@ class _Box:
 
 
 class _Piece(NamedTuple):
-    """Results that a vector holds: of which line, from where on, of how many elements, all used."""
+    """The results in one vector: line, start, width of the vector, and elements used."""
 
     line: int
     start: int
@@ -156,13 +156,13 @@ def _lanes(dtype: np.dtype[Any]) -> int:
     return register_bytes() // dtype.itemsize
 
 
-def _rows() -> int:
-    """The planes of a tile: all its sums are to be in registers, of which AVX-512 has 32."""
+def _tile_planes() -> int:
+    """Return the planes of a tile, whose sums must fit in registers (32 with AVX-512)."""
     return 8 if register_bytes() == 64 else 4
 
 
 def _pieces(length: int, lanes: int) -> list[_Piece]:
-    """A line in vectors, of which the last one may be shorter, or not be used to its end."""
+    """Split a line into vectors, the last of which may be narrower, or partly used."""
     pieces = []
     for start in range(0, length, lanes):
         used = min(lanes, length - start)
@@ -171,26 +171,26 @@ def _pieces(length: int, lanes: int) -> list[_Piece]:
 
 
 def _tiles(code: Code, lines: int, pieces: list[_Piece]) -> Iterator[tuple[str, str, list[_Piece]]]:
-    """Loops over all tiles of some lines: the first line of each, its start, and its pieces."""
-    if len(pieces) < _ACROSS:
-        several = _ACROSS // len(pieces)
-        for first, stop, count in _runs(lines, several):
+    """Loop over the tiles of some lines; yield each one's first line, start and pieces."""
+    if len(pieces) < _TILE_VECTORS:
+        lines_per_tile = _TILE_VECTORS // len(pieces)
+        for first, stop, count in _runs(lines, lines_per_tile):
             tile = [piece._replace(line=k) for k in range(count) for piece in pieces]
             with code.loop(stop, str(first), step=count) as line:
                 yield line, "0", tile
         return
     whole = [piece for piece in pieces if piece.used == pieces[0].width]
-    lanes, end = pieces[0].width, len(whole) - len(whole) % _ACROSS
+    lanes, end = pieces[0].width, len(whole) - len(whole) % _TILE_VECTORS
     with code.loop(lines) as line:
         if end:
-            with code.loop(end * lanes, step=_ACROSS * lanes) as start:
-                yield line, start, pieces[:_ACROSS]
+            with code.loop(end * lanes, step=_TILE_VECTORS * lanes) as start:
+                yield line, start, pieces[:_TILE_VECTORS]
         if end < len(pieces):
             yield line, "0", pieces[end:]
 
 
 def _runs(count: int, width: int) -> list[tuple[int, int, int]]:
-    """Whole groups of so many, and the rest: where they begin and end, and how many each holds."""
+    """Split a count into full groups and the remainder: start, end and width of each run."""
     end = count - count % width
     runs = [(0, end, width)] if end else []
     return [*runs, (end, count, count - end)] if end < count else runs
@@ -200,7 +200,7 @@ def _runs(count: int, width: int) -> list[tuple[int, int, int]]:
 
 
 class _Weights(NamedTuple):
-    """The offsets of weights: of a group, of a result's plane, of a plane and along a window."""
+    """The first weight, and the strides of groups, result planes, planes and taps."""
 
     start: int
     group: int
@@ -210,55 +210,55 @@ class _Weights(NamedTuple):
 
 
 class _Job:
-    """Sums of the products of windows and weights: a convolution, or a part of it.
+    """Sums of products of windows and weights: a convolution, or one phase of it.
 
     Attributes
     ----------
-    each: Planes of results of a group.
-    size: How many windows there are, along each dimension.
-    start, steps: Where the first one is, and how far apart neighbours are, in a plane of results.
+    each: The number of result planes in a group.
+    size: The number of windows along each dimension.
+    start, steps: The offset of the first result, and the strides, in a result plane.
     """
 
     def __init__(
         self, given: Shape, groups: int, each: int, size: Shape, kernel: Shape, weights: _Weights
     ) -> None:
-        self.given, self.groups, self.each = given, groups, each
+        self.input_shape, self.groups, self.each = given, groups, each
         self.kernel, self.weights = kernel, weights
         self.planes, self.plane = given[1] // groups, math.prod(given[2:])
         self.taps = self.planes * math.prod(kernel)
         self.places = math.prod(size)
         self.start, self.steps = 0, strides_of(size)
 
-    def seen(self, size: Shape, stride: Shape, padding: Shape, dilation: Shape) -> _Job:
-        """Set the number of windows."""
-        given, kernel = self.given[2:], self.kernel
+    def with_windows(self, size: Shape, stride: Shape, padding: Shape, dilation: Shape) -> _Job:
+        """Set the number and the layout of windows."""
+        given, kernel = self.input_shape[2:], self.kernel
         self.size = size
         self.box = _Box(self.planes, given, kernel, size, stride, padding, dilation)
         return self
 
-    def apart(self, places: Sequence[slice], size: Shape) -> _Job:
-        """Let the results be some of all that there are."""
+    def strided(self, places: Sequence[slice], size: Shape) -> _Job:
+        """Make the results a strided subset of the result planes."""
         own = strides_of(size)
         pairs = list(zip(own, places, strict=True))
         self.start = sum(step * place.start for step, place in pairs)
         self.steps = tuple([step * place.step for step, place in pairs])
         return self
 
-    def scattered(self) -> bool:
-        """Whether results are not neighbours."""
+    def is_strided(self) -> bool:
+        """Return whether the results are strided."""
         return math.prod(self.box.size) < self.places
 
-    def room(self, dtype: np.dtype[Any]) -> int:
-        """Elements of the box, behind which vectors read."""
+    def box_elements(self, dtype: np.dtype[Any]) -> int:
+        """Return the elements of the box, with padding for vectors that read past its end."""
         return self.planes * self.box.plane + _lanes(dtype)
 
     def work(self) -> int:
-        """The number of products."""
-        return self.given[0] * self.groups * self.each * self.taps * math.prod(self.box.size)
+        """Return the number of multiplications."""
+        return self.input_shape[0] * self.groups * self.each * self.taps * math.prod(self.box.size)
 
 
-def _turned(step: Step) -> bool:
-    """Whether it is the derivative of a convolution by its input."""
+def _is_input_gradient(step: Step) -> bool:
+    """Return whether a step is a convolution's derivative by its input."""
     return step.prim is records.correlate_input or bool(step.params.get("transposed"))
 
 
@@ -268,10 +268,10 @@ def _jobs(step: Step) -> list[_Job]:
     kernel, groups, size = weight[2:], params["groups"], step.outs[0].shape[2:]
     window = {name: params[name] for name in ("stride", "padding", "dilation")}
     taps, own = math.prod(kernel), strides_of(kernel)
-    if not _turned(step):
+    if not _is_input_gradient(step):
         each, planes = weight[0] // groups, weight[1]
         weights = _Weights(0, each * planes * taps, planes * taps, taps, own)
-        return [_Job(given, groups, each, size, kernel, weights).seen(size, **window)]
+        return [_Job(given, groups, each, size, kernel, weights).with_windows(size, **window)]
     each, planes = weight[1], weight[0] // groups
     jobs = []
     for (_, *places), (_, *chosen), seen in phases_of(size, kernel, *window.values()):
@@ -280,47 +280,48 @@ def _jobs(step: Step) -> list[_Job]:
         steps = tuple([step * part.step for step, part in zip(own, parts, strict=True)])
         weights = _Weights(start, planes * each * taps, taps, each * taps, steps)
         job = _Job(given, groups, each, size, tuple(map(len, parts)), weights)
-        jobs.append(job.seen(**seen).apart(places, size))
+        jobs.append(job.with_windows(**seen).strided(places, size))
     return jobs
 
 
-def _is_plain(step: Step) -> bool:
-    """Whether all is of one dtype of floats, and nothing is empty."""
+def _have_one_float_dtype(step: Step) -> bool:
+    """Return whether all values have one dtype of floats, and none is empty."""
     values, dtype = (*step.args, *step.outs), step.outs[0].dtype
     return dtype in _FLOATS and all(value.dtype == dtype and value.size for value in values)
 
 
 def _accepts(step: Step) -> bool:
-    if not _is_plain(step):
+    if not _have_one_float_dtype(step):
         return False
     dtype = step.outs[0].dtype
     jobs = _jobs(step)
-    if len(step.args) == 3 and _leaves_out(jobs):
+    if len(step.args) == 3 and _has_gaps(jobs):
         return False
     work = sum(job.work() for job in jobs)
     return all(
-        job.room(dtype) * dtype.itemsize <= _LARGEST and _is_quick(work, job.box.size, dtype)
+        job.box_elements(dtype) * dtype.itemsize <= _MAX_BOX_BYTES
+        and _is_profitable(work, job.box.size, dtype)
         for job in jobs
     )
 
 
-def _leaves_out(jobs: Sequence[_Job]) -> bool:
-    """Whether there are results that no tap takes part in."""
+def _has_gaps(jobs: Sequence[_Job]) -> bool:
+    """Return whether some results have no taps."""
     return sum(math.prod(job.box.size) for job in jobs) < (jobs[0].places if jobs else 1)
 
 
-def _is_quick(work: int, size: Shape, dtype: np.dtype[Any]) -> bool:
-    """Whether vectors are used well, or there is little to do."""
+def _is_profitable(work: int, size: Shape, dtype: np.dtype[Any]) -> bool:
+    """Return whether vectors are well filled, or there is little work."""
     vectors = -(-size[-1] // _lanes(dtype))
-    return work < _LARGE or 2 * size[-1] >= vectors * _lanes(dtype)
+    return work < _LARGE_WORK or 2 * size[-1] >= vectors * _lanes(dtype)
 
 
 def _cost(step: Step) -> int:
     return 1000 + sum(job.work() for job in _jobs(step)) * step.outs[0].dtype.itemsize // 64
 
 
-def _table(code: Code, box: _Box) -> Array:
-    """Emit where the box has each tap of each plane, seen from the first."""
+def _tap_table(code: Code, box: _Box) -> Array:
+    """Emit the table of offsets in the box: of each tap of each plane from the first."""
     count = len(box.taps)
     text = ", ".join([f"i64 {int(tap)}" for tap in box.taps])
     symbol = code.module.unique("taps")
@@ -334,13 +335,13 @@ def _table(code: Code, box: _Box) -> Array:
     return found
 
 
-def _blocks(each: int, write: Callable[[int, int, int], None]) -> None:
-    for first, stop, count in _runs(each, _rows()):
+def _for_blocks(each: int, write: Callable[[int, int, int], None]) -> None:
+    for first, stop, count in _runs(each, _tile_planes()):
         write(first, stop, count)
 
 
-def _packed(code: Code, job: _Job, weight: Array) -> Array:
-    """Emit the weights of some planes of results after the other, tap by tap."""
+def _pack_weights(code: Code, job: _Job, weight: Array) -> Array:
+    """Emit a packed copy of the weights: by blocks of result planes, tap by tap."""
     dtype, taps = weight.dtype, strides_of(job.kernel)
     size = job.groups * job.each * job.taps
     packed = Array(code.workspace(size * dtype.itemsize), dtype, (size,), (1,))
@@ -357,28 +358,32 @@ def _packed(code: Code, job: _Job, weight: Array) -> Array:
                 value = code.load(code.at(weight.pointer, dtype, at), dtype)
                 code.store(value, code.at(packed.pointer, dtype, code.added(target, str(r))), dtype)
 
-    _blocks(job.each, write)
+    _for_blocks(job.each, write)
     return packed
 
 
 def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
     jobs, (out,) = _jobs(step), outs
-    if _leaves_out(jobs):
+    if _has_gaps(jobs):
         fill_zeros(code, out.pointer, step.outs[0].size * out.dtype.itemsize)
-    # one after the other, in the same memory
-    needs = zip(*[_lengths(job, out.dtype) for job in jobs], strict=True)
-    lengths = [max(each) for each in needs]
-    memory = [Array(code.workspace(n), np.dtype(np.uint8), (n,), (1,)) for n in lengths]
+    # the jobs run in order, in the same workspace
+    per_job = zip(*[_workspace_sizes(job, out.dtype) for job in jobs], strict=True)
+    sizes = [max(each) for each in per_job]
+    memory = [Array(code.workspace(n), np.dtype(np.uint8), (n,), (1,)) for n in sizes]
     for job in jobs:
         _emit_job(code, step.prim.name, job, ins, out, memory)
 
 
-def _lengths(job: _Job, dtype: np.dtype[Any]) -> list[int]:
-    """Bytes of the box, of the table of taps, and of the weights in another order."""
+def _workspace_sizes(job: _Job, dtype: np.dtype[Any]) -> list[int]:
+    """Return the bytes of the box, of the table of taps, of packed weights, and of a block."""
     width = dtype.itemsize
-    lengths = [job.room(dtype) * width, 8 * job.taps, job.groups * job.each * job.taps * width]
-    # results that are not neighbours are so at first, in memory of their own
-    return [*lengths, _rows() * math.prod(job.size) * width] if job.scattered() else lengths
+    sizes = [
+        job.box_elements(dtype) * width,
+        8 * job.taps,
+        job.groups * job.each * job.taps * width,
+    ]
+    # strided results are contiguous at first, in a block of their own
+    return [*sizes, _tile_planes() * math.prod(job.size) * width] if job.is_strided() else sizes
 
 
 def _emit_job(
@@ -388,49 +393,51 @@ def _emit_job(
 
     def write(inner: Code, arrays: list[Array]) -> None:
         target, image, weight, *more = arrays
-        bias, rooms = more[: len(ins) - 2], more[len(ins) - 2 :]
-        given = iter(rooms)
-        inner.workspace = lambda _: next(given).pointer
+        bias, buffers = more[: len(ins) - 2], more[len(ins) - 2 :]
+        workspaces = iter(buffers)
+        inner.workspace = lambda _: next(workspaces).pointer
         box = image._replace(pointer=inner.workspace(0))
-        fill_zeros(inner, box.pointer, job.room(dtype) * dtype.itemsize)
-        table, packed = _table(inner, job.box), _packed(inner, job, weight)
-        near = [room._replace(dtype=dtype) for room in given]
-        with inner.loop(job.given[0]) as n, inner.loop(job.groups) as g:
+        fill_zeros(inner, box.pointer, job.box_elements(dtype) * dtype.itemsize)
+        table, packed = _tap_table(inner, job.box), _pack_weights(inner, job, weight)
+        blocks = [scratch._replace(dtype=dtype) for scratch in workspaces]
+        with inner.loop(job.input_shape[0]) as n, inner.loop(job.groups) as g:
             planes = job.planes * job.plane
             at = inner.offset((job.groups * planes, planes), [n, g])
             own = image._replace(pointer=inner.at(image.pointer, dtype, at))
             job.box.fill(inner, own, box, job.plane)
-            to = inner.offset((job.groups * job.each * job.places, job.each * job.places), [n, g])
+            result_offset = inner.offset(
+                (job.groups * job.each * job.places, job.each * job.places), [n, g]
+            )
             start = inner.offset((job.each,), [g])
 
             def block(first: int, stop: int, count: int) -> None:
                 with inner.loop(stop, str(first), step=count) as o:
                     at = inner.offset((job.taps, job.each * job.taps), [o, g])
                     weights = packed._replace(pointer=inner.at(packed.pointer, dtype, at))
-                    here = inner.added(to, inner.offset((job.places,), [o]))
+                    here = inner.added(result_offset, inner.offset((job.places,), [o]))
                     result = target._replace(pointer=inner.at(target.pointer, dtype, here))
                     added = inner.added(start, o)
                     heads = [inner.at(b.pointer, dtype, added) for b in bias]
-                    for room in near:
-                        _results(inner, job, box, table, weights, room, heads, count)
-                        _scatter(inner, job, room, result, count)
-                    if not near:
-                        _results(inner, job, box, table, weights, result, heads, count)
+                    for scratch in blocks:
+                        _emit_results(inner, job, box, table, weights, scratch, heads, count)
+                        _scatter(inner, job, scratch, result, count)
+                    if not blocks:
+                        _emit_results(inner, job, box, table, weights, result, heads, count)
 
-            _blocks(job.each, block)
+            _for_blocks(job.each, block)
 
     outlined(code, name, [out, *ins, *memory], write)
 
 
 def _scatter(code: Code, job: _Job, given: Array, out: Array, count: int) -> None:
-    """Put the results of so many planes to their places."""
+    """Scatter the results of `count` planes to their strided positions."""
     own, to = strides_of((count, *job.size)), (job.places, *job.steps)
     with nest(code, (count, *job.size), own, to, start=("0", str(job.start))) as (source, target):
         value = code.load(code.at(given.pointer, given.dtype, source), given.dtype)
         code.store(value, code.at(out.pointer, out.dtype, target), out.dtype)
 
 
-def _results(
+def _emit_results(
     code: Code,
     job: _Job,
     box: Array,
@@ -440,7 +447,7 @@ def _results(
     bias: Sequence[str],
     count: int,
 ) -> None:
-    """The results of so many planes for one image."""
+    """Emit the results of `count` planes for one image."""
     size, pitches = job.box.size, job.box.pitches
     lines, length = (1, *size)[-2:]
     steps, own = (0, *pitches)[-2:], (length, 1)
@@ -457,7 +464,7 @@ def _results(
 
 
 class _Tile:
-    """Sums of some planes of results, for some pieces of lines."""
+    """Accumulators of some result planes, for some pieces of lines."""
 
     def __init__(
         self, code: Code, dtype: np.dtype[Any], pieces: Sequence[_Piece], count: int
@@ -467,7 +474,7 @@ class _Tile:
         self.sums = [[code.cell(vector.type) for vector in self.vectors] for _ in range(count)]
 
     def begin(self, bias: Sequence[str]) -> None:
-        """Emit what the sums begin with: 0, or a number for each plane."""
+        """Initialise the sums: 0, or the bias of each plane."""
         code = self.code
         for r, cells in enumerate(self.sums):
             number = "0.0"
@@ -477,7 +484,7 @@ class _Tile:
                 cell.set(vector.spread(number))
 
     def walk(self, steps: int, head: str, table: Array, weights: Array, pitch: int) -> None:
-        """Emit the sums over all taps."""
+        """Accumulate over all taps."""
         code, dtype = self.code, self.dtype
         starts = [piece.line * pitch + piece.start for piece in self.pieces]
         with code.loop(steps) as t:
@@ -494,7 +501,7 @@ class _Tile:
                     cell.set(vector.fma(vector.spread(factor), part, cell.get()))
 
     def end(self, target: str, places: int, length: int) -> None:
-        """Emit what writes the sums."""
+        """Store the sums."""
         code = self.code
         for r, cells in enumerate(self.sums):
             for vector, piece, cell in zip(self.vectors, self.pieces, cells, strict=True):
@@ -505,8 +512,8 @@ class _Tile:
 # -- the derivative by the weights ----------------------------------------------------------------
 
 
-class _Slopes:
-    """The sums of products of results' cotangents and windows."""
+class _WeightGradient:
+    """Sums of products of the results' cotangents and windows."""
 
     def __init__(self, step: Step) -> None:
         params = step.params
@@ -519,46 +526,52 @@ class _Slopes:
         self.box = _Box(planes, given[2:], params["size"], other[2:], *window)
         self.steps = planes * len(self.box.taps)
         width = self.dtype.itemsize
-        # so few images at a time that a tile's planes of them stay near
-        near = _NEAR // (_rows() * self.places * width)
-        near = min(near, _NEXT // (planes * self.box.plane * width), self.count)
-        self.images = max(1, near)
-        self.room = self.images * planes * self.box.plane + _lanes(self.dtype)
+        # as many images at a time as keep a tile's planes in cache
+        images = _L1_BYTES // (_tile_planes() * self.places * width)
+        images = min(images, _L2_BYTES // (planes * self.box.plane * width), self.count)
+        self.images = max(1, images)
+        self.box_elements = self.images * planes * self.box.plane + _lanes(self.dtype)
 
     def work(self) -> int:
-        """The number of products."""
+        """Return the number of multiplications."""
         return self.count * self.groups * self.each * self.steps * self.places
 
 
-def _accepts_slopes(step: Step) -> bool:
-    if not _is_plain(step):
+def _accepts_weight_gradient(step: Step) -> bool:
+    if not _have_one_float_dtype(step):
         return False
     dtype = step.outs[0].dtype
-    job = _Slopes(step)
-    return job.room * dtype.itemsize <= _LARGEST and _is_quick(job.work(), job.box.size, dtype)
+    job = _WeightGradient(step)
+    return job.box_elements * dtype.itemsize <= _MAX_BOX_BYTES and _is_profitable(
+        job.work(), job.box.size, dtype
+    )
 
 
-def _cost_of_slopes(step: Step) -> int:
-    return 1000 + _Slopes(step).work() * step.outs[0].dtype.itemsize // 64
+def _weight_gradient_cost(step: Step) -> int:
+    return 1000 + _WeightGradient(step).work() * step.outs[0].dtype.itemsize // 64
 
 
-def _emit_slopes(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    job = _Slopes(step)
+def _emit_weight_gradient(
+    code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]
+) -> None:
+    job = _WeightGradient(step)
     dtype, planes = job.dtype, job.box.planes
-    room = Array(code.workspace(job.room * dtype.itemsize), dtype, (job.room,), (1,))
+    box_buffer = Array(
+        code.workspace(job.box_elements * dtype.itemsize), dtype, (job.box_elements,), (1,)
+    )
     size = job.steps * 8
-    rest = Array(code.workspace(size), np.dtype(np.uint8), (size,), (1,))
+    table_buffer = Array(code.workspace(size), np.dtype(np.uint8), (size,), (1,))
 
     def write(inner: Code, arrays: list[Array]) -> None:
         box, memory, out, image, other = arrays
         inner.workspace = lambda _: memory.pointer
-        fill_zeros(inner, box.pointer, job.room * dtype.itemsize)
+        fill_zeros(inner, box.pointer, job.box_elements * dtype.itemsize)
         fill_zeros(inner, out.pointer, job.groups * job.each * job.steps * dtype.itemsize)
-        table = _table(inner, job.box)
+        table = _tap_table(inner, job.box)
         with inner.loop(job.count, step=job.images) as n, inner.loop(job.groups) as g:
-            behind = inner.let(f"add nsw i64 {n}, {job.images}")
-            short = inner.let(f"icmp slt i64 {behind}, {job.count}")
-            stop = inner.let(f"select i1 {short}, i64 {behind}, i64 {job.count}")
+            after = inner.let(f"add nsw i64 {n}, {job.images}")
+            before_end = inner.let(f"icmp slt i64 {after}, {job.count}")
+            stop = inner.let(f"select i1 {before_end}, i64 {after}, i64 {job.count}")
             images = inner.let(f"sub nsw i64 {stop}, {n}")
             at = inner.offset((job.groups * planes * job.plane, planes * job.plane), [n, g])
             start = inner.at(image.pointer, dtype, at)
@@ -574,41 +587,41 @@ def _emit_slopes(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Ar
             result = inner.at(out.pointer, dtype, to)
 
             def block(first: int, stop: int, count: int) -> None:
-                for begin, end, taps in _runs(job.steps, _ACROSS):
+                for begin, end, taps in _runs(job.steps, _TILE_VECTORS):
                     with (
                         inner.loop(stop, str(first), step=count) as o,
                         inner.loop(end, str(begin), step=taps) as t,
                     ):
                         heads = inner.at(given, dtype, inner.offset((job.places,), [o]))
-                        found = [
+                        offsets = [
                             inner.load(
                                 inner.at(table.pointer, _INT64, inner.added(t, str(k))), _INT64
                             )
                             for k in range(taps)
                         ]
-                        seen = [inner.at(box.pointer, dtype, tap) for tap in found]
+                        windows = [inner.at(box.pointer, dtype, tap) for tap in offsets]
                         to = inner.at(result, dtype, inner.offset((job.steps, 1), [o, t]))
-                        _sums(inner, job, images, heads, seen, to, count)
+                        _accumulate(inner, job, images, heads, windows, to, count)
 
-            _blocks(job.each, block)
+            _for_blocks(job.each, block)
 
-    outlined(code, step.prim.name, [room, rest, *outs, *ins], write)
+    outlined(code, step.prim.name, [box_buffer, table_buffer, *outs, *ins], write)
 
 
-def _sums(
+def _accumulate(
     code: Code,
-    job: _Slopes,
+    job: _WeightGradient,
     images: str,
     head: str,
-    seen: Sequence[str],
+    windows: Sequence[str],
     target: str,
     count: int,
 ) -> None:
-    """Add to the slopes by some taps of so many planes what some images give."""
+    """Accumulate what some images add to the slopes of some taps of `count` planes."""
     dtype, kind, box = job.dtype, llvm_type(job.dtype), job.box
     pieces = _pieces(box.size[-1], _lanes(dtype))
     whole = [piece for piece in pieces if piece.used == pieces[0].width]
-    # those that are all used are a loop, and have sums in common with a last one of their width
+    # full pieces form a loop, and share accumulators with a last piece of their width
     parts = [(0, whole[0].width * len(whole), whole[0])] if whole else []
     parts += [(piece.start, piece.start + 1, piece) for piece in pieces[len(whole) :]]
     widths = dict.fromkeys([piece.width for _, _, piece in parts])
@@ -616,7 +629,7 @@ def _sums(
     for width in widths:
         vector = Lane(code, dtype, count=width)
         zeros = "zeroinitializer"
-        totals[width] = [[code.cell(vector.type, zeros) for _ in seen] for _ in range(count)]
+        totals[width] = [[code.cell(vector.type, zeros) for _ in windows] for _ in range(count)]
     own = strides_of(box.size)[:-1]
     with code.loop(images) as i:
         of_image = job.groups * job.each * job.places
@@ -626,17 +639,19 @@ def _sums(
                 vector = Lane(code, dtype, count=piece.width)
                 with code.loop(end, str(first), step=piece.width) as x:
                     here, place = code.added(at, x), code.added(given, x)
-                    windows = [
+                    window_vectors = [
                         vector.keep(vector.load(code.at(pointer, dtype, here)), piece.used)
-                        for pointer in seen
+                        for pointer in windows
                     ]
                     for r in range(count):
                         to = code.at(code.at(head, dtype, place), dtype, r * job.places)
                         factor = vector.load_some(to, piece.used)
-                        for window, cell in zip(windows, totals[piece.width][r], strict=True):
+                        for window, cell in zip(
+                            window_vectors, totals[piece.width][r], strict=True
+                        ):
                             cell.set(vector.fma(factor, window, cell.get()))
     for r in range(count):
-        for k in range(len(seen)):
+        for k in range(len(windows)):
             to = code.at(target, dtype, r * job.steps + k)
             total = code.load(to, dtype)
             for width in widths:
@@ -654,4 +669,6 @@ for _prim in (
     records.correlate_input,
 ):
     NATIVE.of(_prim)(NativeForm(_accepts, _emit, _cost))
-NATIVE.of(records.correlate_weight)(NativeForm(_accepts_slopes, _emit_slopes, _cost_of_slopes))
+NATIVE.of(records.correlate_weight)(
+    NativeForm(_accepts_weight_gradient, _emit_weight_gradient, _weight_gradient_cost)
+)

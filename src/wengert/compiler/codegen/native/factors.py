@@ -1,10 +1,10 @@
-"""Layer 8 · compiler: factors of matrices, linear systems and determinants, by LAPACK.
+"""Layer 8 · compiler: factorisations, linear systems and determinants of matrices, by LAPACK.
 
 NOTE [columns and rows]
-LAPACK takes matrices column by column. To Cholesky factors and triangular systems a matrix row by
-row is the transposed one with its triangles exchanged, which is as good. General matrices are
-copied column by column, as NumPy does, for elimination goes along them: pivots, rounding errors and
-whether a 0 is met are the same. Where one is met, that is trouble, which NumPy looks into.
+LAPACK takes column-major matrices. For Cholesky factors and triangular systems a row-major matrix
+serves as its transpose, with the triangles exchanged. General matrices are copied to column-major
+order, as NumPy does, because elimination follows columns: pivots, rounding errors and zero pivots
+are then the same. A zero pivot sets the error flag, and NumPy computes the step.
 """
 
 from __future__ import annotations
@@ -30,70 +30,71 @@ _INT = np.dtype(np.int32)
 Shape = tuple[int, ...]
 
 
-# -- lists of matrices ----------------------------------------------------------------------------
+# -- batches of matrices --------------------------------------------------------------------------
 
 
-def _leads(shape: Shape, core: int, batch: Shape) -> list[int]:
-    """For each dimension of a broadcast batch, the stride of an array with `core` more."""
+def _batch_strides(shape: Shape, core: int, batch: Shape) -> list[int]:
+    """Return the strides along a broadcast batch of an array with `core` more dimensions."""
     lead = shape[: len(shape) - core]
     own = [0 if n == 1 else math.prod(shape[d + 1 :]) for d, n in enumerate(lead)]
     return [0] * (len(batch) - len(own)) + own
 
 
-def _each(
+def _for_each(
     code: Code,
     name: str,
     arrays: Sequence[Array],
     cores: Sequence[int],
-    rooms: Sequence[Array],
+    buffers: Sequence[Array],
     body: Callable[[Code, list[str], list[str]], None],
 ) -> None:
-    """Emit `body` for each matrix of a list.
+    """Emit `body` for each matrix of a batch.
 
     Parameters
     ----------
     arrays, cores
-        The arrays, and how many dimensions of each belong to one matrix, vector or number.
-    rooms: Memory that all share.
-    body: ``body(code, pointers, rooms)`` for one matrix of each array.
+        The arrays, and the number of each one's last dimensions that form a matrix, a vector or a
+        number.
+    buffers: Workspaces that all matrices share.
+    body: ``body(code, pointers, buffers)`` for one matrix of each array.
     """
     shapes = [
         array.shape[: len(array.shape) - core] for array, core in zip(arrays, cores, strict=True)
     ]
     batch = np.broadcast_shapes(*shapes)
 
-    def write(inner: Code, given: list[Array]) -> None:
-        own, shared = given[: len(arrays)], given[len(arrays) :]
-        steps = [_leads(a.shape, core, batch) for a, core in zip(own, cores, strict=True)]
+    def write(inner: Code, passed: list[Array]) -> None:
+        own, shared = passed[: len(arrays)], passed[len(arrays) :]
+        steps = [_batch_strides(a.shape, core, batch) for a, core in zip(own, cores, strict=True)]
         with nest(inner, batch, *steps) as positions:
             pointers = [
                 inner.at(array.pointer, array.dtype, position)
                 for array, position in zip(own, positions, strict=True)
             ]
-            body(inner, pointers, [room.pointer for room in shared])
+            body(inner, pointers, [buffer.pointer for buffer in shared])
 
-    outlined(code, name, [*arrays, *rooms], write)
+    outlined(code, name, [*arrays, *buffers], write)
 
 
-def _room(code: Code, dtype: np.dtype[Any], count: int) -> Array:
+def _workspace(code: Code, dtype: np.dtype[Any], count: int) -> Array:
     return Array(code.workspace(max(count, 1) * dtype.itemsize), dtype, (count,), (1,))
 
 
 def _copy(
     code: Code, source: str, target: str, dtype: np.dtype[Any], rows: int, columns: int
 ) -> None:
-    """Copy a matrix row by row into one that is column by column."""
+    """Copy a row-major matrix to a column-major one."""
     with code.loop(rows) as i, code.loop(columns) as j:
         value = code.load(code.at(source, dtype, code.offset((columns, 1), [i, j])), dtype)
         code.store(value, code.at(target, dtype, code.offset((1, rows), [i, j])), dtype)
 
 
 def _failed(code: Code, info: str) -> str:
-    """Whether a routine has met a 0, or what is not positive."""
+    """Return whether a routine met a zero pivot, or one that is not positive."""
     return code.let(f"icmp ne i32 {code.load(info, _INT)}, 0")
 
 
-# -- what is accepted -----------------------------------------------------------------------------
+# -- acceptance -----------------------------------------------------------------------------------
 
 
 def _accepts(routine: str) -> Callable[[Step], bool]:
@@ -115,29 +116,29 @@ def _accepts(routine: str) -> Callable[[Step], bool]:
 def _cholesky(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
     upper, dtype, n = step.params["upper"], step.args[0].dtype, step.args[0].shape[-1]
 
-    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+    def body(inner: Code, pointers: list[str], buffers: list[str]) -> None:
         source, factor = pointers
         lane = Lane(inner, dtype)
         with inner.loop(n) as i, inner.loop(n) as j:
-            place = inner.offset((n, 1), [i, j])
-            value = inner.load(inner.at(source, dtype, place), dtype)
+            offset = inner.offset((n, 1), [i, j])
+            value = inner.load(inner.at(source, dtype, offset), dtype)
             if upper is None:
-                turned = inner.at(source, dtype, inner.offset((1, n), [i, j]))
-                value = lane.mul(lane.add(value, inner.load(turned, dtype)), lane.number(0.5))
+                transposed = inner.at(source, dtype, inner.offset((1, n), [i, j]))
+                value = lane.mul(lane.add(value, inner.load(transposed, dtype)), lane.number(0.5))
             # the other triangle is 0
-            beyond = inner.let(f"icmp {'ult' if upper else 'ugt'} i64 {j}, {i}")
+            outside = inner.let(f"icmp {'ult' if upper else 'ugt'} i64 {j}, {i}")
             inner.store(
-                lane.select(beyond, lane.number(0), value), inner.at(factor, dtype, place), dtype
+                lane.select(outside, lane.number(0), value), inner.at(factor, dtype, offset), dtype
             )
         triangle = b"L" if upper else b"U"
-        call_routine(inner, f"{_LETTERS[dtype]}potrf", [triangle, n, factor, n, rooms[0]])
-        inner.trouble(_failed(inner, rooms[0]))
+        call_routine(inner, f"{_LETTERS[dtype]}potrf", [triangle, n, factor, n, buffers[0]])
+        inner.trouble(_failed(inner, buffers[0]))
         with inner.loop(n) as i:
-            # whether LAPACK takes a NaN for positive depends on who made it
+            # implementations of LAPACK differ in whether a NaN pivot is an error
             entry = inner.load(inner.at(factor, dtype, inner.offset((n + 1,), [i])), dtype)
             inner.trouble(lane.is_nan(lane.sub(entry, entry)))
 
-    _each(code, "cholesky", [ins[0], outs[0]], [2, 2], [_room(code, _INT, 1)], body)
+    _for_each(code, "cholesky", [ins[0], outs[0]], [2, 2], [_workspace(code, _INT, 1)], body)
 
 
 def _solve_triangular(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
@@ -145,37 +146,37 @@ def _solve_triangular(code: Code, step: Step, ins: Sequence[Array], outs: Sequen
     dtype, n = step.args[0].dtype, step.args[0].shape[-1]
     rows, columns = step.outs[0].shape[-2:]
 
-    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+    def body(inner: Code, pointers: list[str], buffers: list[str]) -> None:
         matrix, right, solution = pointers
         with inner.loop(rows * columns) as i:
             value = inner.load(inner.at(right, dtype, i), dtype)
             inner.store(value, inner.at(solution, dtype, i), dtype)
         side, triangle = b"R" if left else b"L", b"L" if upper else b"U"
-        given = [side, triangle, b"N", b"U" if unit else b"N", columns, rows, 1.0, matrix, n]
-        call_routine(inner, f"{_LETTERS[dtype]}trsm", [*given, solution, columns])
+        arguments = [side, triangle, b"N", b"U" if unit else b"N", columns, rows, 1.0, matrix, n]
+        call_routine(inner, f"{_LETTERS[dtype]}trsm", [*arguments, solution, columns])
 
-    _each(code, "solve_triangular", [*ins, *outs], [2, 2, 2], [], body)
+    _for_each(code, "solve_triangular", [*ins, *outs], [2, 2, 2], [], body)
 
 
 # -- elimination ----------------------------------------------------------------------------------
 
 
-def _eliminated(
-    code: Code, dtype: np.dtype[Any], n: int, source: str, rooms: list[str]
+def _lu_factor(
+    code: Code, dtype: np.dtype[Any], n: int, source: str, buffers: list[str]
 ) -> tuple[str, str, str]:
-    """The LU factors of a matrix, its pivots, and where LAPACK says whether a 0 was met."""
-    factors, pivots, info = rooms[:3]
+    """Return pointers to the LU factors of a matrix, its pivots, and LAPACK's info."""
+    factors, pivots, info = buffers[:3]
     _copy(code, source, factors, dtype, n, n)
     call_routine(code, f"{_LETTERS[dtype]}getrf", [n, n, factors, n, pivots, info])
     return factors, pivots, info
 
 
-def _rooms(code: Code, dtype: np.dtype[Any], n: int) -> list[Array]:
-    return [_room(code, dtype, n * n), _room(code, _INT, n), _room(code, _INT, 1)]
+def _lu_workspaces(code: Code, dtype: np.dtype[Any], n: int) -> list[Array]:
+    return [_workspace(code, dtype, n * n), _workspace(code, _INT, n), _workspace(code, _INT, 1)]
 
 
-def _regular(code: Code, singular: str) -> AbstractContextManager[None]:
-    """Emit the code within, to run unless a matrix is singular."""
+def _unless_singular(code: Code, singular: str) -> AbstractContextManager[None]:
+    """Emit the ``with`` body under the condition that a matrix is not singular."""
     return code.when(code.let(f"xor i1 {singular}, true"))
 
 
@@ -186,115 +187,115 @@ def _solve(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) 
     core = 1 if vector else 2
     letter = _LETTERS[dtype]
 
-    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+    def body(inner: Code, pointers: list[str], buffers: list[str]) -> None:
         matrix, right, solution = pointers
-        factors, pivots, info = _eliminated(inner, dtype, n, matrix, rooms)
+        factors, pivots, info = _lu_factor(inner, dtype, n, matrix, buffers)
         singular = _failed(inner, info)
         inner.trouble(singular)
 
-        # column by column what stands on the right is the transposed, as the other side needs
-        columned = rooms[3] if left and columns > 1 else solution
-        with _regular(inner, singular):
-            if columned is solution:
+        # column-major, the right-hand side is transposed, as solving from the other side needs
+        column_major = buffers[3] if left and columns > 1 else solution
+        with _unless_singular(inner, singular):
+            if column_major is solution:
                 _copy(inner, right, solution, dtype, 1, rows * columns)
             else:
-                _copy(inner, right, columned, dtype, rows, columns)
+                _copy(inner, right, column_major, dtype, rows, columns)
             count = columns if left else rows
-            given = (b"N" if left else b"T", n, count, factors, n, pivots, columned, n, info)
-            call_routine(inner, f"{letter}getrs", given)
-            if columned is not solution:
-                _copy(inner, columned, solution, dtype, columns, rows)
+            args = (b"N" if left else b"T", n, count, factors, n, pivots, column_major, n, info)
+            call_routine(inner, f"{letter}getrs", args)
+            if column_major is not solution:
+                _copy(inner, column_major, solution, dtype, columns, rows)
 
-    rooms = _rooms(code, dtype, n)
+    buffers = _lu_workspaces(code, dtype, n)
     if left and columns > 1:
-        rooms.append(_room(code, dtype, rows * columns))
-    _each(code, "solve", [*ins, *outs], [2, core, core], rooms, body)
+        buffers.append(_workspace(code, dtype, rows * columns))
+    _for_each(code, "solve", [*ins, *outs], [2, core, core], buffers, body)
 
 
 def _identity(code: Code, dtype: np.dtype[Any], n: int, pointer: str) -> None:
     one, zero = literal(1, dtype), literal(0, dtype)
     lane = Lane(code, dtype)
     with code.loop(n) as i, code.loop(n) as j:
-        on = code.let(f"icmp eq i64 {i}, {j}")
-        place = code.at(pointer, dtype, code.offset((n, 1), [i, j]))
-        code.store(lane.select(on, one, zero), place, dtype)
+        diagonal = code.let(f"icmp eq i64 {i}, {j}")
+        address = code.at(pointer, dtype, code.offset((n, 1), [i, j]))
+        code.store(lane.select(diagonal, one, zero), address, dtype)
 
 
 def _inverse(
-    code: Code, dtype: np.dtype[Any], n: int, matrix: str, rooms: list[str], solution: str
+    code: Code, dtype: np.dtype[Any], n: int, matrix: str, buffers: list[str], solution: str
 ) -> str:
-    """The inverse column by column; whether there is none."""
-    factors, pivots, info = _eliminated(code, dtype, n, matrix, rooms)
+    """Write the column-major inverse; return whether the matrix is singular."""
+    factors, pivots, info = _lu_factor(code, dtype, n, matrix, buffers)
     singular = _failed(code, info)
     code.trouble(singular)
 
-    with _regular(code, singular):
+    with _unless_singular(code, singular):
         _identity(code, dtype, n, solution)
-        given = (b"N", n, n, factors, n, pivots, solution, n, info)
-        call_routine(code, f"{_LETTERS[dtype]}getrs", given)
+        arguments = (b"N", n, n, factors, n, pivots, solution, n, info)
+        call_routine(code, f"{_LETTERS[dtype]}getrs", arguments)
     return singular
 
 
 def _inv(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
     dtype, n = step.args[0].dtype, step.args[0].shape[-1]
 
-    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
-        singular = _inverse(inner, dtype, n, pointers[0], rooms, rooms[3])
-        with _regular(inner, singular):
-            _copy(inner, rooms[3], pointers[1], dtype, n, n)
+    def body(inner: Code, pointers: list[str], buffers: list[str]) -> None:
+        singular = _inverse(inner, dtype, n, pointers[0], buffers, buffers[3])
+        with _unless_singular(inner, singular):
+            _copy(inner, buffers[3], pointers[1], dtype, n, n)
 
-    rooms = [*_rooms(code, dtype, n), _room(code, dtype, n * n)]
-    _each(code, "inv", [*ins, *outs], [2, 2], rooms, body)
+    buffers = [*_lu_workspaces(code, dtype, n), _workspace(code, dtype, n * n)]
+    _for_each(code, "inv", [*ins, *outs], [2, 2], buffers, body)
 
 
 def _cofactor(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
     dtype, n = step.args[0].dtype, step.args[0].shape[-1]
 
-    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
+    def body(inner: Code, pointers: list[str], buffers: list[str]) -> None:
         matrix, result = pointers
-        # column by column the inverse is its transposed, which is asked for
-        singular = _inverse(inner, dtype, n, matrix, rooms, result)
+        # the column-major inverse is the row-major transpose, which a cofactor needs
+        singular = _inverse(inner, dtype, n, matrix, buffers, result)
         lane = Lane(inner, dtype)
 
-        with _regular(inner, singular):
-            sign, logarithm = _logarithm(inner, dtype, n, rooms[0], rooms[1])
-            size = call_function(inner, "exp", lane.type, [logarithm])
-            factor = lane.mul(sign, size)
+        with _unless_singular(inner, singular):
+            sign, logarithm = _log_determinant(inner, dtype, n, buffers[0], buffers[1])
+            magnitude = call_function(inner, "exp", lane.type, [logarithm])
+            factor = lane.mul(sign, magnitude)
             with inner.loop(n * n) as i:
-                place = inner.at(result, dtype, i)
-                inner.store(lane.mul(inner.load(place, dtype), factor), place, dtype)
+                address = inner.at(result, dtype, i)
+                inner.store(lane.mul(inner.load(address, dtype), factor), address, dtype)
 
-    _each(code, "cofactor", [*ins, *outs], [2, 2], _rooms(code, dtype, n), body)
+    _for_each(code, "cofactor", [*ins, *outs], [2, 2], _lu_workspaces(code, dtype, n), body)
 
 
-def _logarithm(
+def _log_determinant(
     code: Code, dtype: np.dtype[Any], n: int, factors: str, pivots: str
 ) -> tuple[str, str]:
-    """The sign of a determinant, and the logarithm of its size, from LU factors."""
+    """Return the sign of a determinant and the logarithm of its absolute value, from LU factors."""
     lane = Lane(code, dtype)
     sign, total = (code.cell(lane.type, lane.number(start)) for start in (1, 0))
     with code.loop(n) as i:
         value = code.load(code.at(factors, dtype, code.offset((n + 1,), [i])), dtype)
-        # pivots count from 1
+        # pivots are 1-based
         pivot = code.let(f"sext i32 {code.load(code.at(pivots, _INT, i), _INT)} to i64")
-        stays = code.let(f"icmp eq i64 {pivot}, {code.let(f'add i64 {i}, 1')}")
-        kept = code.let(f"xor i1 {stays}, {lane.compare('lt', value, lane.number(0))}")
-        last = sign.get()
-        sign.set(lane.select(kept, last, lane.neg(last)))
-        grown = call_function(code, "log", lane.type, [lane.size(value)])
-        total.set(lane.add(total.get(), grown))
+        in_place = code.let(f"icmp eq i64 {pivot}, {code.let(f'add i64 {i}, 1')}")
+        same_sign = code.let(f"xor i1 {in_place}, {lane.compare('lt', value, lane.number(0))}")
+        previous = sign.get()
+        sign.set(lane.select(same_sign, previous, lane.neg(previous)))
+        term = call_function(code, "log", lane.type, [lane.size(value)])
+        total.set(lane.add(total.get(), term))
     return sign.get(), total.get()
 
 
 def _slogdet(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    """The sign of a determinant and the logarithm of its size, or the determinant itself."""
+    """Emit the sign and log of the absolute value of a determinant, or the determinant itself."""
     dtype, n = step.args[0].dtype, step.args[0].shape[-1]
 
-    def body(inner: Code, pointers: list[str], rooms: list[str]) -> None:
-        factors, pivots, info = _eliminated(inner, dtype, n, pointers[0], rooms)
+    def body(inner: Code, pointers: list[str], buffers: list[str]) -> None:
+        factors, pivots, info = _lu_factor(inner, dtype, n, pointers[0], buffers)
         lane = Lane(inner, dtype)
         singular = _failed(inner, info)
-        sign, logarithm = _logarithm(inner, dtype, n, factors, pivots)
+        sign, logarithm = _log_determinant(inner, dtype, n, factors, pivots)
         sign = lane.select(singular, lane.number(0), sign)
         results = [sign, lane.select(singular, lane.number(-math.inf), logarithm)]
         if len(outs) == 1:
@@ -303,10 +304,12 @@ def _slogdet(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]
             inner.store(value, pointer, dtype)
 
     arrays = [*ins, *outs]
-    _each(code, step.prim.name, arrays, [2, 0, 0][: len(arrays)], _rooms(code, dtype, n), body)
+    _for_each(
+        code, step.prim.name, arrays, [2, 0, 0][: len(arrays)], _lu_workspaces(code, dtype, n), body
+    )
 
 
-# -- what has a form ------------------------------------------------------------------------------
+# -- registration ---------------------------------------------------------------------------------
 
 
 def _cost(step: Step) -> int:

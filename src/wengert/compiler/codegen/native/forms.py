@@ -1,10 +1,9 @@
-"""Layer 8 · compiler: what a native form of a whole step is, from memory to memory.
+"""Layer 8 · compiler: the native form of a whole step, from memory to memory.
 
 NOTE [functions of a step]
-What a step does stands in a function of its own, of whose arguments LLVM is told that they share no
-memory, and which stays one: put where it is called, it would be compiled with all around it.
-Indices are checked before anything is done with them, and if one is out of range nothing is (see
-NOTE [trouble] in `wengert.compiler.codegen.code`).
+The code of a step is a function with noalias arguments. It is never inlined, since LLVM would then
+compile it together with all code around it. Indices are checked before any of them is used; if one
+is out of range, the step writes nothing (see NOTE [error flag] in `wengert.compiler.codegen.code`).
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ __all__ = [
 ]
 
 
-def _no_words(step: Step) -> str:
+def _no_description(step: Step) -> str:
     return ""
 
 
 class NativeForm(NamedTuple):
-    """The native form of a primitive that is not a function of single elements.
+    """The native form of a primitive that is not element-wise.
 
     Attributes
     ----------
-    accepts: Whether a step's dtypes, shapes and parameters have one.
+    accepts: Whether it supports a step's dtypes, shapes and parameters.
     emit
-        ``emit(code, step, ins, outs)`` writes the results into `outs`, contiguous arrays that share
-        no memory with anything else. `ins` are the arguments, then the values among parameters.
+        ``emit(code, step, ins, outs)`` writes the results into `outs`, contiguous arrays that alias
+        nothing. `ins` are the arguments, followed by the values among the parameters.
     cost: Rough cycles in total.
-    strided: Whether the arguments, in this order, may have any strides; others are contiguous.
-    into: The argument that is to be copied into the first result before.
-    describe: What is called, in a few words, or nothing.
+    strided: For each argument, whether it may have any strides; others are contiguous.
+    into: The argument that is copied into the first result before `emit`'s code runs.
+    describe: The name and sizes of the routine that is called, or an empty string.
     """
 
     accepts: Callable[[Step], bool]
@@ -54,44 +53,44 @@ class NativeForm(NamedTuple):
     cost: Callable[[Step], int]
     strided: Callable[[Step], tuple[bool, ...]] = lambda step: (False,) * len(step.args)
     into: int | None = None
-    describe: Callable[[Step], str] = _no_words
+    describe: Callable[[Step], str] = _no_description
 
 
 NATIVE: Facet[NativeForm | None] = Facet("native", lambda prim: None)
-"""Its native form, where it has one of its own, from memory to memory."""
+"""The native form of a primitive from memory to memory, or None."""
 
-# -- parts of native forms ------------------------------------------------------------------------
+# -- building blocks ------------------------------------------------------------------------------
 
 
 def outlined(
     code: Code, name: str, arrays: Sequence[Array], write: Callable[[Code, list[Array]], None]
 ) -> None:
-    """Emit what `write` writes as a function of its own, and its call (NOTE [functions of a step]).
+    """Emit the code of `write` as a function, and a call of it (NOTE [functions of a step]).
 
     Parameters
     ----------
-    arrays: What it reads and writes: `write` gets the same arrays as the function's arguments.
+    arrays: The arrays it reads and writes; `write` gets them as the function's parameters.
     """
     inner = Code(code.module)
     write(inner, [array._replace(pointer=f"%p{i}") for i, array in enumerate(arrays)])
     table = code.passed(inner)
-    given = ", ".join([f"ptr {array.pointer}" for array in arrays]) + table
+    arguments = ", ".join([f"ptr {array.pointer}" for array in arrays]) + table
     parameters = ", ".join([f"ptr noalias %p{i}" for i in range(len(arrays))]) + table
     if not inner.fails:
         head = f"internal void @@({parameters}) noinline nounwind"
         symbol = code.module.function(name, inner.function(head))
-        code.do(f"call void @{symbol}({given})")
+        code.do(f"call void @{symbol}({arguments})")
         return
-    # a cell of its own: the caller's is to become a register
+    # a flag of its own, so that LLVM can promote the caller's to a register
     inner.allocations += ["  %trouble = alloca i8", "  store i8 0, ptr %trouble"]
-    met = inner.let("load i8, ptr %trouble")
+    failed = inner.let("load i8, ptr %trouble")
     head = f"internal i8 @@({parameters}) noinline nounwind"
-    symbol = code.module.function(name, inner.function(head, f"i8 {met}"))
-    code.trouble(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({given})')}, 0"))
+    symbol = code.module.function(name, inner.function(head, f"i8 {failed}"))
+    code.trouble(code.let(f"icmp ne i8 {code.let(f'call i8 @{symbol}({arguments})')}, 0"))
 
 
 def fill_zeros(code: Code, pointer: str, size: int) -> None:
-    """Emit zeros for so many bytes."""
+    """Fill `size` bytes with zeros."""
     symbol = "llvm.memset.p0.i64"
     code.module.declare(symbol, f"declare void @{symbol}(ptr, i8, i64, i1 immarg)")
     code.do(f"call void @{symbol}(ptr {pointer}, i8 0, i64 {size}, i1 false)")
@@ -101,18 +100,18 @@ def fill_zeros(code: Code, pointer: str, size: int) -> None:
 def nest(
     code: Code, shape: Sequence[int], *strides: Sequence[int], start: Sequence[str] = ()
 ) -> Iterator[list[str]]:
-    """Loops over all positions of a shape.
+    """Emit the ``with`` body in a loop nest over a shape.
 
     Parameters
     ----------
-    strides: For each of several arrays how far apart its elements are along each dimension.
-    start: What is to be added to the position in each of them.
+    strides: The strides of each of several arrays.
+    start: The offset in each array at which to start.
 
     Yields
     ------
-    list of str: The positions in each array.
+    list of str: The current offset in each array.
     """
-    # dimensions that are as good as one in every array are one
+    # merge dimensions that are contiguous in every array
     merged: list[tuple[int, list[int]]] = []
     for extent, *steps in zip(shape, *strides, strict=True):
         if extent == 1:
@@ -123,25 +122,25 @@ def nest(
             merged[-1] = (merged[-1][0] * extent, steps)
         else:
             merged.append((extent, steps))
-    positions = list(start) or ["0"] * len(strides)
+    offsets = list(start) or ["0"] * len(strides)
     with ExitStack() as stack:
         for extent, steps in merged:
             i = stack.enter_context(code.loop(extent))
             for k, step in enumerate(steps):
                 term = code.offset((step,), [i])
-                if term != "0" and positions[k] != "0":
-                    term = code.let(f"add nsw i64 {positions[k]}, {term}")
-                positions[k] = positions[k] if term == "0" else term
-        yield positions
+                if term != "0" and offsets[k] != "0":
+                    term = code.let(f"add nsw i64 {offsets[k]}, {term}")
+                offsets[k] = offsets[k] if term == "0" else term
+        yield offsets
 
 
 def in_strips(code: Code, extent: int, width: int, write: Callable[[str, int], None]) -> None:
-    """Emit a loop of several iterations at a time.
+    """Emit a loop in strips of several iterations, narrower ones for the remainder.
 
     Parameters
     ----------
-    width: How many at a time: a power of 2; fewer at the end.
-    write: ``write(counter, count)`` emits so many iterations from a counter on.
+    width: The iterations of a strip: a power of 2.
+    write: ``write(counter, count)`` emits `count` iterations from a counter on.
     """
     for start, end, count in strips_of(extent, width):
         with code.loop(end, str(start), step=count) as counter:
@@ -149,7 +148,7 @@ def in_strips(code: Code, extent: int, width: int, write: Callable[[str, int], N
 
 
 def strips_of(extent: int, width: int) -> Iterator[tuple[int, int, int]]:
-    """The starts, ends and widths of the strips that cover an extent."""
+    """Yield the starts, ends and widths of the strips that cover an extent."""
     if open_ended(extent):
         end = extent - extent % width
         yield 0, Varying(end), width
@@ -157,7 +156,7 @@ def strips_of(extent: int, width: int) -> Iterator[tuple[int, int, int]]:
         return
     start = 0
     while start < extent:
-        # whole vectors first, then what is left of them
+        # full vectors first, then narrower ones for the remainder
         while width > extent - start:
             width //= 2
         end = extent - (extent - start) % width
@@ -166,16 +165,16 @@ def strips_of(extent: int, width: int) -> Iterator[tuple[int, int, int]]:
 
 
 def wrapped(code: Code, array: Array, position: str, size: int) -> str:
-    """The index at a position of an array of indices, counted from the beginning: an ``i64``."""
-    index = _index(code, array, position)
+    """Load an index, and wrap it if it is negative: an ``i64``."""
+    index = _load_index(code, array, position)
     if array.dtype.kind != "i":
         return index
-    behind = code.let(f"add i64 {index}, {size}")
+    shifted = code.let(f"add i64 {index}, {size}")
     negative = code.let(f"icmp slt i64 {index}, 0")
-    return code.let(f"select i1 {negative}, i64 {behind}, i64 {index}")
+    return code.let(f"select i1 {negative}, i64 {shifted}, i64 {index}")
 
 
-def _index(code: Code, array: Array, position: str) -> str:
+def _load_index(code: Code, array: Array, position: str) -> str:
     index = code.load(code.at(array.pointer, array.dtype, position), array.dtype)
     if array.dtype.itemsize == 8:
         return index
@@ -184,19 +183,19 @@ def _index(code: Code, array: Array, position: str) -> str:
 
 
 def check_indices(code: Code, array: Array, size: int) -> str:
-    """Emit a look at all indices of a contiguous array.
+    """Emit a bounds check of all indices of a contiguous array.
 
     Returns
     -------
-    str: Whether one of them is out of range for a dimension of that size: an ``i1``.
+    str: Whether an index is out of range for a dimension of `size`: an ``i1``.
     """
     count = 1
     for extent in array.shape:
         count *= extent
     cell = code.cell("i1", "false")
     with code.loop(count) as i:
-        index = _index(code, array, i)
-        least = size if array.dtype.kind == "i" else 0
-        raised = code.let(f"add i64 {index}, {least}") if least else index
-        cell.also(code.let(f"icmp uge i64 {raised}, {size + least}"))
+        index = _load_index(code, array, i)
+        shift = size if array.dtype.kind == "i" else 0
+        shifted = code.let(f"add i64 {index}, {shift}") if shift else index
+        cell.also(code.let(f"icmp uge i64 {shifted}, {size + shift}"))
     return cell.get()

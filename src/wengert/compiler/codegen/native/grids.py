@@ -1,6 +1,6 @@
-"""Layer 8 · compiler: planes at the points of a grid, between four elements each, in native code.
+"""Layer 8 · compiler: bilinear sampling of planes at the points of a grid, in native code.
 
-Where a point is not finite the kernel computes everything (NOTE [trouble] in `codegen.code`).
+A point that is not finite sets the error flag (NOTE [error flag] in `codegen.code`).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class _Axis(NamedTuple):
 
     Attributes
     ----------
-    places, within: The index of each, or 0, and whether the plane has it.
-    weights: What each counts.
-    scale: How far positions are apart where the grid's numbers are 1 apart.
+    places, within: The index of each, or 0 out of bounds, and whether it is in bounds.
+    weights: The interpolation weight of each.
+    scale: The derivative of the position by the grid's coordinate.
     """
 
     places: list[str]
@@ -41,24 +41,24 @@ class _Axis(NamedTuple):
 def _axis(lane: Lane, number: str, size: int, align_corners: bool) -> _Axis:
     code, kind = lane.code, lane.dtype.type
     scale = float(kind((size - align_corners) / 2))
-    # as the kernel computes it, to the bit: slopes are others on the other side of an element
+    # bit for bit as in the kernel: slopes jump where a position crosses an element
     position = lane.add(lane.mul(number, lane.number(scale)), lane.number((size - 1) / 2))
     finite = lane.compare("lt", lane.size(position), lane.number(math.inf))
     code.trouble(code.let(f"xor i1 {finite}, true"))
-    whole = lane.intrinsic("floor", position)
-    rest = lane.sub(position, whole)
-    near = lane.at_most(lane.at_least(whole, lane.number(-2)), lane.number(size))
-    near = lane.select(finite, near, lane.number(0))
-    first = code.let(f"fptosi {lane.type} {near} to i64")
+    floor = lane.intrinsic("floor", position)
+    fraction = lane.sub(position, floor)
+    clamped = lane.at_most(lane.at_least(floor, lane.number(-2)), lane.number(size))
+    clamped = lane.select(finite, clamped, lane.number(0))
+    first = code.let(f"fptosi {lane.type} {clamped} to i64")
     places, within = [], []
     for place in (first, code.added(first, "1")):
         within.append(code.let(f"icmp ult i64 {place}, {size}"))
         places.append(code.let(f"select i1 {within[-1]}, i64 {place}, i64 0"))
-    return _Axis(places, within, [lane.sub(lane.number(1), rest), rest], scale)
+    return _Axis(places, within, [lane.sub(lane.number(1), fraction), fraction], scale)
 
 
 def _axes(lane: Lane, grid: Array, point: str, sizes: Sequence[int], step: Step) -> list[_Axis]:
-    """The position of a point along both dimensions; the grid's first number is the last's."""
+    """Return the axes of a point; the grid holds its coordinates in reverse order."""
     code = lane.code
     at = code.offset((2,), [point])
     return [
@@ -73,7 +73,7 @@ def _axes(lane: Lane, grid: Array, point: str, sizes: Sequence[int], step: Step)
 
 
 def _corners(lane: Lane, axes: list[_Axis], width: int) -> list[tuple[str, str, str]]:
-    """The place in a plane, whether there is one, and the weight of each of four elements."""
+    """Return offset, whether it is in bounds, and weight of each of four elements."""
     code = lane.code
     above, beside = axes
     return [
@@ -96,7 +96,7 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
 
     def write(inner: Code, arrays: list[Array]) -> None:
         out, grid = arrays[0], arrays[-1]
-        # what has an element for each point, and what has planes
+        # the array with an element per point, and the one with planes
         flat, whole = (arrays[1], out) if back else (arrays[1], arrays[2]) if slope else arrays[:2]
         lane, dtype = Lane(inner, out.dtype), out.dtype
         zero = lane.number(0)
@@ -128,7 +128,7 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
                 if not back and not slope:
                     inner.store(total, here, dtype)
             if slope:
-                found = _slopes(lane, axes, [cell.get() for cell in sums])
+                found = _derivatives(lane, axes, [cell.get() for cell in sums])
                 for d, each in enumerate(found):
                     at = inner.added(inner.offset((2,), [point]), str(1 - d))
                     inner.store(each, inner.at(out.pointer, dtype, at), dtype)
@@ -136,8 +136,8 @@ def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -
     outlined(code, step.prim.name, [*outs, *ins], write)
 
 
-def _slopes(lane: Lane, axes: list[_Axis], sums: list[str]) -> list[str]:
-    """The derivatives along both dimensions, from the sums of the four elements."""
+def _derivatives(lane: Lane, axes: list[_Axis], sums: list[str]) -> list[str]:
+    """Return the derivatives along both dimensions, from the sums at the four elements."""
     found = []
     for d, pairs in enumerate((((0, 2), (1, 3)), ((0, 1), (2, 3)))):
         parts = [

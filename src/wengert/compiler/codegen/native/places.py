@@ -1,7 +1,6 @@
-"""Layer 8 · compiler: elements written or added at places that indices name, in native code.
+"""Layer 8 · compiler: scatter and scatter-add at indices, in native code.
 
-Elements are taken in order, one after the other: of several that are written to one place the last
-remains, as in NumPy.
+Elements are written in order: of several writes to one index the last one remains, as in NumPy.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ Shape = tuple[int, ...]
 _BOOL = np.dtype(np.bool_)
 
 
-def _spread(shape: Shape, onto: Shape) -> Shape:
-    """The strides of a contiguous array that is broadcast to a shape."""
+def _broadcast_strides(shape: Shape, onto: Shape) -> Shape:
+    """Return the strides of a contiguous array broadcast to a shape."""
     lead = len(onto) - len(shape)
     own = [0 if n == 1 else s for n, s in zip(shape, strides_of(shape), strict=True)]
     return (*[0] * lead, *own)
 
 
-def _plus(code: Code, dtype: np.dtype[Any], a: str, b: str) -> str:
+def _add(code: Code, dtype: np.dtype[Any], a: str, b: str) -> str:
     operation = {"f": f"fadd {code.module.flags}", "b": "or "}.get(dtype.kind, "add ")
     return code.let(f"{operation}{llvm_type(dtype)} {a}, {b}")
 
@@ -46,12 +45,12 @@ def _plus(code: Code, dtype: np.dtype[Any], a: str, b: str) -> str:
 def _write(code: Code, out: Array, position: str, value: str, accumulate: bool) -> None:
     pointer = code.at(out.pointer, out.dtype, position)
     if accumulate:
-        value = _plus(code, out.dtype, code.load(pointer, out.dtype), value)
+        value = _add(code, out.dtype, code.load(pointer, out.dtype), value)
     code.store(value, pointer, out.dtype)
 
 
-def _known(value: Value, size: int) -> bool | None:
-    """Whether all indices are in range, where they are known."""
+def _known_in_range(value: Value, size: int) -> bool | None:
+    """Return whether all indices are in range, or None if they are not constant."""
     if value.constant is None:
         return None
     index = value.constant
@@ -63,22 +62,24 @@ def _guarded(
     checks: Sequence[tuple[Value, Array, int]],
     body: Callable[[], None],
 ) -> None:
-    """Emit `body`, done only if all indices are in range for dimensions of certain sizes."""
+    """Emit `body` under the condition that all indices are in range for their sizes."""
     outside = [
-        check_indices(code, array, size) for value, array, size in checks if not _known(value, size)
+        check_indices(code, array, size)
+        for value, array, size in checks
+        if not _known_in_range(value, size)
     ]
     if not outside:
         body()
         return
-    wrong = outside[0]
+    failed = outside[0]
     for other in outside[1:]:
-        wrong = code.let(f"or i1 {wrong}, {other}")
-    code.trouble(wrong)
-    with code.when(code.let(f"xor i1 {wrong}, true")):
+        failed = code.let(f"or i1 {failed}, {other}")
+    code.trouble(failed)
+    with code.when(code.let(f"xor i1 {failed}, true")):
         body()
 
 
-# -- arrays of indices for some dimensions --------------------------------------------------------
+# -- index arrays for some dimensions -------------------------------------------------------------
 
 
 class _Selection:
@@ -86,11 +87,11 @@ class _Selection:
 
     Attributes
     ----------
-    dims: The dimensions that are indexed.
-    picked: The shape to which their indices are broadcast.
+    dims: The indexed dimensions.
+    picked: The broadcast shape of their indices.
     rest: The other dimensions.
     shape: The shape of the selection.
-    front: Where in it the indices' dimensions begin.
+    front: The first of the indices' dimensions in it.
     """
 
     def __init__(self, shape: Shape, indices: Sequence[Any]) -> None:
@@ -104,7 +105,7 @@ class _Selection:
         self.shape = (*others[: self.front], *self.picked, *others[self.front :])
 
 
-def _indexed(
+def _write_indexed(
     code: Code,
     out: Array,
     indices: Sequence[Any],
@@ -112,33 +113,33 @@ def _indexed(
     values: Array,
     accumulate: bool,
 ) -> None:
-    """Write `values`, which are broadcast, where `indices` point; `rows` are these in memory."""
-    chosen = _Selection(out.shape, indices)
-    steps, own = strides_of(out.shape), _spread(values.shape, chosen.shape)
-    front, depth = chosen.front, len(chosen.picked)
+    """Write `values`, broadcast, at `indices`; `rows` are the index arrays in memory."""
+    selection = _Selection(out.shape, indices)
+    steps, own = strides_of(out.shape), _broadcast_strides(values.shape, selection.shape)
+    front, depth = selection.front, len(selection.picked)
     of_picked, of_rest = own[front : front + depth], (*own[:front], *own[front + depth :])
-    sizes = [out.shape[d] for d in chosen.dims]
+    sizes = [out.shape[d] for d in selection.dims]
 
     def write() -> None:
-        spreads = [_spread(row.shape, chosen.picked) for row in rows]
-        with nest(code, chosen.picked, of_picked, *spreads) as (value, *places):
+        row_strides = [_broadcast_strides(row.shape, selection.picked) for row in rows]
+        with nest(code, selection.picked, of_picked, *row_strides) as (value, *positions):
             base = "0"
-            for row, place, d in zip(rows, places, chosen.dims, strict=True):
-                index = wrapped(code, row, place, out.shape[d])
+            for row, position, d in zip(rows, positions, selection.dims, strict=True):
+                index = wrapped(code, row, position, out.shape[d])
                 index = code.let(f"mul nsw i64 {index}, {steps[d]}") if steps[d] != 1 else index
                 base = index if base == "0" else code.let(f"add nsw i64 {base}, {index}")
-            shape = [out.shape[d] for d in chosen.rest]
-            along = [steps[d] for d in chosen.rest]
+            shape = [out.shape[d] for d in selection.rest]
+            along = [steps[d] for d in selection.rest]
             with nest(code, shape, along, of_rest, start=(base, value)) as (to, source):
                 element = code.load(code.at(values.pointer, values.dtype, source), values.dtype)
                 element = cast(code, element, values.dtype, out.dtype)
                 _write(code, out, to, element, accumulate)
 
-    _guarded(code, list(zip(chosen.indices, rows, sizes, strict=True)), write)
+    _guarded(code, list(zip(selection.indices, rows, sizes, strict=True)), write)
 
 
-def _integers(indices: Any) -> bool:
-    """Whether indices are arrays of integers, at least one, and None."""
+def _are_integer_arrays(indices: Any) -> bool:
+    """Return whether indices are integer arrays, at least one, and None."""
     if not isinstance(indices, tuple) or not any(index is not None for index in indices):
         return False
     return all(
@@ -149,7 +150,7 @@ def _integers(indices: Any) -> bool:
 
 def _accepts_index_backward(step: Step) -> bool:
     indices, shape = step.params["indices"], step.params["shape"]
-    if not _integers(indices) or not is_native(step.args[0].dtype) or not all(shape):
+    if not _are_integer_arrays(indices) or not is_native(step.args[0].dtype) or not all(shape):
         return False
     return step.args[0].shape == _Selection(shape, indices).shape
 
@@ -160,20 +161,20 @@ def _index_backward(code: Code, step: Step, ins: Sequence[Array], outs: Sequence
     def write(inner: Code, arrays: list[Array]) -> None:
         out, values, *rows = arrays
         fill_zeros(inner, out.pointer, step.outs[0].size * out.dtype.itemsize)
-        _indexed(inner, out, indices, rows, values, True)
+        _write_indexed(inner, out, indices, rows, values, True)
 
     outlined(code, "index_backward", [*outs, *ins], write)
 
 
 def _accepts_index_put(step: Step) -> bool:
     indices, (self, value) = step.params["indices"], step.args
-    if not _integers(indices) or not all(self.shape) or not is_native(self.dtype):
+    if not _are_integer_arrays(indices) or not all(self.shape) or not is_native(self.dtype):
         return False
     if not is_native(value.dtype) or not np.can_cast(value.dtype, self.dtype, "same_kind"):
         return False
-    chosen = _Selection(self.shape, indices)
+    selection = _Selection(self.shape, indices)
     try:
-        return np.broadcast_shapes(value.shape, chosen.shape) == chosen.shape
+        return np.broadcast_shapes(value.shape, selection.shape) == selection.shape
     except ValueError:
         return False
 
@@ -182,21 +183,21 @@ def _index_put(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Arra
     def write(inner: Code, arrays: list[Array]) -> None:
         out, values, *rows = arrays
         accumulate = step.params["accumulate"]
-        _indexed(inner, out, step.params["indices"], rows, values, accumulate)
+        _write_indexed(inner, out, step.params["indices"], rows, values, accumulate)
 
     outlined(code, "index_put", [*outs, *ins[1:]], write)
 
 
 def _accepts_index_add(step: Step) -> bool:
     (self, index, source), dim = step.args, step.params["dim"]
-    if step.params["alpha"] != 1 or len(index.shape) != 1 or not _takes_numbers(step):
+    if step.params["alpha"] != 1 or len(index.shape) != 1 or not _accepts_dtypes(step):
         return False
     chosen = (*self.shape[:dim], *index.shape, *self.shape[dim + 1 :])
     return bool(self.shape) and source.shape == chosen
 
 
-def _takes_numbers(step: Step) -> bool:
-    """Whether there is something to write to, by whole numbers, of the dtype of what is written."""
+def _accepts_dtypes(step: Step) -> bool:
+    """Return whether the target is not empty, indices are integers, and dtypes agree."""
     self, index, *source = step.args
     if not all(self.shape) or index.dtype.kind not in "iu" or self.dtype == _BOOL:
         return False
@@ -208,7 +209,7 @@ def _index_add(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Arra
 
     def write(inner: Code, arrays: list[Array]) -> None:
         out, index, source = arrays
-        _indexed(inner, out, indices, [index], source, True)
+        _write_indexed(inner, out, indices, [index], source, True)
 
     outlined(code, "index_add", [*outs, *ins[1:]], write)
 
@@ -247,7 +248,7 @@ def _scatter(accumulate: bool) -> Callable[..., None]:
 def _accepts_scatter(step: Step) -> bool:
     (self, index, *source), dim = step.args, step.params["dim"]
     number = isinstance(step.params.get("value", 0), int | float)
-    if not number or not self.shape or not _takes_numbers(step):
+    if not number or not self.shape or not _accepts_dtypes(step):
         return False
     if len(index.shape) != len(self.shape):
         return False
@@ -257,7 +258,7 @@ def _accepts_scatter(step: Step) -> bool:
     )
 
 
-# -- what has a form ------------------------------------------------------------------------------
+# -- registration ---------------------------------------------------------------------------------
 
 
 def _cost(step: Step) -> int:

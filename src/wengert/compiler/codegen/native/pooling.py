@@ -1,8 +1,8 @@
-"""Layer 8 · compiler: the largest elements of windows, and their places, in native code.
+"""Layer 8 · compiler: max pooling, and the indices of the maxima, in native code.
 
-Several neighbouring windows are searched at a time: each tap of them is read as one piece of a row,
-of which a shuffle takes the elements that are a stride apart. Where windows reach over the edges of
-the array, each plane is copied among elements that are less than all others first.
+Several adjacent windows are reduced at a time: each of their taps is loaded as one piece of a row,
+from which a shuffle gathers the elements a stride apart. Where windows reach over the edges of the
+array, each plane is first copied into a buffer padded with minus infinity.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ __all__: list[str] = []
 Shape = tuple[int, ...]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _INT64 = np.dtype(np.int64)
-_LONGEST = 4
-"""Up to so long strides are taken apart by shuffles."""
-_MOST = 64
-"""Windows of so many elements are written out."""
-_LARGEST = 1 << 20
-"""Bytes of the copy of a plane."""
+_MAX_STRIDE = 4
+"""The longest stride that is gathered by shuffles."""
+_MAX_TAPS = 64
+"""The largest number of elements of a window, whose taps are unrolled."""
+_MAX_PADDED_BYTES = 1 << 20
+"""The largest padded copy of a plane, in bytes."""
 
 
 class _Windows:
-    """The windows of a step, and what they are of.
+    """The layout of a step's windows.
 
     Attributes
     ----------
-    planes: How many planes there are.
-    sizes, size: The last dimensions of what is pooled, and of the results.
-    room
-        The last dimensions of what the windows are read from: a plane, or where they reach over its
-        edges a copy of it among elements that are less than all others.
+    planes: The number of planes.
+    sizes, size: The spatial sizes of the input, and of the results.
+    padded_sizes
+        The spatial sizes of the array that windows read: a plane, or its padded copy where windows
+        reach over its edges.
     """
 
     def __init__(self, step: Step) -> None:
@@ -62,24 +62,24 @@ class _Windows:
         self.sizes, self.size = given[len(given) - dims :], out[len(out) - dims :]
         self.kernel, self.padding = params["kernel_size"], params["padding"]
         self.dilation = params["dilation"]
-        # what has no neighbour may be any distance apart
-        apart = zip(self.size, params["stride"], strict=True)
-        self.stride = tuple([1 if n == 1 else step for n, step in apart])
+        # along a dimension of size 1 any stride will do
+        strides = zip(self.size, params["stride"], strict=True)
+        self.stride = tuple([1 if n == 1 else step for n, step in strides])
         along = zip(self.size, self.kernel, self.stride, self.dilation, strict=True)
-        reached = tuple([(m - 1) * step + gap * (k - 1) + 1 for m, k, step, gap in along])
-        pairs = zip(reached, self.sizes, strict=True)
+        extents = tuple([(m - 1) * step + gap * (k - 1) + 1 for m, k, step, gap in along])
+        pairs = zip(extents, self.sizes, strict=True)
         self.within = not any(self.padding) and all(m <= n for m, n in pairs)
-        self.room = self.sizes if self.within else reached
+        self.padded_sizes = self.sizes if self.within else extents
 
-    def meets(self) -> bool:
-        """Whether each window has an element of the array, if dilation leaves out none."""
+    def overlap(self) -> bool:
+        """Return whether each window overlaps the array, without dilation."""
         along = zip(self.sizes, self.size, self.kernel, self.stride, self.padding, strict=True)
         return set(self.dilation) == {1} and all(
             p < k and (m - 1) * step - p < n for n, m, k, step, p in along
         )
 
     def taps(self, sizes: Shape) -> list[int]:
-        """The offsets of the elements of a window from its first one, in order."""
+        """Return the offsets of a window's elements from its first, in order."""
         steps = [n * gap for n, gap in zip(strides_of(sizes), self.dilation, strict=True)]
         return [
             sum(k * step for k, step in zip(tap, steps, strict=True))
@@ -92,12 +92,12 @@ def _accepts(step: Step) -> bool:
     if given.dtype not in _FLOATS or not given.size or not out.size:
         return False
     windows = _Windows(step)
-    if math.prod(windows.sizes) >= 1 << 31 or math.prod(windows.kernel) > _MOST:
+    if math.prod(windows.sizes) >= 1 << 31 or math.prod(windows.kernel) > _MAX_TAPS:
         return False
-    if windows.stride[-1] > _LONGEST:
+    if windows.stride[-1] > _MAX_STRIDE:
         return False
-    room = math.prod(windows.room) * given.dtype.itemsize
-    return windows.within or (windows.meets() and room <= _LARGEST)
+    padded_bytes = math.prod(windows.padded_sizes) * given.dtype.itemsize
+    return windows.within or (windows.overlap() and padded_bytes <= _MAX_PADDED_BYTES)
 
 
 def _cost(step: Step) -> int:
@@ -105,100 +105,100 @@ def _cost(step: Step) -> int:
 
 
 def _emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
-    windows, places = _Windows(step), step.prim is records.max_pool_indices
-    dtype, room = ins[0].dtype, math.prod(windows.room)
-    rooms = []
+    windows, indices = _Windows(step), step.prim is records.max_pool_indices
+    dtype, elements = ins[0].dtype, math.prod(windows.padded_sizes)
+    buffers = []
     if not windows.within:
-        rooms = [Array(code.workspace(room * dtype.itemsize), dtype, (room,), (1,))]
+        buffers = [Array(code.workspace(elements * dtype.itemsize), dtype, (elements,), (1,))]
 
     def write(inner: Code, arrays: list[Array]) -> None:
-        out, given, *boxes = arrays
+        out, given, *padded = arrays
         lanes, length = register_bytes() // dtype.itemsize, windows.size[-1]
-        for box in boxes:
-            with inner.loop(room) as i:
+        for buffer in padded:
+            with inner.loop(elements) as i:
                 lowest = literal(-math.inf, dtype)
-                inner.store(lowest, inner.at(box.pointer, dtype, i), dtype)
+                inner.store(lowest, inner.at(buffer.pointer, dtype, i), dtype)
         with inner.loop(windows.planes) as plane, ExitStack() as stack:
             at = inner.offset((math.prod(windows.sizes),), [plane])
             source = given._replace(pointer=inner.at(given.pointer, dtype, at))
-            for box in boxes:
-                _fill(inner, windows, source, box)
-                source = box
+            for buffer in padded:
+                _pad(inner, windows, source, buffer)
+                source = buffer
             at = inner.offset((math.prod(windows.size),), [plane])
             target = out._replace(pointer=inner.at(out.pointer, out.dtype, at))
             line = [stack.enter_context(inner.loop(n)) for n in windows.size[:-1]]
             whole = length - length % lanes
             if whole:
                 with inner.loop(whole, step=lanes) as x:
-                    _piece(inner, windows, source, target, [*line, x], lanes, places)
+                    _emit_piece(inner, windows, source, target, [*line, x], lanes, indices)
             if whole < length:
                 rest = [*line, str(whole)]
-                _piece(inner, windows, source, target, rest, length - whole, places)
+                _emit_piece(inner, windows, source, target, rest, length - whole, indices)
 
-    outlined(code, step.prim.name, [*outs, *ins, *rooms], write)
+    outlined(code, step.prim.name, [*outs, *ins, *buffers], write)
 
 
-def _fill(code: Code, windows: _Windows, given: Array, box: Array) -> None:
-    """Emit the copy of a plane to where windows reach over its edges."""
+def _pad(code: Code, windows: _Windows, given: Array, padded: Array) -> None:
+    """Emit the copy of a plane into its padded buffer."""
     code.module.declare(MEMCPY, MEMCPY_DECLARATION)
-    along = zip(windows.sizes, windows.room, windows.padding, strict=True)
+    along = zip(windows.sizes, windows.padded_sizes, windows.padding, strict=True)
     *lines, length = [min(n, m - p) for n, m, p in along]
-    own, to = strides_of(windows.sizes), strides_of(windows.room)
+    own, to = strides_of(windows.sizes), strides_of(windows.padded_sizes)
     first = sum(p * step for p, step in zip(windows.padding, to, strict=True))
     with nest(code, lines, own[:-1], to[:-1], start=("0", str(first))) as (source, target):
         source = code.at(given.pointer, given.dtype, source)
-        target = code.at(box.pointer, box.dtype, target)
+        target = code.at(padded.pointer, padded.dtype, target)
         size = length * given.dtype.itemsize
         code.do(f"call void @{MEMCPY}(ptr {target}, ptr {source}, i64 {size}, i1 false)")
 
 
-def _piece(
+def _emit_piece(
     code: Code,
     windows: _Windows,
     given: Array,
     out: Array,
     at: list[str],
     used: int,
-    places: bool,
+    indices: bool,
 ) -> None:
-    """Emit so many results of a line, from a position on, or the places of what they are."""
+    """Emit `used` results of a line from a position on, or their indices."""
     dtype, stride = given.dtype, windows.stride
     count = 1 << (used - 1).bit_length()
-    steps = [n * step for n, step in zip(strides_of(windows.room), stride, strict=True)]
+    steps = [n * step for n, step in zip(strides_of(windows.padded_sizes), stride, strict=True)]
     head = code.at(given.pointer, dtype, code.offset(tuple(steps), at))
-    vector, chosen = Lane(code, dtype, count=count), Lane(code, np.dtype(np.int32), count=count)
-    best, place = "", ""
+    vector, int_lane = Lane(code, dtype, count=count), Lane(code, np.dtype(np.int32), count=count)
+    best, index = "", ""
     if not windows.within:
         best = vector.spread(literal(-math.inf, dtype))
-        place = _first(code, windows, at, chosen) if places else ""
-    taps = zip(windows.taps(windows.room), windows.taps(windows.sizes), strict=True)
+        index = _first_index(code, windows, at, int_lane) if indices else ""
+    taps = zip(windows.taps(windows.padded_sizes), windows.taps(windows.sizes), strict=True)
     for tap, number in taps:
-        value = _apart(code, code.at(head, dtype, tap), dtype, count, stride[-1], used)
-        here = chosen.spread(str(number)) if places else ""
+        value = _load_strided(code, code.at(head, dtype, tap), dtype, count, stride[-1], used)
+        tap_index = int_lane.spread(str(number)) if indices else ""
         if not best:
-            best, place = value, here
+            best, index = value, tap_index
             continue
-        # of equal ones the first, of NaNs the last
+        # the first of equal elements, the last of NaNs
         better = vector.either(vector.compare("gt", value, best), vector.is_nan(value))
         best = vector.select(better, value, best)
-        if places:
-            place = chosen.select(better, here, place)
+        if indices:
+            index = int_lane.select(better, tap_index, index)
     result = code.at(out.pointer, out.dtype, code.offset(strides_of(windows.size), at))
-    if not places:
+    if not indices:
         vector.store_some(best, result, used)
         return
     wide = Lane(code, _INT64, count=count)
     own = strides_of(windows.sizes)
-    moved = code.offset(tuple([n * s for n, s in zip(own, stride, strict=True)]), at)
+    first = code.offset(tuple([n * s for n, s in zip(own, stride, strict=True)]), at)
     before = sum(n * p for n, p in zip(own, windows.padding, strict=True))
-    start = wide.spread(code.let(f"sub i64 {moved}, {before}"))
-    place = wide.add(code.let(f"sext {chosen.type} {place} to {wide.type}"), start)
-    place = wide.add(place, wide.numbers([k * stride[-1] for k in range(count)]))
-    wide.store_some(place, result, used)
+    start = wide.spread(code.let(f"sub i64 {first}, {before}"))
+    index = wide.add(code.let(f"sext {int_lane.type} {index} to {wide.type}"), start)
+    index = wide.add(index, wide.numbers([k * stride[-1] for k in range(count)]))
+    wide.store_some(index, result, used)
 
 
-def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
-    """The first element of each window inside the array: the default place of the maximum."""
+def _first_index(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
+    """Return the index of each window's first element in the array, the default maximum."""
     total = "0"
     along = zip(
         at[:-1], strides_of(windows.sizes), windows.stride[:-1], windows.padding[:-1], strict=False
@@ -215,10 +215,10 @@ def _first(code: Code, windows: _Windows, at: list[str], chosen: Lane) -> str:
     return chosen.add(missing, chosen.spread(code.let(f"trunc i64 {total} to i32")))
 
 
-def _apart(
+def _load_strided(
     code: Code, pointer: str, dtype: np.dtype[Any], count: int, stride: int, used: int
 ) -> str:
-    """A vector of elements that are a stride apart; behind those that are used it may hold any."""
+    """Load a vector of elements a stride apart; lanes after the first `used` are undefined."""
     if stride == 1 or count == 1:
         return Lane(code, dtype, count=count).load_some(pointer, used)
     row = Lane(code, dtype, count=count * stride)

@@ -1,13 +1,13 @@
 """Layer 8 · compiler: products of matrices and vectors in native code.
 
 NOTE [products in place]
-Small products are written out: a tile of the result, of some rows and some vectors of columns,
-stays in registers while the summed dimension is walked, and each step takes a row of the second
-matrix in vectors and one number of each row of the first. Where the second matrix is not contiguous
-row by row, it is copied first; one with a single column, or a first one with a single row, makes
-dot products instead. Larger products of floats are calls of BLAS, for which transposed views are
-flags and rows may be any distance apart. Each form is a function of the module, one for all
-products of the same sizes and layouts.
+Small products are generated loops. A tile of the result, several rows by several vectors of
+columns, stays in registers during the loop over the summed dimension; each iteration loads vectors
+from a row of the second matrix, and one number from each row of the first. A second matrix that is
+not row-major is copied first. A product with a single row or column is computed by dot products
+instead. Larger products of floats call BLAS, which takes transposed views as flags and rows at any
+leading dimension. Each form is a function of the module, shared by all products of equal sizes and
+layouts.
 """
 
 from __future__ import annotations
@@ -29,48 +29,48 @@ from wengert.prims import records
 
 __all__ = ["multiply"]
 
-# from so many products of numbers on BLAS is called, and from fewer if the second matrix, which is
-# gone through once for each few rows, does not fit into the nearer caches
-_LARGE = 1_000_000
-_SCATTERED = 20_000
-_CACHE = 2**18
-_LARGE_VECTOR = 60_000
-# without BLAS products are quicker where vectors are long, so many rows share the second matrix,
-# both stay in the nearer caches, sums are so short that they need no parts, and threads gain little
-_LONG = 32
-_FEW = 32
-_WITHIN = 2**20
-_DEEPEST = 1024
-_SHARED = 2**24
-# vectors of a tile, and of one that has few rows
-_ACROSS, _WIDEST = 3, 8
-# columns of the first matrix are long that have so many times the second one's columns
-_TALL = 4
-# rows and bytes of tiles of dot products
-_ROWS = 4
-_BYTES = 64
+# multiplications from which on BLAS is called: fewer if the second matrix, which is read again for
+# every few rows, does not fit in cache
+_BLAS_WORK = 1_000_000
+_BLAS_WORK_UNCACHED = 20_000
+_CACHE_BYTES = 2**18
+_BLAS_WORK_VECTOR = 60_000
+# generated loops beat BLAS where vectors are wide, enough rows share the second matrix,
+# both matrices stay in cache, sums are short enough not to be blocked, and threads gain little
+_WIDE_BYTES = 32
+_MIN_ROWS = 32
+_MAX_OPERAND_BYTES = 2**20
+_MAX_DEPTH = 1024
+_MAX_WORK = 2**24
+# vectors in a row of a tile, and of a tile with few rows
+_TILE_VECTORS, _MAX_TILE_VECTORS = 3, 8
+# the first matrix is tall if both of its sizes are so many times the second one's columns
+_TALL_RATIO = 4
+# rows of a tile of dot products, and bytes of each row
+_DOT_ROWS = 4
+_DOT_BYTES = 64
 _SINGLE = np.dtype(np.float32)
 _LETTERS = {np.dtype(np.float64): "d", _SINGLE: "s"}
-_INT = 2**31 - 1
+_MAX_INT = 2**31 - 1
 
 
 # -- layouts --------------------------------------------------------------------------------------
 
 
-def _matrix(array: Array) -> Array:
-    """A matrix whose strides along dimensions of size 1 are those of a contiguous one."""
+def _normalise_strides(array: Array) -> Array:
+    """Set a matrix's strides along dimensions of size 1 to those of a contiguous one."""
     rows, columns = array.shape
     step, stride = array.strides
     stride = 1 if columns == 1 else stride
     return array._replace(strides=(columns * stride if rows == 1 else step, stride))
 
 
-def _turned(array: Array) -> Array:
+def _transpose_view(array: Array) -> Array:
     return array._replace(shape=array.shape[::-1], strides=array.strides[::-1])
 
 
 def _leading(array: Array) -> tuple[bytes, int] | None:
-    """BLAS's letter and leading dimension of a matrix, column by column and hence transposed."""
+    """Return BLAS's letter and leading dimension, if column-major, for a matrix's transpose."""
     (rows, columns), (step, stride) = array.shape, array.strides
     if stride == 1 and step >= max(columns, 1):
         return b"N", step
@@ -81,14 +81,14 @@ def _leading(array: Array) -> tuple[bytes, int] | None:
     return None
 
 
-def _copied(code: Code, array: Array) -> Array:
-    """A contiguous copy of a matrix."""
+def _emit_copy(code: Code, array: Array) -> Array:
+    """Emit a contiguous copy of a matrix."""
     rows, columns = array.shape
     itemsize = array.dtype.itemsize
     copy = Array(code.workspace(rows * columns * itemsize), array.dtype, array.shape, (columns, 1))
     lanes = register_bytes() // itemsize
     if array.strides[0] == 1 and min(rows, columns) >= lanes > 1:
-        _transposed(code, array, copy, lanes)
+        _emit_transposed_copy(code, array, copy, lanes)
         return copy
     with code.loop(rows) as i, code.loop(columns) as j:
         value = code.load(code.element(array, [i, j]), array.dtype)
@@ -96,26 +96,26 @@ def _copied(code: Code, array: Array) -> Array:
     return copy
 
 
-def _transposed(code: Code, array: Array, copy: Array, lanes: int) -> None:
-    """Emit the copy of a matrix that is contiguous column by column, in squares of vectors.
+def _emit_transposed_copy(code: Code, array: Array, copy: Array, lanes: int) -> None:
+    """Emit the copy of a column-major matrix, in squares of vectors.
 
     The last squares may overlap those before them.
     """
-    symbol = _square(code, array, copy, lanes)
+    symbol = _square_transpose(code, array, copy, lanes)
 
     def square(i: str, j: str) -> None:
         source, target = code.element(array, [i, j]), code.element(copy, [i, j])
         code.do(f"call void @{symbol}(ptr {source}, ptr {target})")
 
     rows, columns = array.shape
-    for by_rows in _squares(code, rows, lanes):
-        for by_columns in _squares(code, columns, lanes):
+    for by_rows in _square_loops(code, rows, lanes):
+        for by_columns in _square_loops(code, columns, lanes):
             with by_rows() as i, by_columns() as j:
                 square(i, j)
 
 
-def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
-    """The loops over squares that cover a dimension."""
+def _square_loops(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
+    """Return the loops over squares that cover a dimension."""
     if open_ended(size):
         return [partial(code.covering, size, lanes)]
     whole: list[Callable[[], Any]] = [partial(code.loop, size - size % lanes, step=lanes)]
@@ -124,8 +124,8 @@ def _squares(code: Code, size: int, lanes: int) -> list[Callable[[], Any]]:
     return whole
 
 
-def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
-    """The symbol of a function that transposes one square."""
+def _square_transpose(code: Code, array: Array, copy: Array, lanes: int) -> str:
+    """Return the symbol of a function that transposes one square."""
     inner, dtype = Code(code.module), array.dtype
     vector = Lane(inner, dtype, count=lanes)
     rows = [vector.load(inner.at("%a", dtype, array.strides[1] * k)) for k in range(lanes)]
@@ -134,7 +134,7 @@ def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
     for start in (0, half):
         pairs = [f"i32 {start + k // 2 + lanes * (k % 2)}" for k in range(lanes)]
         masks.append(f"<{lanes} x i32> <{', '.join(pairs)}>")
-    # rows shuffled like cards, as often as there are bits in a place: then they are columns
+    # log2(lanes) perfect shuffles of the rows give the columns
     for _ in range(lanes.bit_length() - 1):
         rows = [
             inner.let(f"shufflevector {vector.type} {low}, {vector.type} {high}, {mask}")
@@ -147,80 +147,80 @@ def _square(code: Code, array: Array, copy: Array, lanes: int) -> str:
     return code.module.function("square", inner.function(head))
 
 
-# -- products that are written out ----------------------------------------------------------------
+# -- generated loops ------------------------------------------------------------------------------
 
 
-def _rest(n: int, width: int) -> list[tuple[int, int]]:
-    """The starts and widths of the tiles after the last whole one.
+def _remainder_tiles(n: int, width: int) -> list[tuple[int, int]]:
+    """Return the starts and widths of the tiles after the last full one.
 
-    Their widths are powers of 2, but for 3; one may overlap the tile before, and compute the same.
+    Widths are powers of 2, or 3; a tile may overlap the one before, and recompute its elements.
     """
     tiles: list[tuple[int, int]] = []
-    rest = n % width
-    while rest:
-        power = 1 << (rest - 1).bit_length()
-        if rest in (power, 3):
-            return [*tiles, (n - rest, rest)]
+    remainder = n % width
+    while remainder:
+        power = 1 << (remainder - 1).bit_length()
+        if remainder in (power, 3):
+            return [*tiles, (n - remainder, remainder)]
         if n >= power:
             return [*tiles, (n - power, power)]
-        tiles.append((n - rest, power // 2))
-        rest -= power // 2
+        tiles.append((n - remainder, power // 2))
+        remainder -= power // 2
     return tiles
 
 
 Columns = Sequence[tuple[str, int]]
-"""The starts and sizes of groups of columns."""
+"""The starts and widths of groups of columns."""
 
 
 def _tile_rows() -> int:
-    """The rows of a tile: all its sums are to be in registers, of which AVX-512 has 32."""
+    """Return the rows of a tile, whose sums must fit in registers (32 with AVX-512)."""
     return 8 if register_bytes() == 64 else 4
 
 
-def _tiled(code: Code, a: Array, b: Array, c: Array) -> None:
-    """The product of matrices, of which the second is contiguous row by row."""
+def _emit_tiles(code: Code, a: Array, b: Array, c: Array) -> None:
+    """Emit a tiled product of matrices, of which the second is row-major."""
     m, n = a.shape[0], b.shape[1]
-    lanes, most = register_bytes() // a.dtype.itemsize, _tile_rows()
-    # as many accumulators for few rows as for many
-    across = min(_ACROSS * most // min(m, most), _WIDEST)
-    end = n - n % (across * lanes)
+    lanes, max_rows = register_bytes() // a.dtype.itemsize, _tile_rows()
+    # as many accumulators for few rows as for many: wider tiles
+    vectors = min(_TILE_VECTORS * max_rows // min(m, max_rows), _MAX_TILE_VECTORS)
+    end = n - n % (vectors * lanes)
     if open_ended(n) and n >= lanes:
-        across = across if end else 1
-        with code.covering(n, across * lanes) as start:
-            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(across)]
-            _column_tiles(code, a, b, c, columns)
+        vectors = vectors if end else 1
+        with code.covering(n, vectors * lanes) as start:
+            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(vectors)]
+            _emit_row_tiles(code, a, b, c, columns)
         return
     if end:
-        with code.loop(end, step=across * lanes) as start:
-            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(across)]
-            _column_tiles(code, a, b, c, columns)
-    rest = [(str(start), lanes) for start in range(end, n - n % lanes, lanes)]
-    rest += [(str(start), count) for start, count in _rest(n, lanes)]
-    for k in range(0, len(rest), across):
-        _column_tiles(code, a, b, c, rest[k : k + across])
+        with code.loop(end, step=vectors * lanes) as start:
+            columns = [(code.added(start, str(k * lanes)), lanes) for k in range(vectors)]
+            _emit_row_tiles(code, a, b, c, columns)
+    remainder = [(str(start), lanes) for start in range(end, n - n % lanes, lanes)]
+    remainder += [(str(start), count) for start, count in _remainder_tiles(n, lanes)]
+    for k in range(0, len(remainder), vectors):
+        _emit_row_tiles(code, a, b, c, remainder[k : k + vectors])
 
 
-def _column_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) -> None:
+def _emit_row_tiles(code: Code, a: Array, b: Array, c: Array, columns: Columns) -> None:
     m, rows = a.shape[0], _tile_rows()
     if open_ended(m) and m >= rows:
         with code.covering(m, rows) as first:
-            _tile(code, a, b, c, first, rows, columns)
+            _emit_tile(code, a, b, c, first, rows, columns)
         return
     if m >= rows:
         with code.loop(m - m % rows, step=rows) as first:
-            _tile(code, a, b, c, first, rows, columns)
+            _emit_tile(code, a, b, c, first, rows, columns)
     if m % rows:
-        _tile(code, a, b, c, str(m - m % rows), m % rows, columns)
+        _emit_tile(code, a, b, c, str(m - m % rows), m % rows, columns)
 
 
-def _tile(
+def _emit_tile(
     code: Code, a: Array, b: Array, c: Array, first: str, rows: int, columns: Columns
 ) -> None:
-    """So many rows of the result from `first` on, in groups of columns."""
+    """Emit `rows` rows of the result from `first` on, in groups of columns."""
     vectors = [Lane(code, a.dtype, count=count) for _, count in columns]
     zeros = "zeroinitializer"
     sums = [[code.cell(vector.type, zeros) for vector in vectors] for _ in range(rows)]
-    places, heads = _rows(code, a, first, rows)
+    indices, heads = _rows(code, a, first, rows)
     with code.loop(a.shape[1]) as k:
         parts = [
             vector.load(code.element(b, [k, start]))
@@ -231,39 +231,39 @@ def _tile(
             factor = code.load(code.at(head, a.dtype, at), a.dtype)
             for vector, part, cell in zip(vectors, parts, cells, strict=True):
                 cell.set(vector.fma(vector.spread(factor), part, cell.get()))
-    for place, cells in zip(places, sums, strict=True):
+    for index, cells in zip(indices, sums, strict=True):
         for vector, (start, _), cell in zip(vectors, columns, cells, strict=True):
-            vector.store(cell.get(), code.element(c, [place, start]))
+            vector.store(cell.get(), code.element(c, [index, start]))
 
 
-def _dots(code: Code, a: Array, b: Array, c: Array) -> None:
-    """Dot products of every row of a matrix with a vector, four rows at a time."""
+def _emit_dots(code: Code, a: Array, b: Array, c: Array) -> None:
+    """Emit the dot products of a matrix's rows with a vector, four rows at a time."""
     m = a.shape[0]
-    if open_ended(m) and m >= _ROWS:
-        with code.covering(m, _ROWS) as first:
-            _vector_dots(code, a, b, c, first, _ROWS)
+    if open_ended(m) and m >= _DOT_ROWS:
+        with code.covering(m, _DOT_ROWS) as first:
+            _emit_dot_rows(code, a, b, c, first, _DOT_ROWS)
         return
-    if m >= _ROWS:
-        with code.loop(m - m % _ROWS, step=_ROWS) as first:
-            _vector_dots(code, a, b, c, first, _ROWS)
-    if m % _ROWS:
-        _vector_dots(code, a, b, c, str(m - m % _ROWS), m % _ROWS)
+    if m >= _DOT_ROWS:
+        with code.loop(m - m % _DOT_ROWS, step=_DOT_ROWS) as first:
+            _emit_dot_rows(code, a, b, c, first, _DOT_ROWS)
+    if m % _DOT_ROWS:
+        _emit_dot_rows(code, a, b, c, str(m - m % _DOT_ROWS), m % _DOT_ROWS)
 
 
 def _rows(code: Code, a: Array, first: str, count: int) -> tuple[list[str], list[str]]:
-    """So many rows from `first` on: their numbers, and where they begin."""
-    places = [code.let(f"add nuw nsw i64 {first}, {r}") if r else first for r in range(count)]
-    return places, [code.element(a, [place, "0"]) for place in places]
+    """Return the indices of `count` rows from `first` on, and their addresses."""
+    indices = [code.let(f"add nuw nsw i64 {first}, {r}") if r else first for r in range(count)]
+    return indices, [code.element(a, [index, "0"]) for index in indices]
 
 
-def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
-    """Dot products of contiguous vectors."""
+def _emit_dot_rows(code: Code, a: Array, b: Array, c: Array, first: str, rows: int) -> None:
+    """Emit the dot products of some contiguous rows with a contiguous vector."""
     dtype, k = a.dtype, a.shape[1]
     kind = llvm_type(dtype)
     plus = "fadd reassoc" if dtype.kind == "f" else "add"
-    places, heads = _rows(code, a, first, rows)
+    indices, heads = _rows(code, a, first, rows)
     totals = [""] * rows
-    for start, end, width in strips_of(k, _BYTES // dtype.itemsize):
+    for start, end, width in strips_of(k, _DOT_BYTES // dtype.itemsize):
         vector = Lane(code, dtype, count=width)
         sums = [code.cell(vector.type, "zeroinitializer") for _ in range(rows)]
         with code.loop(end, str(start), step=width) as at:
@@ -273,22 +273,22 @@ def _vector_dots(code: Code, a: Array, b: Array, c: Array, first: str, rows: int
         for r, cell in enumerate(sums):
             part = vector.reduced("add", cell.get())
             totals[r] = code.let(f"{plus} {kind} {totals[r]}, {part}") if totals[r] else part
-    for place, total in zip(places, totals, strict=True):
-        code.store(total, code.element(c, [place]), dtype)
+    for index, total in zip(indices, totals, strict=True):
+        code.store(total, code.element(c, [index]), dtype)
 
 
 # -- products by BLAS -----------------------------------------------------------------------------
 
 
-def _blas(array: Array, other: Array) -> bool:
-    """Whether there is a gemm for matrices of this dtype, and integers for their sizes."""
+def _has_blas(array: Array, other: Array) -> bool:
+    """Return whether BLAS has a gemm for this dtype, and integers for these sizes."""
     letter = _LETTERS.get(array.dtype)
     sizes = (*array.shape, *array.strides, *other.shape, *other.strides)
-    return letter is not None and has_routine(f"{letter}gemm") and max(map(abs, sizes)) <= _INT
+    return letter is not None and has_routine(f"{letter}gemm") and max(map(abs, sizes)) <= _MAX_INT
 
 
-def _by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
-    """A call of gemm: row by row is column by column of the transposed matrices."""
+def _emit_gemm(code: Code, a: Array, b: Array, c: Array) -> None:
+    """Emit a call of gemm, column-major: it multiplies the transposes."""
     (of_a, step_a), (of_b, step_b) = _leading(a) or (b"", 0), _leading(b) or (b"", 0)
     (m, k), n = a.shape, b.shape[1]
     call_routine(
@@ -298,10 +298,10 @@ def _by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
     )
 
 
-def _vector_by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
-    """A call of gemv."""
+def _emit_gemv(code: Code, a: Array, b: Array, c: Array) -> None:
+    """Emit a call of gemv."""
     letter, leading = _leading(a) or (b"", 0)
-    # the matrix is transposed for BLAS, so that its letters change their places
+    # BLAS sees the transposed matrix, so the letters are exchanged
     by_rows = letter == b"N"
     rows, columns = a.shape[::-1] if by_rows else a.shape
     letter, step = b"T" if by_rows else b"N", b.strides[0]
@@ -312,96 +312,101 @@ def _vector_by_blas(code: Code, a: Array, b: Array, c: Array) -> None:
     )
 
 
-# -- one product ----------------------------------------------------------------------------------
+# -- choice of a form -----------------------------------------------------------------------------
 
 
-def _is_large(m: int, k: int, n: int, dtype: np.dtype[Any]) -> bool:
-    """Whether a product of matrices is better left to BLAS."""
-    near = max(m * k, k * n) * dtype.itemsize <= _WITHIN
-    short = k <= _DEEPEST and m * k * n < _SHARED
-    if near and short and m >= _FEW and register_bytes() >= _LONG:
+def _prefers_blas(m: int, k: int, n: int, dtype: np.dtype[Any]) -> bool:
+    """Return whether BLAS is faster for a product of matrices."""
+    cached = max(m * k, k * n) * dtype.itemsize <= _MAX_OPERAND_BYTES
+    short = k <= _MAX_DEPTH and m * k * n < _MAX_WORK
+    if cached and short and m >= _MIN_ROWS and register_bytes() >= _WIDE_BYTES:
         return False
-    return m * k * n >= (_SCATTERED if k * n * dtype.itemsize > _CACHE else _LARGE)
+    return m * k * n >= (
+        _BLAS_WORK_UNCACHED if k * n * dtype.itemsize > _CACHE_BYTES else _BLAS_WORK
+    )
 
 
-def _is_turned_round(a: Array, b: Array) -> bool:
-    """Whether BLAS is asked for the transposed product, and gives it sooner: that of a first
-    matrix with long columns, and many more of these than columns of the result."""
+def _prefers_transposed(a: Array, b: Array) -> bool:
+    """Return whether BLAS is faster on the transposed product.
+
+    It is if the first matrix is column-major, and far larger along both dimensions than the number
+    of the result's columns.
+    """
     (m, k), n = a.shape, b.shape[1]
     found = _leading(a)
     by_columns = found is not None and found[0] == b"T" and m > 1
-    large = _is_large(m, k, n, a.dtype) and k >= _TALL * n
-    return by_columns and large and m >= _TALL * n > _TALL and _blas(a, b)
+    large = _prefers_blas(m, k, n, a.dtype) and k >= _TALL_RATIO * n
+    return by_columns and large and m >= _TALL_RATIO * n > _TALL_RATIO and _has_blas(a, b)
 
 
 _Form = Callable[[Code, Array, Array, Array], None]
 
 
-def _of_vector(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
-    """How to multiply a matrix by a vector: how, and the two for it."""
+def _vector_form(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
+    """Choose the form of a matrix-vector product; return it with its operands."""
     m, k = a.shape
     fits = b.strides[0] > 0 and _leading(a) is not None and min(m, k) > 1
-    if fits and m * k >= _LARGE_VECTOR and _blas(a, b):
-        return _vector_by_blas, a, b
+    if fits and m * k >= _BLAS_WORK_VECTOR and _has_blas(a, b):
+        return _emit_gemv, a, b
     if a.strides[0] == 1 and m > 1:
-        # the sum of columns
-        return _tiled, b._replace(shape=(1, k), strides=(0, b.strides[0])), _turned(a)
+        # a sum of scaled columns
+        return _emit_tiles, b._replace(shape=(1, k), strides=(0, b.strides[0])), _transpose_view(a)
     if a.strides[1] != 1 and k > 1:
-        a = _copied(code, a)
+        a = _emit_copy(code, a)
     if b.strides[0] != 1 and k > 1:
-        column = _copied(code, b._replace(shape=(k, 1), strides=(b.strides[0], 1)))
+        column = _emit_copy(code, b._replace(shape=(k, 1), strides=(b.strides[0], 1)))
         b = column._replace(shape=(k,), strides=(1,))
-    return _dots, a, b
+    return _emit_dots, a, b
 
 
-def _of_matrices(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
-    """How to multiply two matrices, and these or their copies."""
+def _matrix_form(code: Code, a: Array, b: Array) -> tuple[_Form, Array, Array]:
+    """Choose the form of a product of matrices; return it with its operands, or copies."""
     (m, k), n = a.shape, b.shape[1]
     if n == 1:
-        return _of_vector(code, a, b._replace(shape=(k,), strides=b.strides[:1]))
+        return _vector_form(code, a, b._replace(shape=(k,), strides=b.strides[:1]))
     if m == 1:
-        return _of_vector(code, _turned(b), a._replace(shape=(k,), strides=a.strides[1:]))
-    if _is_large(m, k, n, a.dtype) and _blas(a, b):
-        a, b = (each if _leading(each) else _copied(code, each) for each in (a, b))
-        return _by_blas, a, b
-    return _tiled, a, b if b.strides[1] == 1 else _copied(code, b)
+        return _vector_form(code, _transpose_view(b), a._replace(shape=(k,), strides=a.strides[1:]))
+    if _prefers_blas(m, k, n, a.dtype) and _has_blas(a, b):
+        a, b = (each if _leading(each) else _emit_copy(code, each) for each in (a, b))
+        return _emit_gemm, a, b
+    return _emit_tiles, a, b if b.strides[1] == 1 else _emit_copy(code, b)
 
 
 def multiply(code: Code, a: Array, b: Array, pointer: str) -> None:
     """Emit the product of two matrices of any strides into contiguous memory."""
-    a, b = _matrix(a), _matrix(b)
+    a, b = _normalise_strides(a), _normalise_strides(b)
     m, n, dtype = a.shape[0], b.shape[1], a.dtype
     if not m * n:
         return
     if not a.shape[1]:
         fill_zeros(code, pointer, m * n * dtype.itemsize)
         return
-    if _is_turned_round(a, b):
-        made = code.workspace(m * n * dtype.itemsize)
-        multiply(code, _turned(b), _turned(a), made)
+    if _prefers_transposed(a, b):
+        transposed = code.workspace(m * n * dtype.itemsize)
+        multiply(code, _transpose_view(b), _transpose_view(a), transposed)
         with code.loop(m) as i, code.loop(n) as j:
-            value = code.load(code.at(made, dtype, code.offset((1, m), [i, j])), dtype)
+            value = code.load(code.at(transposed, dtype, code.offset((1, m), [i, j])), dtype)
             code.store(value, code.at(pointer, dtype, code.offset((n, 1), [i, j])), dtype)
         return
-    form, first, second = _of_matrices(code, a, b)
+    form, first, second = _matrix_form(code, a, b)
     inner = Code(code.module)
-    shape = (m,) if form is _dots or form is _vector_by_blas else (first.shape[0], second.shape[1])
+    shape = (m,) if form is _emit_dots or form is _emit_gemv else (first.shape[0], second.shape[1])
     result = Array("%c", dtype, shape, (1,) if len(shape) == 1 else (shape[1], 1))
     form(inner, first._replace(pointer="%a"), second._replace(pointer="%b"), result)
-    # once, however often it is called: inlining gains nothing and takes LLVM's time
+    # one function for all calls: inlining gains nothing and costs compile time
     table = code.passed(inner)
     parameters = f"ptr noalias %a, ptr noalias %b, ptr noalias %c{table}"
     head = f"internal void @@({parameters}) noinline nounwind"
     symbol = code.module.function("product", inner.function(head))
-    given = f"ptr {first.pointer}, ptr {second.pointer}, ptr {pointer}{table}"
-    code.do(f"call void @{symbol}({given})")
+    arguments = f"ptr {first.pointer}, ptr {second.pointer}, ptr {pointer}{table}"
+    code.do(f"call void @{symbol}({arguments})")
 
 
 # -- the primitives -------------------------------------------------------------------------------
 
 
 def _work(step: Step) -> int:
-    """The number of products of two elements."""
+    """Return the number of multiplications."""
     return step.outs[0].size * step.args[0].shape[-1]
 
 
@@ -411,10 +416,10 @@ def _accepts(step: Step) -> bool:
         return False
     if any(value.dtype != dtype for value in step.args):
         return False
-    # without BLAS here, that of NumPy is better for large ones; to look for it takes long
+    # without SciPy's BLAS, NumPy's is faster for large products; the look-up is slow, and so last
     letter = _LETTERS.get(dtype)
     each = math.prod(step.outs[0].shape[-2:]) * step.args[0].shape[-1]
-    return letter is None or each < _LARGE or has_routine(f"{letter}gemm")
+    return letter is None or each < _BLAS_WORK or has_routine(f"{letter}gemm")
 
 
 def _emit_mm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
@@ -439,7 +444,7 @@ def _emit_bmm(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array
         return
     steps = []
     for each in (*ins, out):
-        # dimensions that are missing or of size 1 are repeated, as by np.matmul
+        # batch dimensions broadcast, as in np.matmul
         own = [0 if n == 1 else s for n, s in zip(each.shape, each.strides, strict=True)][:-2]
         steps.append([0] * (len(batch) - len(own)) + own)
     with nest(code, batch, *steps) as positions:
@@ -468,12 +473,12 @@ def _describe(step: Step) -> str:
     m, k = (1, *first)[-2:]
     n = 1 if len(second) == 1 else second[-1]
     if min(m, n) == 1:
-        routine, large = "gemv", m * n > 1 and m * k * n >= _LARGE_VECTOR
+        routine, large = "gemv", m * n > 1 and m * k * n >= _BLAS_WORK_VECTOR
     else:
-        routine, large = "gemm", _is_large(m, k, n, dtype)
+        routine, large = "gemm", _prefers_blas(m, k, n, dtype)
     letter = _LETTERS.get(dtype)
     if not large or letter is None or not has_routine(f"{letter}gemm"):
-        return f"product {m}x{k}x{n}" if m * k * n >= _LARGE else ""
+        return f"product {m}x{k}x{n}" if m * k * n >= _BLAS_WORK else ""
     return f"{letter}{routine} {m}x{k}x{n}"
 
 

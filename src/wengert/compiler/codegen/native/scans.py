@@ -1,7 +1,7 @@
-"""Layer 8 · compiler: running sums, recurrences, and positions of extremes, in native code.
+"""Layer 8 · compiler: cumulative sums, recurrences and positions of extremes, in native code.
 
-Each goes along one dimension of a contiguous array. Where the dimension is the last, what runs is a
-register; else whole rows run, several elements at a time.
+Each is a scan along one dimension of a contiguous array. Along the last dimension the carry is a
+scalar, for a few rows at a time; along other dimensions it is a vector.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _INT64 = np.dtype(np.int64)
 _DOUBLE = np.dtype(np.float64)
 
 
-def _parted(shape: Sequence[int], dim: int | None) -> tuple[int, int, int]:
-    """The numbers of positions before, along and behind a dimension, or along all of them."""
+def _split(shape: Sequence[int], dim: int | None) -> tuple[int, int, int]:
+    """Return the numbers of positions before, along and after a dimension, or along all."""
     if dim is None:
         return 1, math.prod(shape), 1
     return math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :])
 
 
-# -- running sums and recurrences -----------------------------------------------------------------
+# -- cumulative sums and recurrences --------------------------------------------------------------
 
 
-def _running(
+def _scan(
     code: Code,
     shape: Sequence[int],
     dim: int,
@@ -43,19 +43,18 @@ def _running(
     kinds: Sequence[np.dtype[Any]],
     step: Callable[[str, str, list[str] | None, int], list[str]],
 ) -> None:
-    """Emit a scan along a dimension, for several rows or columns side by side.
+    """Emit a scan along a dimension, for several rows or columns at a time.
 
     Parameters
     ----------
-    kinds: The dtypes of what is handed on from one place to the next, in registers.
+    kinds: The dtypes of the carry, which is kept in registers.
     step
-        ``step(at, k, before, count)`` writes so many elements from `at` on, which are at place `k`
-        of the dimension, and gives what is handed on; `before` is what the place before handed on,
-        or None at the beginning.
+        ``step(at, k, before, count)`` writes `count` elements from `at` on, at index `k` of the
+        dimension, and returns the carry; `before` is the previous carry, or None at the start.
     """
-    before, count, behind = _parted(shape, dim)
+    before, count, after = _split(shape, dim)
     width = register_bytes() // max(kind.itemsize for kind in kinds)
-    start, back = (count - 1, -behind) if reverse else (0, behind)
+    start, stride = (count - 1, -after) if reverse else (0, after)
 
     def run(heads: list[str], several: int) -> None:
         lanes = [Lane(code, kind, count=several) for kind in kinds]
@@ -68,35 +67,35 @@ def _running(
         for row, head in enumerate(heads):
             keep(row, step(head, str(start), None, several))
         with code.loop(count, "1") as k:
-            place = code.let(f"sub i64 {start}, {k}") if reverse else k
-            moved = code.offset((back,), [k])
+            index = code.let(f"sub i64 {start}, {k}") if reverse else k
+            offset = code.offset((stride,), [k])
             for row, head in enumerate(heads):
-                held = [cell.get() for cell in cells[row]]
-                keep(row, step(code.added(head, moved), place, held, several))
+                carry = [cell.get() for cell in cells[row]]
+                keep(row, step(code.added(head, offset), index, carry, several))
 
-    if behind == 1:
+    if after == 1:
 
         def rows(i: str, several: int) -> None:
-            begins = [code.added(i, str(row)) for row in range(several)]
-            run([code.added(code.offset((count,), [begin]), str(start)) for begin in begins], 1)
+            firsts = [code.added(i, str(row)) for row in range(several)]
+            run([code.added(code.offset((count,), [first]), str(start)) for first in firsts], 1)
 
         in_strips(code, before, 4, rows)
         return
     with code.loop(before) as i:
-        head = code.added(code.offset((count * behind,), [i]), str(start * behind))
-        in_strips(code, behind, width, lambda j, several: run([code.added(head, j)], several))
+        head = code.added(code.offset((count * after,), [i]), str(start * after))
+        in_strips(code, after, width, lambda j, several: run([code.added(head, j)], several))
 
 
-def _accumulated(name: str) -> Callable[..., None]:
+def _cumulative(name: str) -> Callable[..., None]:
     def emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
         shape, params = step.outs[0].shape, step.params
 
         def write(inner: Code, arrays: list[Array]) -> None:
             out, source = arrays
-            # in double precision, as the kernel does
+            # accumulate in double precision, as the kernel does
             wide = _DOUBLE if name == "add" and out.dtype.kind == "f" else out.dtype
 
-            def some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
+            def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
                 value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
                 value = cast(inner, value, source.dtype, wide, count)
                 if before is not None:
@@ -105,14 +104,14 @@ def _accumulated(name: str) -> Callable[..., None]:
                 inner.store(short, inner.at(out.pointer, out.dtype, at), out.dtype, count)
                 return [value]
 
-            _running(inner, shape, params["dim"], params["reverse"], [wide], some)
+            _scan(inner, shape, params["dim"], params["reverse"], [wide], emit_some)
 
         outlined(code, step.prim.name, [*outs, *ins], write)
 
     return emit
 
 
-def _accepts_running(step: Step) -> bool:
+def _accepts_cumulative(step: Step) -> bool:
     values = (*step.args, *step.outs)
     native = all(is_native(value.dtype) for value in values) and step.outs[0].dtype.kind != "b"
     return native and bool(step.outs[0].shape) and step.outs[0].size > 0
@@ -124,50 +123,52 @@ def _linear_recurrence(code: Code, step: Step, ins: Sequence[Array], outs: Seque
     def write(inner: Code, arrays: list[Array]) -> None:
         out, factor, term = arrays
 
-        def some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
+        def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
             lane = Lane(inner, out.dtype, count=count)
             value = inner.load(inner.at(term.pointer, out.dtype, at), out.dtype, count)
             if before is not None:
-                grown = inner.load(inner.at(factor.pointer, out.dtype, at), out.dtype, count)
-                value = lane.add(lane.mul(grown, before[0]), value)
+                scale = inner.load(inner.at(factor.pointer, out.dtype, at), out.dtype, count)
+                value = lane.add(lane.mul(scale, before[0]), value)
             inner.store(value, inner.at(out.pointer, out.dtype, at), out.dtype, count)
             return [value]
 
-        _running(inner, shape, params["dim"], params["reverse"], [out.dtype], some)
+        _scan(inner, shape, params["dim"], params["reverse"], [out.dtype], emit_some)
 
     outlined(code, step.prim.name, [*outs, *ins], write)
 
 
 def _accepts_recurrence(step: Step) -> bool:
     factor, term = step.args
-    return _accepts_running(step) and factor.shape == term.shape and factor.dtype == term.dtype
+    return _accepts_cumulative(step) and factor.shape == term.shape and factor.dtype == term.dtype
 
 
-def _running_extreme(worse: str) -> Callable[..., None]:
-    """The position of the best element so far: the last of equal ones, and NaN beyond all."""
+def _cumulative_extreme(worse: str) -> Callable[..., None]:
+    """Return the emitter of indices of running extremes: the last of equals; NaN wins."""
 
     def emit(code: Code, step: Step, ins: Sequence[Array], outs: Sequence[Array]) -> None:
         def write(inner: Code, arrays: list[Array]) -> None:
             out, source = arrays
 
-            def some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
+            def emit_some(at: str, k: str, before: list[str] | None, count: int) -> list[str]:
                 lane = Lane(inner, source.dtype, count=count)
                 value = inner.load(inner.at(source.pointer, source.dtype, at), source.dtype, count)
-                place = k if count == 1 else inner.spread(k, "i64", count)
+                index = k if count == 1 else inner.spread(k, "i64", count)
                 if before is not None:
-                    best, found = before
-                    kept = lane.compare(worse, value, best)
+                    best, best_index = before
+                    keep = lane.compare(worse, value, best)
                     if lane.kind == "f":
                         number = inner.let(f"fcmp ord {lane.type} {value}, {value}")
-                        kept = lane.either(kept, lane.both(lane.is_nan(best), number))
-                    value = lane.select(kept, best, value)
+                        keep = lane.either(keep, lane.both(lane.is_nan(best), number))
+                    value = lane.select(keep, best, value)
                     wide = several("i64", count)
-                    place = inner.let(f"select {lane.flag} {kept}, {wide} {found}, {wide} {place}")
-                inner.store(place, inner.at(out.pointer, _INT64, at), _INT64, count)
-                return [value, place]
+                    index = inner.let(
+                        f"select {lane.flag} {keep}, {wide} {best_index}, {wide} {index}"
+                    )
+                inner.store(index, inner.at(out.pointer, _INT64, at), _INT64, count)
+                return [value, index]
 
             kinds = [source.dtype, _INT64]
-            _running(inner, source.shape, step.params["dim"], False, kinds, some)
+            _scan(inner, source.shape, step.params["dim"], False, kinds, emit_some)
 
         outlined(code, step.prim.name, [*outs, *ins], write)
 
@@ -188,8 +189,8 @@ def _native(accepts: Callable[[Step], bool], emit: Any) -> NativeForm:
     return NativeForm(accepts, emit, _cost)
 
 
-NATIVE.of(records.cumsum)(_native(_accepts_running, _accumulated("add")))
-NATIVE.of(records.cumprod)(_native(_accepts_running, _accumulated("mul")))
+NATIVE.of(records.cumsum)(_native(_accepts_cumulative, _cumulative("add")))
+NATIVE.of(records.cumprod)(_native(_accepts_cumulative, _cumulative("mul")))
 NATIVE.of(records.linear_recurrence)(_native(_accepts_recurrence, _linear_recurrence))
-NATIVE.of(records.argcummax)(_native(_accepts_extreme, _running_extreme("lt")))
-NATIVE.of(records.argcummin)(_native(_accepts_extreme, _running_extreme("gt")))
+NATIVE.of(records.argcummax)(_native(_accepts_extreme, _cumulative_extreme("lt")))
+NATIVE.of(records.argcummin)(_native(_accepts_extreme, _cumulative_extreme("gt")))

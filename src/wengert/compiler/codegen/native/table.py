@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: the facet of native forms from memory to memory, all of it said."""
+"""Layer 8 · compiler: the facet of native forms, with all forms registered."""
 
 from __future__ import annotations
 

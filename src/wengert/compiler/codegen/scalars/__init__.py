@@ -1,1 +1,1 @@
-"""Layer 8 · compiler: one element of an element-wise primitive as instructions."""
+"""Layer 8 · compiler: instructions for one element of an element-wise primitive."""

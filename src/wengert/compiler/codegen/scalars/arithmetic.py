@@ -1,9 +1,9 @@
-"""Layer 8 · compiler: elements of arithmetic, comparison, choice, rounding, whole numbers, bits.
+"""Layer 8 · compiler: scalar forms of arithmetic, comparison, selection, rounding and bits.
 
-Each rule says in instructions what the kernel of a primitive computes from one element of each
-argument. What `wengert.compiler.decompose` takes apart has no rule here. Results are the kernels'
-to the last bit, signs of zeros, infinities and NaN included, but for sums of products, which LLVM
-may be told to fuse, and for the functions of the C library (see NOTE [vector functions] in
+Each rule emits the instructions that compute what the primitive's kernel does from one element of
+each argument. Primitives that `wengert.compiler.decompose` decomposes have no rule here. Results
+equal the kernels' bit for bit, signs of zeros, infinities and NaN included. Exceptions are sums of
+products, which LLVM may fuse, and functions of the C library (see NOTE [vector functions] in
 `wengert.compiler.codegen.vectors`), which agree to a few units in the last place.
 """
 
@@ -37,14 +37,14 @@ def _sign(m: Lane, a: str) -> str:
     if m.kind == "u":
         return m.select(m.compare("ne", a, "0"), "1", "0")
     zero, one = m.number(0), m.number(1)
-    # of what is neither above nor below 0: 0, or NaN itself
-    rest = m.select(m.is_nan(a), a, zero) if m.kind == "f" else zero
-    below = m.select(m.compare("lt", a, zero), m.number(-1), rest)
+    # neither above nor below 0: 0, or NaN itself
+    otherwise = m.select(m.is_nan(a), a, zero) if m.kind == "f" else zero
+    below = m.select(m.compare("lt", a, zero), m.number(-1), otherwise)
     return m.select(m.compare("gt", a, zero), one, below)
 
 
 def _takes_exponent(params: Any, kind: str) -> bool:
-    """Whether a power by a number has a native form in dtypes of a kind."""
+    """Return whether a power with this exponent has a native form in a kind of dtype."""
     exponent = params["exponent"]
     if kind == "f":
         return not isinstance(exponent, int | float) or math.isfinite(exponent)
@@ -54,18 +54,18 @@ def _takes_exponent(params: Any, kind: str) -> bool:
 @native(records.pow_scalar, kinds="fiu", params=_takes_exponent)
 def _power_scalar(m: Lane, a: str, exponent: Any) -> str:
     if m.kind != "f":
-        return _whole_power(m, a, exponent)
-    given = m.value(exponent)
-    power = _called(m, "pow", a, given)
+        return _integer_power(m, a, exponent)
+    operand = m.value(exponent)
+    power = _call_libm(m, "pow", a, operand)
     if not isinstance(exponent, int | float):
-        # known only when it runs: the kernel takes roots
+        # an exponent known only at run time: the kernel uses sqrt
         root = m.intrinsic("sqrt", a)
         for known, result in ((0.5, root), (-0.5, m.div(m.number(1), root))):
-            power = m.select(m.compare("eq", given, m.number(known)), result, power)
+            power = m.select(m.compare("eq", operand, m.number(known)), result, power)
     return power
 
 
-def _whole_power(m: Lane, a: str, exponent: int) -> str:
+def _integer_power(m: Lane, a: str, exponent: int) -> str:
     if exponent == 0:
         return m.number(1)
     power, square = "", a
@@ -78,8 +78,8 @@ def _whole_power(m: Lane, a: str, exponent: int) -> str:
         square = m.mul(square, square)
 
 
-def _scalar(name: str, swapped: bool = False) -> Any:
-    """The rule of an operation of two elements with a number in place of the second, or first."""
+def _with_number(name: str, swapped: bool = False) -> Any:
+    """Return the rule of a binary operation with a number as second operand, or as first."""
 
     def rule(m: Lane, a: str, other: Any) -> str:
         b = m.value(other)
@@ -93,11 +93,11 @@ native(records.add, kinds=_ALL, vectors=_ALL)(Lane.add)
 native(records.sub, kinds="fiu", vectors=_ALL)(Lane.sub)
 native(records.mul, kinds=_ALL, vectors=_ALL)(Lane.mul)
 native(records.div, cost=4)(Lane.div)
-native(records.add_scalar, kinds=_ALL, vectors=_ALL)(_scalar("add"))
-native(records.sub_scalar, kinds="fiu", vectors=_ALL)(_scalar("sub"))
-native(records.rsub_scalar, kinds="fiu", vectors=_ALL)(_scalar("sub", swapped=True))
-native(records.mul_scalar, kinds=_ALL, vectors=_ALL)(_scalar("mul"))
-native(records.div_scalar, cost=4)(_scalar("div"))
+native(records.add_scalar, kinds=_ALL, vectors=_ALL)(_with_number("add"))
+native(records.sub_scalar, kinds="fiu", vectors=_ALL)(_with_number("sub"))
+native(records.rsub_scalar, kinds="fiu", vectors=_ALL)(_with_number("sub", swapped=True))
+native(records.mul_scalar, kinds=_ALL, vectors=_ALL)(_with_number("mul"))
+native(records.div_scalar, cost=4)(_with_number("div"))
 native(records.neg, kinds="fiu")(Lane.neg)
 native(records.abs, kinds="fiu")(Lane.size)
 native(records.real, kinds=_ALL)(lambda m, a: a)
@@ -110,23 +110,23 @@ native(records.copysign)(lambda m, a, b: m.intrinsic("copysign", a, b))
 # -- functions of the C library -------------------------------------------------------------------
 
 
-def _called(m: Lane, name: str, *operands: str) -> str:
+def _call_libm(m: Lane, name: str, *operands: str) -> str:
     return call_function(m.code, name, llvm_type(m.dtype), operands, m.count)
 
 
-def _function(name: str) -> Any:
-    return lambda m, *operands: _called(m, name, *operands)
+def _libm_rule(name: str) -> Any:
+    return lambda m, *operands: _call_libm(m, name, *operands)
 
 
 @native(records.rpow_scalar, cost=20)
 def _rpow_scalar(m: Lane, a: str, base: Any) -> str:
-    return _called(m, "exp2", a) if base == 2 else _called(m, "pow", m.value(base), a)
+    return _call_libm(m, "exp2", a) if base == 2 else _call_libm(m, "pow", m.value(base), a)
 
 
 for _prim in having(CYCLES):
-    native(_prim, cost=CYCLES[_prim])(_function(_prim.name))
+    native(_prim, cost=CYCLES[_prim])(_libm_rule(_prim.name))
 
-# -- choices --------------------------------------------------------------------------------------
+# -- selection ------------------------------------------------------------------------------------
 
 native(records.where, kinds=_ALL, vectors=_ALL)(lambda m, on, a, b: m.select(on, a, b))
 native(records.maximum, kinds=_ALL, vectors=_ALL)(Lane.maximum)
@@ -135,24 +135,24 @@ native(records.minimum, kinds=_ALL, vectors=_ALL)(Lane.minimum)
 # -- comparisons ----------------------------------------------------------------------------------
 
 
-_OF_ARGUMENTS: dict[str, Any] = {"kinds": _ALL, "inside": "arguments"}
+_PREDICATE: dict[str, Any] = {"kinds": _ALL, "inside": "arguments"}
 
 
-@native(records.isinf, **_OF_ARGUMENTS)
+@native(records.isinf, **_PREDICATE)
 def _is_infinite(m: Lane, a: str) -> str:
     if m.kind != "f":
         return "false"
     return m.compare("eq", m.size(a), m.number(math.inf))
 
 
-@native(records.isfinite, **_OF_ARGUMENTS)
+@native(records.isfinite, **_PREDICATE)
 def _is_finite(m: Lane, a: str) -> str:
     if m.kind != "f":
         return "true"
     return m.compare("lt", m.size(a), m.number(math.inf))
 
 
-@native(records.signbit, **_OF_ARGUMENTS, vectors="")
+@native(records.signbit, **_PREDICATE, vectors="")
 def _sign_bit(m: Lane, a: str) -> str:
     if m.kind != "f":
         return "false" if m.kind in "bu" else m.compare("lt", a, "0")
@@ -160,23 +160,23 @@ def _sign_bit(m: Lane, a: str) -> str:
     return m.code.let(f"icmp slt i{m.bits} {bits}, 0")
 
 
-def _compared(name: str) -> Any:
+def _comparison(name: str) -> Any:
     return lambda m, a, b: m.compare(name, a, b)
 
 
 for _prim in (records.eq, records.ne, records.lt, records.le, records.gt, records.ge):
-    native(_prim, **_OF_ARGUMENTS, vectors=_ALL)(_compared(_prim.name))
-native(records.isnan, **_OF_ARGUMENTS)(lambda m, a: m.is_nan(a) if m.kind == "f" else "false")
-native(records.isreal, **_OF_ARGUMENTS, vectors="")(lambda m, a: "true")
+    native(_prim, **_PREDICATE, vectors=_ALL)(_comparison(_prim.name))
+native(records.isnan, **_PREDICATE)(lambda m, a: m.is_nan(a) if m.kind == "f" else "false")
+native(records.isreal, **_PREDICATE, vectors="")(lambda m, a: "true")
 
 # -- truth values ---------------------------------------------------------------------------------
 
-_OF_TRUTH: dict[str, Any] = {"kinds": "b", "inside": "bool"}
+_LOGICAL: dict[str, Any] = {"kinds": "b", "inside": "bool"}
 
-native(records.logical_and, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.mul(a, b))
-native(records.logical_or, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.add(a, b))
-native(records.logical_xor, **_OF_TRUTH, vectors=_ALL)(lambda m, a, b: m.exact("xor", a, b))
-native(records.logical_not, **_OF_TRUTH, vectors=_ALL)(
+native(records.logical_and, **_LOGICAL, vectors=_ALL)(lambda m, a, b: m.mul(a, b))
+native(records.logical_or, **_LOGICAL, vectors=_ALL)(lambda m, a, b: m.add(a, b))
+native(records.logical_xor, **_LOGICAL, vectors=_ALL)(lambda m, a, b: m.exact("xor", a, b))
+native(records.logical_not, **_LOGICAL, vectors=_ALL)(
     lambda m, a: m.exact("xor", a, m.number(True))
 )
 
@@ -192,125 +192,129 @@ native(records.ceil, kinds="fiu")(_rounding("ceil"))
 native(records.trunc, kinds="fiu")(_rounding("trunc"))
 native(records.round, kinds="fiu")(_rounding("rint"))
 
-# -- whole numbers, remainders, bits --------------------------------------------------------------
+# -- integers, remainders, bits -------------------------------------------------------------------
 
-_WHOLE: dict[str, Any] = {"kinds": "fiu", "cost": 20}
+_DIVISION: dict[str, Any] = {"kinds": "fiu", "cost": 20}
 _BITS: dict[str, Any] = {"kinds": "iub", "vectors": ""}
 
 
-def _divided(m: Lane, a: str, b: str) -> tuple[str, str, str]:
-    """Quotient towards 0, remainder with the sign of a, and whether rounding down differs."""
+def _divide(m: Lane, a: str, b: str) -> tuple[str, str, str]:
+    """Return the truncated quotient, its remainder, and whether the floored quotient differs."""
     known = b.lstrip("-").isdigit()
     if known and int(b) not in (0, -1):
         safe = b
     else:
         m.code.trouble(m.compare("eq", b, "0"))
-        # the smallest number divided by -1 wraps, which the instruction does not do
+        # the least integer divided by -1 wraps in NumPy; the instruction would trap
         safe = m.select(m.compare("eq", b, "0"), "1", b)
         safe = safe if m.kind == "u" else m.select(m.compare("eq", b, "-1"), "1", safe)
     letter = m.kind.replace("i", "s")
     quotient = m.exact(f"{letter}div", a, safe)
-    rest = m.exact(f"{letter}rem", a, safe)
+    remainder = m.exact(f"{letter}rem", a, safe)
     if m.kind == "u":
-        return quotient, rest, "false"
+        return quotient, remainder, "false"
     if safe is not b:
-        turned = m.compare("eq", b, "-1")
-        quotient = m.select(turned, m.neg(a), quotient)
-    differs = m.both(m.compare("ne", rest, "0"), m.compare("lt", m.exact("xor", rest, b), "0"))
-    return quotient, rest, differs
+        negated = m.compare("eq", b, "-1")
+        quotient = m.select(negated, m.neg(a), quotient)
+    differs = m.both(
+        m.compare("ne", remainder, "0"), m.compare("lt", m.exact("xor", remainder, b), "0")
+    )
+    return quotient, remainder, differs
 
 
-def _left_over(m: Lane, a: str, b: str) -> str:
-    """The remainder of floats with the sign of the first.
+def _float_remainder(m: Lane, a: str, b: str) -> str:
+    """Return the remainder of floats, with the sign of the dividend.
 
-    A quotient that is a whole number of less bits than a float has is at most one too large when it
-    is rounded, and what is left over is exact. For others LLVM calls the C library.
+    If the quotient's integer part fits the mantissa, rounding makes it at most 1 too large, and the
+    remainder is exact. For larger quotients LLVM calls the C library.
     """
     setup()
     code = m.code
-    size, by = m.size(a), m.size(b)
-    ratio = m.exact("fdiv", size, by)
-    usual = m.both(
+    dividend, divisor = m.size(a), m.size(b)
+    ratio = m.exact("fdiv", dividend, divisor)
+    fits = m.both(
         m.compare("lt", ratio, m.number(2.0 ** np.finfo(m.dtype).nmant)),
-        m.compare("lt", by, m.number(math.inf)),
+        m.compare("lt", divisor, m.number(math.inf)),
     )
     if m.count > 1:
-        bits = code.let(f"bitcast {m.flag} {usual} to i{m.count}")
-        usual = code.let(f"icmp eq i{m.count} {bits}, -1")
+        bits = code.let(f"bitcast {m.flag} {fits} to i{m.count}")
+        fits = code.let(f"icmp eq i{m.count} {bits}, -1")
     quick, slow, done = (code.fresh(name) for name in ("quick", "slow", "done"))
-    code.branch(usual, quick, slow)
+    code.branch(fits, quick, slow)
     code.label(quick)
-    whole = m.intrinsic("trunc", ratio)
-    rest = m.intrinsic("fma", m.code.let(f"fneg {m.type} {whole}"), by, size)
-    below = m.compare("lt", rest, m.number(0))
-    rest = m.select(below, m.exact("fadd", rest, by), rest)
-    rest = m.intrinsic("copysign", rest, a)
+    truncated = m.intrinsic("trunc", ratio)
+    remainder = m.intrinsic("fma", m.code.let(f"fneg {m.type} {truncated}"), divisor, dividend)
+    negative = m.compare("lt", remainder, m.number(0))
+    remainder = m.select(negative, m.exact("fadd", remainder, divisor), remainder)
+    remainder = m.intrinsic("copysign", remainder, a)
     code.jump(done)
     code.label(slow)
     called = m.exact("frem", a, b)
     code.jump(done)
     code.label(done)
-    return code.let(f"phi {m.type} [ {rest}, {quick} ], [ {called}, {slow} ]")
+    return code.let(f"phi {m.type} [ {remainder}, {quick} ], [ {called}, {slow} ]")
 
 
-@native(records.floor_divide, records.div_floor, **_WHOLE)
+@native(records.floor_divide, records.div_floor, **_DIVISION)
 def _floor_quotient(m: Lane, a: str, b: str) -> str:
     if m.kind != "f":
-        quotient, _, differs = _divided(m, a, b)
+        quotient, _, differs = _divide(m, a, b)
         return quotient if m.kind == "u" else m.select(differs, m.sub(quotient, "1"), quotient)
-    rest = _left_over(m, a, b)
+    remainder = _float_remainder(m, a, b)
     zero, one = m.number(0), m.number(1)
-    quotient = m.exact("fdiv", m.exact("fsub", a, rest), b)
-    differs = _other_signs(m, rest, b)
+    quotient = m.exact("fdiv", m.exact("fsub", a, remainder), b)
+    differs = _signs_differ(m, remainder, b)
     quotient = m.select(differs, m.exact("fsub", quotient, one), quotient)
-    low = m.intrinsic("floor", quotient)
-    near = m.compare("gt", m.exact("fsub", quotient, low), m.number(0.5))
-    whole = m.select(near, m.exact("fadd", low, one), low)
+    floor = m.intrinsic("floor", quotient)
+    round_up = m.compare("gt", m.exact("fsub", quotient, floor), m.number(0.5))
+    rounded = m.select(round_up, m.exact("fadd", floor, one), floor)
     ratio = m.exact("fdiv", a, b)
     of_zero = m.intrinsic("copysign", zero, ratio)
-    result = m.select(m.compare("eq", quotient, zero), of_zero, whole)
+    result = m.select(m.compare("eq", quotient, zero), of_zero, rounded)
     return m.select(m.compare("eq", b, zero), ratio, result)
 
 
-def _other_signs(m: Lane, rest: str, b: str) -> str:
-    """Whether a remainder other than 0 has not the sign of the divisor."""
+def _signs_differ(m: Lane, remainder: str, b: str) -> str:
+    """Return whether a nonzero remainder and the divisor differ in sign."""
     zero = m.number(0)
-    below = m.code.let(f"xor {m.flag} {m.compare('lt', rest, zero)}, {m.compare('lt', b, zero)}")
-    return m.both(m.compare("ne", rest, zero), below)
+    differ = m.code.let(
+        f"xor {m.flag} {m.compare('lt', remainder, zero)}, {m.compare('lt', b, zero)}"
+    )
+    return m.both(m.compare("ne", remainder, zero), differ)
 
 
-@native(records.remainder, **_WHOLE)
+@native(records.remainder, **_DIVISION)
 def _remainder(m: Lane, a: str, b: str) -> str:
     if m.kind != "f":
-        _, rest, differs = _divided(m, a, b)
-        return rest if m.kind == "u" else m.select(differs, m.add(rest, b), rest)
-    rest = _left_over(m, a, b)
+        _, remainder, differs = _divide(m, a, b)
+        return remainder if m.kind == "u" else m.select(differs, m.add(remainder, b), remainder)
+    remainder = _float_remainder(m, a, b)
     zero = m.number(0)
-    result = m.select(_other_signs(m, rest, b), m.exact("fadd", rest, b), rest)
-    return m.select(m.compare("eq", rest, zero), m.intrinsic("copysign", zero, b), result)
+    result = m.select(_signs_differ(m, remainder, b), m.exact("fadd", remainder, b), remainder)
+    return m.select(m.compare("eq", remainder, zero), m.intrinsic("copysign", zero, b), result)
 
 
-@native(records.fmod, **_WHOLE)
+@native(records.fmod, **_DIVISION)
 def _fmod(m: Lane, a: str, b: str) -> str:
-    return _divided(m, a, b)[1] if m.kind != "f" else _left_over(m, a, b)
+    return _divide(m, a, b)[1] if m.kind != "f" else _float_remainder(m, a, b)
 
 
-@native(records.div_trunc, **_WHOLE)
+@native(records.div_trunc, **_DIVISION)
 def _trunc_quotient(m: Lane, a: str, b: str) -> str:
     if m.kind != "f":
-        return _divided(m, a, b)[0]
+        return _divide(m, a, b)[0]
     return m.intrinsic("trunc", m.exact("fdiv", a, b))
 
 
-def _shifted(operation: str) -> Any:
+def _shift(operation: str) -> Any:
     def rule(m: Lane, a: str, b: str) -> str:
-        # shifts by all bits and more are undefined for LLVM, and negative ones count as such
+        # LLVM shifts by fewer than all bits only; unsigned, negative counts are too large as well
         within = m.code.let(f"icmp ult {m.type} {b}, {m.bits}")
         moved = m.exact(operation.replace("?", "a" if m.kind == "i" else "l"), a, m.mask(b))
-        gone = "0"
+        shifted_out = "0"
         if operation == "?shr" and m.kind == "i":
-            gone = m.select(m.compare("lt", a, "0"), "-1", "0")
-        return m.select(within, moved, gone)
+            shifted_out = m.select(m.compare("lt", a, "0"), "-1", "0")
+        return m.select(within, moved, shifted_out)
 
     return rule
 
@@ -319,13 +323,13 @@ def _bits(operation: str) -> Any:
     return lambda m, a, b: m.exact(operation, a, b)
 
 
-native(records.remainder_scalar, **_WHOLE)(lambda m, a, other: _remainder(m, a, m.value(other)))
-native(records.fmod_scalar, **_WHOLE)(lambda m, a, other: _fmod(m, a, m.value(other)))
+native(records.remainder_scalar, **_DIVISION)(lambda m, a, other: _remainder(m, a, m.value(other)))
+native(records.fmod_scalar, **_DIVISION)(lambda m, a, other: _fmod(m, a, m.value(other)))
 native(records.bitwise_and, **_BITS)(_bits("and"))
 native(records.bitwise_or, **_BITS)(_bits("or"))
 native(records.bitwise_xor, **_BITS)(_bits("xor"))
 native(records.bitwise_not, **_BITS)(
     lambda m, a: m.exact("xor", a, "true" if m.kind == "b" else "-1")
 )
-native(records.bitwise_left_shift, kinds="iu", cost=20, vectors="")(_shifted("shl"))
-native(records.bitwise_right_shift, kinds="iu", cost=20, vectors="")(_shifted("?shr"))
+native(records.bitwise_left_shift, kinds="iu", cost=20, vectors="")(_shift("shl"))
+native(records.bitwise_right_shift, kinds="iu", cost=20, vectors="")(_shift("?shr"))

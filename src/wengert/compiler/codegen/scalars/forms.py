@@ -1,11 +1,10 @@
-"""Layer 8 · compiler: the native form of an element-wise primitive, and how it is registered.
+"""Layer 8 · compiler: the scalar form of an element-wise primitive, and its registration.
 
 NOTE [dtypes of native elements]
-Where a kernel computes follows from its result: in the dtype of the result, to which NumPy brings
-every argument first, but for comparisons, which compute in the common dtype of their arguments, and
-for what only asks whether elements are 0, which makes them bools. Conditions (`Primitive.fixed`)
-are bools, too. Python numbers among the parameters take that dtype, as weak as they are in NumPy.
-Complex numbers and what has two bytes are left to NumPy.
+A kernel computes in the dtype of its result, to which NumPy casts every argument first. Comparisons
+compute in the common dtype of their arguments instead, and logical operations in bools. Conditions
+(`Primitive.fixed`) are bools, too. Python numbers among the parameters are weak, as in NumPy, and
+take the computing dtype. Complex numbers and half precision are left to NumPy.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ Rule = Callable[..., str]
 
 
 class Scalar(NamedTuple):
-    """The native form of an element-wise primitive.
+    """The scalar form of an element-wise primitive.
 
     Attributes
     ----------
     rule: ``rule(lane, *operands, **params)``, which emits instructions and returns the result.
-    cost: Rough cycles for one element, where several are computed at a time.
-    kinds: The kinds of the dtypes in which it computes.
-    inside: Where that dtype comes from: "result", "arguments" or "bool".
-    vectors: The kinds of the dtypes in which several elements are computed at a time.
-    params: Whether it takes certain parameters in a kind of dtype.
+    cost: Rough cycles per element, when vectorised.
+    kinds: The dtype kinds in which it computes.
+    inside: The source of that dtype: "result", "arguments" or "bool".
+    vectors: The dtype kinds in which it is vectorised.
+    params: Whether it takes the given parameters in a dtype kind.
     """
 
     rule: Rule
@@ -43,11 +42,11 @@ class Scalar(NamedTuple):
 
 
 SCALARS: Facet[Scalar | None] = Facet("elements", lambda prim: None)
-"""The native form of one element, where there is one."""
+"""The scalar form of a primitive, or None."""
 
 
 def native(*prims: Primitive, **how: Any) -> Callable[[Rule], Rule]:
-    """The decorator of the rule of primitives, with what else there is to a `Scalar`."""
+    """Register a function as the rule of primitives; `how` holds further fields of `Scalar`."""
 
     def register(rule: Rule) -> Rule:
         SCALARS.of(*prims)(Scalar(rule, **how))

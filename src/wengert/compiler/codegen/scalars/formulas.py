@@ -1,18 +1,20 @@
-"""Layer 8 · compiler: exponentials and logarithms as instructions of vectors.
+"""Layer 8 · compiler: exponentials and logarithms as vector instructions.
 
 NOTE [formulas]
-Each formula is without branches and serves vectors of any length;
-`wengert.compiler.codegen.vectors` makes functions of them.
+Each formula is branch-free and serves vectors of any length;
+`wengert.compiler.codegen.vectors` compiles functions from them.
 
-Exponentials reduce x to k ln 2 + r with a whole k (W. J. Cody and W. Waite, "Software manual for
-the elementary functions", 1980, chapter 6), with ln 2 in two parts of which the first has few
-enough digits that k times it is exact. expm1(r) is r + r ** 2 q(r). 2 ** k is put into the exponent
-bits; the sum ``x / ln 2 + 1.5 * 2 ** 52`` has k in its last bits already. Logarithms take x as
-2 ** k m with m between the roots of 1/2 and 2, and with f = m - 1 and s = f / (2 + f) as
-k ln 2 + 2 artanh(s) (the same, chapter 5), where 2 artanh(s) = f - s (f - s ** 2 p(s ** 2)) keeps
-the digits of f, which is exact. The polynomials q and p interpolate at Chebyshev points, for
-|r| <= ln(2) / 2 and 0 <= s <= 0.1716. Errors are below 2 units in the last place, of expm1 and tanh
-below 3.
+Exponentials reduce x to k ln 2 + r with an integer k (W. J. Cody and W. Waite, "Software manual for
+the elementary functions", 1980, chapter 6). ln 2 is split in two, and the first part is short
+enough that k times it is exact. expm1(r) is r + r ** 2 q(r). 2 ** k is k in the exponent bits; the
+sum ``x / ln 2 + 1.5 * 2 ** 52`` has k in its low bits.
+
+Logarithms reduce x to 2 ** k m with m between the square roots of 1/2 and 2. With f = m - 1 and
+s = f / (2 + f) they are k ln 2 + 2 artanh(s) (ibid., chapter 5), where
+2 artanh(s) = f - s (f - s ** 2 p(s ** 2)) keeps the digits of f, which is exact.
+
+The polynomials q and p interpolate at Chebyshev points, for |r| <= ln(2) / 2 and 0 <= s <= 0.1716.
+Errors are below 2 units in the last place, and below 3 for expm1 and tanh.
 """
 
 from __future__ import annotations
@@ -29,12 +31,12 @@ Rule = Callable[[Lane, str], str]
 
 
 class Formula(NamedTuple):
-    """A function of the C library in instructions of vectors.
+    """A function of the C library as vector instructions.
 
     Attributes
     ----------
     rule: ``rule(lane, x)``, which emits them and returns the result.
-    own: The types of elements for which it is better than a vector library's function.
+    own: The element types for which it replaces a vector library's function.
     """
 
     rule: Rule
@@ -53,7 +55,7 @@ def _formula(name: str, **how: Any) -> Callable[[Rule], Rule]:
 
 
 class _Format(NamedTuple):
-    """The constants that depend on the precision."""
+    """Constants that depend on the precision."""
 
     mantissa: int
     bias: int
@@ -130,91 +132,91 @@ def _format(m: Lane) -> _Format:
 # -- exponentials ---------------------------------------------------------------------------------
 
 
-def _reduced(m: Lane, x: str) -> tuple[str, str]:
-    """Bits of which the last are those of k, and expm1 of the rest (see NOTE [formulas])."""
-    of = _format(m)
-    shifted = m.fma(x, m.number(1.0 / math.log(2.0)), m.number(of.shifter))
-    k = m.sub(shifted, m.number(of.shifter))
-    r = m.fma(k, m.number(-of.ln2[0]), x)
-    r = m.fma(k, m.number(-of.ln2[1]), r)
-    rest = m.fma(m.mul(r, r), m.polynomial(r, of.q), r)
-    return m.to_bits(shifted), rest
+def _reduce(m: Lane, x: str) -> tuple[str, str]:
+    """Return an integer with k in its low bits, and expm1(r) (see NOTE [formulas])."""
+    fmt = _format(m)
+    shifted = m.fma(x, m.number(1.0 / math.log(2.0)), m.number(fmt.shifter))
+    k = m.sub(shifted, m.number(fmt.shifter))
+    r = m.fma(k, m.number(-fmt.ln2[0]), x)
+    r = m.fma(k, m.number(-fmt.ln2[1]), r)
+    expm1_r = m.fma(m.mul(r, r), m.polynomial(r, fmt.q), r)
+    return m.to_bits(shifted), expm1_r
 
 
-def _power_of_two(m: Lane, bits: str, more: str) -> str:
-    """2 to the power of k and more."""
-    of = _format(m)
-    raised = m.on_bits("add", bits, more)
-    return m.from_bits(m.on_bits("shl", raised, m.whole(of.mantissa)))
+def _power_of_two(m: Lane, bits: str, biased: str) -> str:
+    """Return 2 ** (k + n), with n plus the exponent's bias as `more`."""
+    fmt = _format(m)
+    raised = m.on_bits("add", bits, biased)
+    return m.from_bits(m.on_bits("shl", raised, m.whole(fmt.mantissa)))
 
 
 @_formula("exp", own=("double", "float"))
 def _exp(m: Lane, x: str) -> str:
-    of = _format(m)
-    x = m.at_most(m.at_least(x, m.number(of.least)), m.number(of.most))
-    bits, rest = _reduced(m, x)
-    # results that may be no normal numbers are scaled at the end
-    tiny = m.compare("lt", x, m.number(of.normal))
-    more, usual = (f"{m.integer} {m.whole(of.bias + by)}" for by in (63, -1))
+    fmt = _format(m)
+    x = m.at_most(m.at_least(x, m.number(fmt.least)), m.number(fmt.most))
+    bits, expm1_r = _reduce(m, x)
+    # results that may be subnormal are scaled at the end
+    tiny = m.compare("lt", x, m.number(fmt.normal))
+    more, usual = (f"{m.integer} {m.whole(fmt.bias + by)}" for by in (63, -1))
     more = m.code.let(f"select {m.flag} {tiny}, {more}, {usual}")
     scale = _power_of_two(m, bits, more)
     final = m.select(tiny, m.number(2.0**-63), m.number(2))
-    return m.mul(m.fma(scale, rest, scale), final)
+    return m.mul(m.fma(scale, expm1_r, scale), final)
 
 
 @_formula("expm1", own=("double", "float"))
 def _expm1(m: Lane, x: str) -> str:
-    of = _format(m)
-    bounded = m.at_most(m.at_least(x, m.number(-2.5 * of.flat)), m.number(of.most))
-    bits, rest = _reduced(m, bounded)
-    # half of it, for 2 ** k alone may be too large
-    half = _power_of_two(m, bits, m.whole(of.bias - 1))
-    result = m.mul(m.fma(half, rest, m.sub(half, m.number(0.5))), m.number(2))
-    # it is x there; half of a subnormal number would be none
+    fmt = _format(m)
+    bounded = m.at_most(m.at_least(x, m.number(-2.5 * fmt.flat)), m.number(fmt.most))
+    bits, expm1_r = _reduce(m, bounded)
+    # half the result, since 2 ** k may overflow
+    half = _power_of_two(m, bits, m.whole(fmt.bias - 1))
+    result = m.mul(m.fma(half, expm1_r, m.sub(half, m.number(0.5))), m.number(2))
+    # tiny x is its own result; half of a subnormal would round to 0
     return m.select(m.compare("lt", m.size(x), m.number(2.0**-60)), x, result)
 
 
 @_formula("tanh", own=("double", "float"))
 def _tanh(m: Lane, x: str) -> str:
-    of = _format(m)
-    size = m.at_most(m.size(x), m.number(of.flat))
-    bits, rest = _reduced(m, m.add(size, size))
-    scale = _power_of_two(m, bits, m.whole(of.bias))
-    grown = m.fma(scale, rest, m.sub(scale, m.number(1)))
-    return m.intrinsic("copysign", m.div(grown, m.add(grown, m.number(2))), x)
+    fmt = _format(m)
+    size = m.at_most(m.size(x), m.number(fmt.flat))
+    bits, expm1_r = _reduce(m, m.add(size, size))
+    scale = _power_of_two(m, bits, m.whole(fmt.bias))
+    numerator = m.fma(scale, expm1_r, m.sub(scale, m.number(1)))
+    return m.intrinsic("copysign", m.div(numerator, m.add(numerator, m.number(2))), x)
 
 
 # -- logarithms -----------------------------------------------------------------------------------
 
 
-def _parted(m: Lane, x: str) -> tuple[str, str]:
-    """k and f of a normal number."""
-    of = _format(m)
+def _frexp(m: Lane, x: str) -> tuple[str, str]:
+    """Return k and f of a normal number."""
+    fmt = _format(m)
     bits = m.to_bits(x)
     above = m.on_bits("sub", bits, m.whole(m.bits_of(math.sqrt(0.5))))
-    k = m.on_bits("ashr", above, m.whole(of.mantissa))
-    exponent = m.on_bits("shl", k, m.whole(of.mantissa))
+    k = m.on_bits("ashr", above, m.whole(fmt.mantissa))
+    exponent = m.on_bits("shl", k, m.whole(fmt.mantissa))
     f = m.sub(m.from_bits(m.on_bits("sub", bits, exponent)), m.number(1))
-    # a whole number in the last bits of the shifter, as vectors have no conversion of 64 bits
-    moved = m.on_bits("add", k, m.whole(m.bits_of(of.shifter)))
-    return m.sub(m.from_bits(moved), m.number(of.shifter)), f
+    # k in the low bits of the shifter, since vectors lack a conversion of 64-bit integers
+    moved = m.on_bits("add", k, m.whole(m.bits_of(fmt.shifter)))
+    return m.sub(m.from_bits(moved), m.number(fmt.shifter)), f
 
 
 def _logarithm(m: Lane, x: str, added: str | None) -> str:
-    """The logarithm of a positive number, or of it plus something far smaller."""
-    of = _format(m)
-    k, f = _parted(m, x)
+    """Return the logarithm of a positive number, plus `added`, which is far smaller."""
+    fmt = _format(m)
+    k, f = _frexp(m, x)
     s = m.div(f, m.add(f, m.number(2)))
     square = m.mul(s, s)
-    inner = m.sub(f, m.mul(square, m.polynomial(square, of.p)))
-    low = m.mul(k, m.number(of.ln2[1]))
+    inner = m.sub(f, m.mul(square, m.polynomial(square, fmt.p)))
+    low = m.mul(k, m.number(fmt.ln2[1]))
     low = m.add(low, added) if added else low
     low = m.sub(low, m.mul(s, inner))
-    return m.add(m.mul(k, m.number(of.ln2[0])), m.add(f, low))
+    return m.add(m.mul(k, m.number(fmt.ln2[0])), m.add(f, low))
 
 
-def _edges(m: Lane, x: str, result: str, zero: float) -> str:
-    """The result where x is finite and above `zero`; minus infinity there, NaN below."""
+def _special_cases(m: Lane, x: str, result: str, zero: float) -> str:
+    """Return the result for finite x above `zero`, minus infinity at `zero`, NaN below."""
     result = m.select(m.compare("lt", x, m.number(math.inf)), result, x)
     result = m.select(m.compare("lt", x, m.number(zero)), m.number(math.nan), result)
     return m.select(m.compare("eq", x, m.number(zero)), m.number(-math.inf), result)
@@ -222,22 +224,22 @@ def _edges(m: Lane, x: str, result: str, zero: float) -> str:
 
 @_formula("log", own=("float",))
 def _log(m: Lane, x: str) -> str:
-    of = _format(m)
-    tiny = m.compare("lt", x, m.number(2.0 ** (1 - of.bias)))
-    shift = of.mantissa + 2
+    fmt = _format(m)
+    tiny = m.compare("lt", x, m.number(2.0 ** (1 - fmt.bias)))
+    shift = fmt.mantissa + 2
     normal = m.select(tiny, m.mul(x, m.number(2.0**shift)), x)
     k = m.select(tiny, m.number(-shift * math.log(2.0)), m.number(0))
-    return _edges(m, x, m.add(_logarithm(m, normal, None), k), 0.0)
+    return _special_cases(m, x, m.add(_logarithm(m, normal, None), k), 0.0)
 
 
 @_formula("log1p")
 def _log1p(m: Lane, x: str) -> str:
     one = m.number(1)
     rounded = m.add(x, one)
-    # what was lost in the sum, exactly (D. E. Knuth, "The art of computer programming", 4.2.2)
+    # the sum's rounding error, exactly (D. E. Knuth, "The art of computer programming", 4.2.2)
     whole = m.sub(rounded, x)
     lost = m.add(m.sub(one, whole), m.sub(x, m.sub(rounded, whole)))
     result = _logarithm(m, rounded, m.div(lost, rounded))
-    # where nothing but x is left of it, the sign of 0 included
+    # for tiny x the result is x, with the sign of 0
     result = m.select(m.compare("eq", rounded, one), x, result)
-    return _edges(m, x, result, -1.0)
+    return _special_cases(m, x, result, -1.0)

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: which element-wise primitives have a native form, and what they cost."""
+"""Layer 8 · compiler: which element-wise primitives have a scalar form, and its cost."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["SCALARS", "cost", "emit", "has_vectors", "supports"]
 _BOOL = np.dtype(np.bool_)
 
 
-def _inside(scalar: Scalar, dtypes: Sequence[np.dtype[Any]], out: np.dtype[Any]) -> Any:
-    """The dtype in which a primitive computes."""
+def _compute_dtype(scalar: Scalar, dtypes: Sequence[np.dtype[Any]], out: np.dtype[Any]) -> Any:
+    """Return the dtype in which a primitive computes."""
     if scalar.inside == "result":
         return out
     return _BOOL if scalar.inside == "bool" else np.result_type(*dtypes)
@@ -32,31 +32,31 @@ def supports(
     out: np.dtype[Any],
     params: Mapping[str, Any],
 ) -> bool:
-    """Whether a primitive has a native form.
+    """Return whether a primitive has a scalar form.
 
     Parameters
     ----------
     prim: The primitive.
     dtypes, out: The dtypes of the arguments and of the result.
-    params: The parameters; a `Number` or an `Operand` stands for one that is known when it runs.
+    params: The parameters; a `Number` or an `Operand` stands for one known only at run time.
     """
     scalar = SCALARS[prim]
     if scalar is None or not all(map(is_native, (*dtypes, out))):
         return False
-    dtype = _inside(scalar, dtypes, out)
+    dtype = _compute_dtype(scalar, dtypes, out)
     if not is_native(dtype) or dtype.kind not in scalar.kinds:
         return False
-    if not all(map(_fits, params.values())):
+    if not all(map(_is_supported_param, params.values())):
         return False
     integers = len(dtypes) > 1 and all(each.kind in "iu" for each in dtypes)
     if integers and scalar.inside == "arguments" and dtype.kind == "f":
-        # NumPy compares integers exactly, also where no dtype holds all of them
+        # NumPy compares integers exactly, even if no integer dtype holds both
         return False
     return scalar.params is None or scalar.params(params, dtype.kind)
 
 
-def _fits(param: Any) -> bool:
-    """Whether a parameter is a real number, or what is not used as one."""
+def _is_supported_param(param: Any) -> bool:
+    """Return whether a parameter is a real number, or is not used as a number."""
     if isinstance(param, Number):
         return is_native(param.value.dtype)
     return not isinstance(param, complex | np.ndarray | Affine)
@@ -70,7 +70,7 @@ def emit(
     params: Mapping[str, Any],
     count: int = 1,
 ) -> str:
-    """Emit one element, or a vector of so many, of a primitive that `supports` takes.
+    """Emit one element, or a vector of `count`, of a primitive that `supports` accepts.
 
     Parameters
     ----------
@@ -81,10 +81,10 @@ def emit(
 
     Returns
     -------
-    str: The element of the result, of the type of `out` in a register.
+    str: The element of the result, of the register type of `out`.
     """
-    scalar = _form(prim)
-    dtype = _inside(scalar, [operand.dtype for operand in operands], out)
+    scalar = _scalar_form(prim)
+    dtype = _compute_dtype(scalar, [operand.dtype for operand in operands], out)
     given = [
         cast(code, operand.name, operand.dtype, _BOOL if arg in prim.fixed else dtype, count)
         for arg, operand in zip(prim.args, operands, strict=True)
@@ -93,18 +93,18 @@ def emit(
 
 
 def has_vectors(prim: Primitive, dtypes: Sequence[np.dtype[Any]], out: np.dtype[Any]) -> bool:
-    """Whether `emit` can do several elements of a primitive at a time."""
-    scalar = _form(prim)
-    return _inside(scalar, dtypes, out).kind in scalar.vectors
+    """Return whether `emit` can vectorise a primitive."""
+    scalar = _scalar_form(prim)
+    return _compute_dtype(scalar, dtypes, out).kind in scalar.vectors
 
 
 def cost(prim: Primitive, dtype: np.dtype[Any]) -> int:
-    """Rough cycles for one element of a primitive, whose result has a dtype."""
-    cycles = _form(prim).cost
+    """Return the rough cycles per element of a primitive, for the dtype of its result."""
+    cycles = _scalar_form(prim).cost
     return max(1, cycles * 2 // 3) if dtype.itemsize < 8 else cycles
 
 
-def _form(prim: Primitive) -> Scalar:
+def _scalar_form(prim: Primitive) -> Scalar:
     form = SCALARS[prim]
     assert form is not None
     return form
