@@ -11,7 +11,7 @@ NOTE [memory of a trace]
 Writes go to the real arrays, so views among these see them. The program has no memory, only
 values. So each `Sym` belongs to a `Storage`, with the chain of views that leads from there to it.
 After a write the storage has a new value, and its views recompute theirs on demand. Inputs that
-share memory have a storage each, which is a window of a whole (NOTE [layouts] in
+share memory have a storage each, which is a window of a whole (NOTE [aliasing inputs] in
 `wengert.compiler.tracing.memory`): a write goes to the whole, and all of its windows follow.
 """
 
