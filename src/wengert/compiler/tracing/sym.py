@@ -60,7 +60,7 @@ class Storage:
         self.window: tuple[tuple[Primitive, dict[str, Any]], ...] | None = ()
 
     def follow(self, trace: Any) -> None:
-        """Update to what was written to the whole."""
+        """Update the value after writes to the whole."""
         whole = self.whole
         if whole is not None and whole.writes != self.writes and self.window is not None:
             self.value = trace.shown(whole.value, self.window)
@@ -193,11 +193,11 @@ class Sym(LiftedArray):
         return self._namespace.real(self) if self.dtype.kind == "c" else self
 
     def contents(self) -> Iterable[Any]:
-        """Nothing: no payload of another transform is in it."""
+        """Return nothing: it holds no payload of another transform."""
         return ()
 
     def constant(self) -> Any:
-        """The symbol itself: there are no tangents."""
+        """Return the symbol itself, which has no tangents."""
         return self if self.trace.active else self.array
 
     def reshape(self, *shape: Any) -> Any:
