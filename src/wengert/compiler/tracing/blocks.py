@@ -153,7 +153,7 @@ class Block:
             known.update(zip(self.outputs, results, strict=True))
 
     def make(self, wanted: set[Value], finish: Callable[[Program], Made]) -> None:
-        """Build the program that computes what later blocks read or the call returns.
+        """Build the program for the values that later blocks read or the call returns.
 
         `wanted` holds what later blocks read; what this block reads is added to it.
         """

@@ -360,7 +360,7 @@ class Log:
         return mended(result, of) if self._opened else result
 
     def settle(self, values: list[Any]) -> None:
-        """Replace what this run has written by `values`, which now have their history."""
+        """Replace the values that this run has written by `values`, which have their history."""
         for n, (target, value) in enumerate(zip(self._targets, values, strict=True)):
             if type(target) is Place:
                 target.put(value)

@@ -1,12 +1,12 @@
-"""Layer 8 · compiler: what a function can reach, and the guards that check it.
+"""Layer 8 · compiler: the objects that a function reaches, and the guards on them.
 
 NOTE [environment]
-What a traced function computes depends on its arguments and on everything else it reaches:
-variables of enclosing functions, globals, attributes of objects, elements of containers, and what
-its callees reach in turn. Tracing walks all of that once, as NOTE [objects] in
-`wengert.compiler.objects.walker` says. The tensors and arrays that it meets become inputs of the
+The results and effects of a traced function depend on its arguments and on everything else that it
+reaches: variables of enclosing functions, globals, attributes of objects, elements of containers,
+and the objects that its callees reach. Tracing walks all of these once (NOTE [objects] in
+`wengert.compiler.objects.walker`). The tensors and arrays that it meets become inputs of the
 program, which reads them again in each run; everything else becomes conditions, the guards of the
-trace. A `Matcher` compiles the conditions into one Python function, which returns the tensors and
+trace. These are compiled into one Python function, a `Matcher`, which returns the tensors and
 arrays, or None if the trace does not hold for the present objects.
 
 `Environment.refusal` names what cannot be guarded, if anything.
@@ -634,7 +634,7 @@ class Environment(Reach):
         return bool(found)
 
     def _asked(self) -> None:
-        """Write the conditions on what code may inspect of objects, for example their names."""
+        """Write the conditions on attributes that code may inspect, such as names of functions."""
         asked = self._attributes & _DENIED
         if asked:
             raise Unknown(f"it reads {min(asked)}")
@@ -688,7 +688,7 @@ class Environment(Reach):
                 return
 
     def _array(self, array: Any, path: str) -> bool:
-        """Make an array an input; return False if it is another kind of object."""
+        """Make an array an input; return False for other objects."""
         if array.__class__ is not np.ndarray or array.dtype.hasobject:
             return False
         self._places.met(array)

@@ -69,7 +69,7 @@ class View(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """One leaf of what the function returned.
+    """A leaf of the function's result.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ class Exit:
         self._makers = [self._maker(leaf) for leaf in self.leaves]
 
     def needs(self) -> Iterator[Value]:
-        """Yield the values that must be known at the end."""
+        """Yield the values that the exit reads."""
         yield from self.roots
         for leaf in self.leaves:
             if isinstance(leaf.what, Value) and leaf.root is None:
@@ -303,7 +303,7 @@ class Exit:
             return leaves
         writes = [effect for effect in self.effects if effect.kind == "write"]
         if len(writes) > 1:
-            # one write may overwrite what another reads
+            # one write may overwrite the source of another
             wanted = [(effect, _kept(effect.value, known, self.given)) for effect in writes]
         else:
             wanted = [(effect, _held(effect.value, known)) for effect in writes]

@@ -1,9 +1,9 @@
 """Layer 8 · compiler: all traces of a function for one environment, as a graph of basic blocks.
 
 Traces of one environment share a prefix, up to the first decision with a different outcome. A run
-goes from block to block; where a decision has an outcome that no trace has met, no effect has
-happened yet, and the function is traced again. The next block is identified by the path to it, so
-that the graph is a tree; or by the state of Python at the decision, where that is known.
+proceeds from block to block; where a decision has an outcome that no trace has met, no effect has
+happened yet, and the function is traced again. A block is identified by the state of Python at the
+decision before it, where this is known, and else by the path to it, so that the graph is a tree.
 
 NOTE [loops of Python]
 Where a function reaches one decision again and again in the same state (NOTE [states] in
@@ -99,7 +99,7 @@ class Derivative(NamedTuple):
 def derived(
     trace: Trace, leaves: Sequence[Any], outputs: Sequence[int], tensors: Sequence[Any]
 ) -> list[Derivative]:
-    """Trace the backward pass of every block, while the tape still exists."""
+    """Trace the backward pass of every block, before the tape is freed."""
     guards = [item for item in trace.items if isinstance(item, Guard)]
     places = [i for i, t in enumerate(tensors) if t._edge is not None]
     if not outputs:

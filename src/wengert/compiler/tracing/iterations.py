@@ -89,7 +89,7 @@ class Iterations:
         self._stuck: dict[Any, int] = {}
 
     def end(self) -> None:
-        """Skip no more iterations, and drop the frames."""
+        """Stop skipping iterations, and drop the frames."""
         self._known, self._before, self._allowed = {}, None, False
 
     def outcome(self, trace: Any, kind: str, symbol: Any, state: State | None) -> Any:

@@ -93,8 +93,8 @@ class Backward:
     sources: The places of these tensors in the environment.
     saved: The values of the forward pass that its steps read.
     spent
-        Whether there is no derivative, since the function has run backward itself or has
-        overwritten saved values.
+        Whether the pass cannot run, since the function has freed the graph or has overwritten
+        saved values.
     why: The error that reports this.
     hidden
         For each value in which 0 replaces NaN: the value with NaN, and whether it is below a mask

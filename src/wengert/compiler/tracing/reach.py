@@ -38,7 +38,7 @@ _OUTSIDE = "which draws or reads from outside"
 
 
 class Reach(Conditions):
-    """The conditions on what functions look up by name.
+    """The conditions on the names that functions look up.
 
     Attributes
     ----------

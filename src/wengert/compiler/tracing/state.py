@@ -161,7 +161,7 @@ class State:
     mark: A sequence number between the nodes recorded before and after.
     holders: During the decision, the objects that hold the values: symbols, scalars, or None.
     frames: During the decision, the frames of the running functions, the outermost first.
-    hidden: Numbers that stand for what is hidden in these frames (see `Path`).
+    hidden: The numbers of the hidden state of these frames (see `Path`).
     """
 
     __slots__ = ("edges", "frames", "hidden", "holders", "key", "mark", "tensors", "values")
@@ -239,7 +239,7 @@ class Path:
         return max(same - 1, 0)
 
     def hidden(self, frames: Sequence[FrameType], places: Sequence[int]) -> list[int | None]:
-        """Return the numbers for what is hidden in the frames that `places` lists."""
+        """Return the numbers of the hidden state of the frames at `places`, None for the others."""
         if places and len(self._numbers) > _WAYS:
             raise Unknown("there are too many ways to its decisions")
         still = self.still(frames)

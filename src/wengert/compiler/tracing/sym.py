@@ -4,7 +4,7 @@ NOTE [values of a trace]
 A `Sym` is the payload of a tensor during tracing: a real array, and the `Value` of the program (an
 SSA value) that stands for it. Every primitive on such payloads runs its kernel, so that the
 function takes its decisions on real data, and adds a step to the trace. Reading elements
-(``bool(t)``, ``t.item()``) becomes a guard; handing them to other software ends the trace, not the
+(``bool(t)``, ``t.item()``) becomes a guard; handing them to untraced code ends the trace, not the
 function (`Trace.escape`).
 
 NOTE [memory of a trace]
@@ -205,7 +205,7 @@ class Sym(LiftedArray):
         return self._namespace.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
 
     def __getattr__(self, name: str) -> Any:
-        # other threads may use tensors that hold symbols; what they compute is not traced
+        # other threads may use tensors that hold symbols, and are not traced
         if name.startswith("__") or self.trace.active:
             raise AttributeError(f"'Sym' object has no attribute {name!r}")
         return getattr(self.array, name)

@@ -62,14 +62,14 @@ class Trace:
     Attributes
     ----------
     items: Steps, guards and draws in their order.
-    broken: Why there is no trace, or None.
+    broken: Why the trace is broken, or None.
     reads: Whether the function read a list that it appends to (see NOTE [effects]).
     passing: Whether this run created state that later runs find, so that a later run is traced.
     foreign: Copies of the arrays of unknown origin.
     arrays: The real arrays of values that no step computes.
     returned: Floats and arrays that the function read off values and may return, by identity.
     given: The symbols of the environment's tensors and arrays.
-    surroundings: What the function reaches besides its local variables.
+    surroundings: A snapshot of what the function reaches besides its local variables.
     reached: The environment's tensors.
     masked, within: Whether tensors may hold symbols, and whether the environment's do.
     scalars: Weak references to the numbers read off values.
@@ -146,7 +146,7 @@ class Trace:
     def active(self) -> bool:
         """Whether the function is running and the caller is in its thread.
 
-        What other threads do meanwhile to tensors that it reaches is not part of the trace.
+        Operations of other threads on the same tensors are not traced.
         """
         return self._running and get_ident() == self._thread
 
@@ -408,7 +408,7 @@ class Trace:
     # -- decisions ---------------------------------------------------------------------------------
 
     def decide(self, kind: str, symbol: Sym) -> Any:
-        """Return what Python reads of a value, and guard the trace on this outcome."""
+        """Return the outcome of a decision on a value, and guard the trace on it."""
         if not self.active or self.broken is not None or symbol.value.constant is not None:
             return outcome_of(kind, symbol.array)
         state = None
@@ -527,7 +527,7 @@ class Trace:
         self.items.append(Draw(symbol.value, lambda: np.array(draw())))
         return symbol
 
-    # -- what is printed ---------------------------------------------------------------------------
+    # -- printed output ---------------------------------------------------------------------------
 
     def say(self, report: Report, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Make a reporting call and record it (see NOTE [printed output])."""
