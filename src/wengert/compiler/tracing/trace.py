@@ -527,7 +527,7 @@ class Trace:
         self.items.append(Draw(symbol.value, lambda: np.array(draw())))
         return symbol
 
-    # -- printed output ---------------------------------------------------------------------------
+    # -- printed output ----------------------------------------------------------------------------
 
     def say(self, report: Report, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Make a reporting call and record it (see NOTE [printed output])."""
