@@ -1,7 +1,7 @@
-"""Layer 8 · compiler: basic blocks, which hold the steps of a trace between decisions.
+"""Layer 8 · compiler: basic blocks: the steps of a trace between decisions.
 
-A trace is straight-line steps between decisions. The traces of one environment share equal blocks
-(`wengert.compiler.tracing.graph`), and so do the iterations of a loop during tracing
+A trace is straight-line code between decisions. The traces of one environment share equal blocks
+(`wengert.compiler.tracing.graph`), as do the iterations of a loop during tracing
 (`wengert.compiler.tracing.iterations`).
 """
 
@@ -23,10 +23,10 @@ class Missing(Exception):
 
     Attributes
     ----------
-    drawn: The random numbers drawn before it, in order.
+    drawn: The random numbers drawn before it was raised, in order.
     said
-        One entry for each call of ``print`` before it: True if it printed, or the error that it
-        raised, which comes last.
+        One entry per call of ``print`` before it: True if the call printed, or, in the last
+        entry, the error that it raised.
     """
 
     def __init__(self, drawn: Sequence[Any] = (), said: Sequence[Any] = ()) -> None:
@@ -36,7 +36,7 @@ class Missing(Exception):
 
 
 class Elsewhere(Missing):
-    """Raised where an input has another memory order than in the traces."""
+    """Raised where the memory order of an input differs from that in the traces."""
 
 
 class Block:
@@ -52,8 +52,8 @@ class Block:
     exit: The results and effects of a trace that ends here.
     program, executable: Built from the steps on the first run.
     inputs, outputs
-        The inputs and outputs of the program, as values of the steps; constants among the inputs
-        are numbers of this block.
+        The inputs and outputs of the program, as values of the steps. Constants among the inputs
+        are numbers that a shared executable takes (see `wengert.compiler.tracing.deduplicate`).
     slots, after
         Where blocks are identified by states (NOTE [states]): the values in the slots of the
         state before it and of the state after it. None where they are identified by their path.
@@ -97,7 +97,7 @@ class Block:
         return made
 
     def agrees(self, other: Block, known: dict[Value, Value]) -> bool:
-        """Return whether a block of another trace does the same; if so, map its values."""
+        """Return whether a block of another trace is equal to this one, and map its values."""
         mine, yours = self.guard, other.guard
         if (
             len(self.steps) != len(other.steps)
@@ -125,7 +125,7 @@ class Block:
         if mine is None or yours is None:
             return True
         if self.slots is not None and mine.state.key != yours.state.key:
-            # the same steps, but other variables after them
+            # equal steps that leave the variables in another state
             return False
         found = [known.get(v, v) for v in other.after if v.constant is None]
         return bool(_named(mine.value) == rename(yours.value)) and found == [
@@ -133,7 +133,7 @@ class Block:
         ]
 
     def is_closed(self, inputs: Iterable[Value]) -> bool:
-        """Return whether it reads only its slots, the inputs and what it computes."""
+        """Return whether the block reads only its slots, the inputs and its own values."""
         own = {*(self.slots or ()), *inputs, *(draw.value for draw in self.draws)}
         own.update(out for step in self.steps for out in step.outs)
         read = [value for step in self.steps for value in uses(step)]
@@ -143,17 +143,17 @@ class Block:
         return all(value.constant is not None or value in own for value in read)
 
     def saved(self) -> tuple[Value, ...]:
-        """The values that its own derivative reads."""
+        """Return the values that the block's own derivative reads."""
         return () if self.derivative is None else self.derivative.backward.saved
 
     def compute(self, known: dict[Value, Any]) -> None:
-        """Run the block, adding its outputs to `known`."""
+        """Run the block and add its outputs to `known`."""
         if self.steps:
             results = self.executable([held(value, known) for value in self.inputs])
             known.update(zip(self.outputs, results, strict=True))
 
     def make(self, wanted: set[Value], finish: Callable[[Program], Made]) -> None:
-        """Build the program that computes what later blocks read or the call returns.
+        """Build the program for the values that later blocks read or the call returns.
 
         `wanted` holds what later blocks read; what this block reads is added to it.
         """
@@ -170,26 +170,26 @@ class Block:
         inputs = [v for v in read if v in outside and v.constant is None]
         writes = () if self.exit is None else self.exit.writes(set(outputs), set(inputs))
         program = Program(inputs, self.steps, outputs, writes)
-        # its values may be others
+        # simplification may replace inputs and outputs
         self.program, self.executable, numbers = finish(program)
         self.inputs, self.outputs = (*program.inputs, *numbers), program.outputs
 
 
 def held(value: Value, known: dict[Value, Any]) -> Any:
-    """The array or number that a value stands for in a run."""
+    """Return the array or number that a value stands for in a run."""
     return known[value] if value.constant is None else value.constant
 
 
 def key_of(outcome: Any) -> Any:
-    """The key of an outcome in dictionaries."""
+    """Return the dictionary key of an outcome."""
     if outcome is True or outcome is False:
         return outcome
-    # NaN equals itself, and -0.0 is not 0.0
+    # by repr(): NaN equals itself, and -0.0 differs from 0.0
     return (type(outcome), repr(outcome))
 
 
 def machines_of(blocks: Iterable[Block]) -> list[Any]:
-    """The machine code of the blocks that have some."""
+    """Return the machine code of the blocks that have any."""
     found = [getattr(block.executable, "machine", None) for block in blocks]
     return [machine for machine in found if machine is not None]
 
@@ -210,7 +210,7 @@ def blocks_of(items: Iterable[Any]) -> Iterable[Block]:
 
 
 def _named(value: Value) -> Any:
-    """A key to compare values by: constants compare by content."""
+    """Return a key that compares constants by content and other values by identity."""
     if value.constant is not None:
         return constant_key(value.constant)
     return value

@@ -52,7 +52,7 @@ from wengert.tape.modes import MODE, changed, current_mode
 
 __all__ = ["Captured", "Unseen", "capture"]
 
-# what is traced may call any operation
+# a traced function may call any operation
 REQUIRES = (levels, level_writes, whole)
 
 
@@ -63,12 +63,12 @@ class Captured:
     ----------
     result: The function's result, on real arrays; without a history if `again` is True.
     trace: The trace.
-    inputs: The values of the environment's tensors and arrays, and of memory shared by several.
+    inputs: The values of the environment's tensors and arrays.
     layout: Their memory layout (see `wengert.compiler.tracing.memory`).
     strides: The strides of those inputs whose layout the function saw, by place.
     writes: Whether the function wrote to the memory of an input.
     exit: The results and effects of the run, or None if the trace is broken.
-    before: A snapshot of what the function reached besides its variables.
+    before: A snapshot of what the function reached besides its local variables.
     log: Its writes to open places.
     left: Whether it left a number of the trace in an object that it reaches.
     """
@@ -87,7 +87,7 @@ class Captured:
         self.log: Any = None
 
     def let_go(self) -> None:
-        """Drop all references to users' objects: cycles live until they are collected."""
+        """Drop all references to users' objects, since reference cycles outlive the call."""
         trace = self.trace
         for held in (trace.arrays, trace.before, trace.known):
             held.clear()
@@ -95,7 +95,7 @@ class Captured:
         self.before, self.result = Surroundings(), None
 
     def settled(self, whole: Any) -> Any:
-        """Return the result; if written values came with it, put those in their places."""
+        """Write the values that came with the result to their places; return the result."""
         result, values = whole
         self.log.settle(values)
         return result
@@ -111,11 +111,11 @@ def capture(
 ) -> Captured:
     """Run `function` and trace it.
 
-    With `by_blocks` the trace joins a graph: its blocks are differentiated one by one, whether or
-    not it comes back to a state itself. If an earlier run raised `missing`, what that run drew and
-    printed is not drawn and printed again.
+    With `by_blocks` the trace joins a graph: its blocks are differentiated one by one, even if it
+    does not return to a state itself. If an earlier run raised `missing`, this run reuses the
+    random numbers of that run and does not repeat its output.
 
-    Errors of the function propagate, and every tensor is left as it would be without tracing.
+    Errors of the function propagate; tensors are left as they would be without tracing.
     """
     until = getattr(function, "until", capture.__code__)
     missing = Missing() if missing is None else missing
@@ -178,11 +178,11 @@ def capture(
             if trace.broken is None and loops:
                 spent = backward is not None and backward.spent
                 if outputs and not environment.is_outermost:
-                    # a loop of tensors of a transform, whose blocks nobody differentiates
+                    # a loop on tensors of a transform: its blocks are not differentiated
                     spent = True
                 derivatives = None if spent else derived(trace, leaves, outputs, tensors)
             if trace.turns.skipped and derivatives is None:
-                # it is not a graph, so it needs all iterations
+                # not a graph, so the next trace must contain all iterations
                 trace.discard()
             _settle(trace, environment, inputs)
             if any(t._edge is not edge for t, edge in zip(tensors, edges, strict=True)):
@@ -197,7 +197,7 @@ def capture(
         finally:
             MODE.set(before if left is None else left[0])
             trace.finish()
-            # these must not keep alive what is reached by weak references
+            # must not keep objects alive that are reached by weak references only
             trace.surroundings, trace.reached = Surroundings(), ()
         captured.strides = {
             i: symbol.array.strides
@@ -209,7 +209,7 @@ def capture(
         captured.writes |= trace.counts and bool(counted_together(cells))
         for item in trace.items:
             if isinstance(item, Guard) and item.state is not None:
-                # the tensors of this call, with their history
+                # drop the tensors of this call, and their history
                 item.state.tensors.clear()
                 item.state.edges.clear()
         copies: dict[int, Any] = {}
@@ -221,7 +221,7 @@ def capture(
             captured.result = result if same else rebuild(shown)
         if log.values:
             captured.result = captured.settled(captured.result)
-        # `rebuild` holds this list
+        # drop the leaves: `rebuild` holds this list
         own[:] = [None] * len(own)
         del leaves
         if trace.broken is None and not trace.passing:
@@ -245,14 +245,14 @@ def capture(
             trace.unmask()
     result = None
     if any(known() is not None for known in trace.scalars):
-        # in a place that holds an equal number, by chance, it would not be seen later
+        # check before `release`: the place may have held an equal number
         captured.left = captured.before.hold(Scalar)
     release(trace)
     return captured
 
 
 class Unseen(Exception):
-    """Raised for an error of a run that has had no effects on tensors yet, as `cause`."""
+    """Raised from `cause`, an error of a run that has had no effects on tensors so far."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(cause)
@@ -260,7 +260,7 @@ class Unseen(Exception):
 
 
 def _is_unseen(trace: Trace, grads: Sequence[Any], missing: Missing) -> bool:
-    """Return whether nobody can tell that a run has begun, but by Python's objects."""
+    """Return whether a run has had no visible effects so far, except on Python objects."""
     return not (
         trace.broken
         or trace.said
@@ -284,7 +284,7 @@ def _prints_last(trace: Trace) -> bool:
 
 
 def _left_mode(inside: Any, before: Any, trace: Trace) -> tuple[Any] | None:
-    """The mode that the function set and left on, if any; this ends the trace."""
+    """Return the mode that the function set and did not reset, if any; this ends the trace."""
     left = current_mode()
     if left is inside or (left is not None and left.fields() == inside.fields()):
         return None
@@ -293,7 +293,7 @@ def _left_mode(inside: Any, before: Any, trace: Trace) -> tuple[Any] | None:
 
 
 def release(trace: Trace) -> None:
-    """Remove from users' objects everything of a trace that has ended."""
+    """Replace the scalars of a finished trace in users' objects by their numbers."""
     pairs = [(left, left.number) for known in trace.scalars if (left := known()) is not None]
     trace.scalars.clear()
     if pairs:
@@ -311,7 +311,7 @@ def _shown(trace: Trace, leaf: Any, copies: dict[int, Any]) -> Any:
         symbol = leaf._payload
         leaf._payload = real_payload(symbol)
         if isinstance(symbol, Sym) and symbol.value.constant is leaf._payload:
-            # later runs read the constant, and users may write to what they got
+            # copy: later runs read the constant, and users may write to the result
             leaf._payload = copies.setdefault(id(symbol.value), leaf._payload.copy())
         base = None if leaf._ext is None else leaf._ext.base
         if base is not None:
@@ -322,13 +322,13 @@ def _shown(trace: Trace, leaf: Any, copies: dict[int, Any]) -> Any:
 
 
 def _plain(trace: Trace, leaf: Any) -> Any:
-    """Return a leaf of a result that has no trace."""
+    """Return a leaf of the result of a broken trace."""
     return _shown(trace, leaf, {})
 
 
 @contextlib.contextmanager
 def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
-    """Make the environment's tensors hold symbols; on exit give them back their arrays."""
+    """Make the environment's tensors hold symbols, and restore their arrays on exit."""
     tensors = environment.tensors
     arrays = [tensor._array() for tensor in tensors]
     inputs = trace.inputs([*arrays, *environment.arrays])
@@ -348,7 +348,7 @@ def _symbols(trace: Trace, environment: Environment) -> Iterator[list[Sym]]:
                     continue
                 grad._payload = real_payload(grad._payload)
                 if isinstance(grad._payload, np.ndarray) and not grad._payload.flags.writeable:
-                    # a constant of the trace, which later gradients must not be added to
+                    # a constant of the trace: later gradients must not accumulate into it
                     grad._payload = grad._payload.copy()
         trace.within = False
         if not trace.masked:
@@ -362,7 +362,7 @@ def _differentiated(
     environment: Environment,
     effects: Sequence[Effect],
 ) -> tuple[Backward | None, list[int]]:
-    """Trace the backward pass of what was computed, from cotangents of ones."""
+    """Trace the backward pass of the computed leaves, from cotangents of ones."""
     tensors = environment.tensors
     outputs = [
         i
@@ -399,10 +399,10 @@ def _differentiated(
     inside = [leaf for leaf in nodes if leaf._seq > 0 and id(leaf) not in known]
     held = held_as_tensors(nodes, tensors) if environment.is_outermost else {}
     try:
-        # a whole pass also reaches the leaves that the function has made
+        # an unrestricted pass also reaches the leaves that the function created
         if inside:
             pull(inside)
-    # whatever a user's backward raises: the function runs uncompiled, and raises it there
+    # a user's backward may raise anything: the function runs uncompiled and raises it there
     except Exception:
         trace.give_up("the way back to a tensor that it makes has been walked or written to")
         return None, outputs
@@ -414,7 +414,7 @@ def _differentiated(
         del trace.items[start:]
         if not is_spent(error):
             trace.give_up("its backward pass raises where gradients are asked for by name")
-        # the graph cannot be walked again: the function has walked it, or has written to it
+        # the function has freed the graph, or has overwritten values that it saved
         return Backward((), (), [None] * len(places), places, error), outputs
     steps = trace.items[start:]
     if any(isinstance(item, Guard | Draw) for item in steps):
@@ -438,7 +438,7 @@ def _differentiated(
 
 
 def _settle(trace: Trace, environment: Environment, inputs: list[Sym]) -> None:
-    """Guard what NumPy may have read; end the trace where that is impossible."""
+    """Guard the arrays that NumPy may have read; end the trace where that is impossible."""
     count = len(environment.tensors)
     if any(symbol.storage.writes for symbol in inputs[count:]):
         trace.give_up("it writes to an array of NumPy")
@@ -446,7 +446,7 @@ def _settle(trace: Trace, environment: Environment, inputs: list[Sym]) -> None:
     if why is not None:
         trace.give_up(why)
     for place in environment.compared:
-        # a program does not see what NumPy writes there
+        # the program does not see writes by NumPy
         array = environment.arrays[place]
         others = [symbol.array for i, symbol in enumerate(inputs) if i != count + place]
         if id(array) in trace.seen or any(np.may_share_memory(array, o) for o in others):

@@ -1,7 +1,7 @@
-"""Layer 8 · compiler: make the garbage collector run seldom during tracing and compilation.
+"""Layer 8 · compiler: throttle the garbage collector during tracing and compilation.
 
-A trace is many small objects that all stay alive. Searching them for garbage again and again costs
-a fifth of the time, so meanwhile the collector looks only at new objects, and seldom.
+A trace consists of many small objects, which all stay alive. Repeated collections cost a fifth of
+the time, so the thresholds are raised: the collector seldom runs, and then visits young objects.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _before: tuple[int, int, int] = (0, 0, 0)
 
 @contextlib.contextmanager
 def seldom() -> Iterator[None]:
-    """Make the collector run seldom until the last such context, in any thread, has ended."""
+    """Raise the collector's thresholds until all of these contexts, in any thread, have exited."""
     global _depth, _before
     with _lock:
         if not _depth:
             _before = gc.get_threshold()
-            # 0: it does not run by itself
+            # 0: automatic collection is disabled
             if _before[0]:
                 gc.set_threshold(*_SELDOM)
         _depth += 1

@@ -1,10 +1,10 @@
 """Layer 8 · compiler: equal blocks, or blocks equal up to numbers, share one executable.
 
-A loop whose counter or rate is a Python number is traced as one block for each iteration, and these
-blocks differ only in numbers. Compiling takes far longer than running. So among blocks that are
-equal up to numbers, the first is compiled as it is, and all others share one executable that takes
-the numbers as inputs: only the numbers that differ somewhere, since code with a known constant may
-be faster.
+A loop whose counter or rate is a Python number is traced as one block per iteration, and these
+blocks differ only in numbers. Compilation takes far longer than execution. So of the blocks that
+are equal up to numbers, the first is compiled with its constants, and all others share one
+executable, which takes the numbers that differ between blocks as inputs. The other numbers stay
+constants, for which the code may be faster.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["Made", "Programs"]
 
 _FORMS = frozenset(
     {form for prim in TABLE.values() for form in (prim.scalar, prim.rscalar) if form}
-    # how a power is computed depends on the exponent
+    # the code for a power depends on the exponent
     - {"pow_scalar", "rpow_scalar"}
 )
-"""The operations on an array and a number."""
+"""Primitives on an array and a number."""
 
 _EXACT = 1 << 53
-"""Integers up to this are exact as floats."""
+"""Integers of at most this magnitude are exact as floats."""
 
 Made = tuple[Program, Any, tuple[Value, ...]]
 
@@ -51,7 +51,7 @@ class Programs:
         return *self._finish(program), ()
 
     def made(self, program: Program) -> Made:
-        """The simplified program, its executable, and the numbers that it takes as extra inputs."""
+        """Return the simplified program, its executable, and the numbers it takes as inputs."""
         places = list(_numbers_in(program))
         if places:
             whole = _lifted(program, range(len(places)))[0]
@@ -74,7 +74,7 @@ class _Family:
         self._apart: set[int] = set()
 
     def places(self, numbers: list[Any]) -> Collection[int]:
-        """The places of the numbers of a program that become inputs."""
+        """Return the places of the numbers that become inputs of a program."""
         # repr() distinguishes 0.0 from -0.0
         texts = list(map(repr, numbers))
         if self._first is None:

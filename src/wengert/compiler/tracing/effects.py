@@ -1,12 +1,12 @@
 """Layer 8 · compiler: side effects of a function on numbers, lists and attributes.
 
 NOTE [effects]
-``self.calls += 1`` and ``losses.append(loss.item())`` change objects that a function reaches. The
-end of the first trace shows which places change: there the environment differs from what it was
-(`Search`). From then on these places are *open*: during tracing, a number in one is a `Scalar`, an
-input of the program, and a list is a `Record` that notes what is added to it. The final contents of
-open places are among the results of the program. Each run writes them to the same places, once
-nothing can fail any more (`Log`).
+``self.calls += 1`` and ``losses.append(loss.item())`` change objects that a function reaches.
+After the first trace, `Search` finds the places where the environment has changed. From then on
+these places are *open*: during tracing, a number in one is a `Scalar`, an input of the program, and
+a list is a `Record` of what is appended to it. The final contents of open places are among the
+results of the program. Each run writes them to the same places, once nothing can fail any more
+(`Log`).
 
 An open place is a hint, not a promise. A number there is an input like any other, whatever the
 function does with it. A list that is read in any way ends the trace, and is guarded by its content
@@ -45,7 +45,7 @@ class Place(NamedTuple):
     key: Any
 
     def get(self) -> Any:
-        """The object in this place."""
+        """Return the object in this place."""
         if type(self.holder) is CellType:
             return self.holder.cell_contents
         if type(self.key) is MemberDescriptorType:
@@ -63,7 +63,7 @@ class Place(NamedTuple):
 
 
 def place_of(holder: Any, part: Part, number: int) -> Place | None:
-    """The place of the `number`-th part of an object; None if it is fixed."""
+    """Return the place of the `number`-th part of an object, or None if it is fixed."""
     kind = type(holder)
     if kind in _DICTS and number < len(holder):
         return Place(holder, [*holder][number])
@@ -84,7 +84,7 @@ class Opened(NamedTuple):
 
 
 class Added(NamedTuple):
-    """A list that was added to, and its old length."""
+    """A list that was appended to, and its old length."""
 
     held: list[Any]
     length: int
@@ -107,7 +107,7 @@ class Openings:
         self._lists: set[int] = set()
 
     def lists(self) -> set[str]:
-        """The paths to lists."""
+        """Return the paths to lists."""
         return {path for path, one in self.found.items() if type(one.value) is list}
 
     def met(self, environment: Any, value: Any, path: str, place: Place | None) -> Any:
@@ -174,7 +174,7 @@ class Search:
         if type(value) is list:
             before = self._lists.get(id(value))
             if path in self._open or (before is not None and len(value) > len(before)):
-                # no path to another place goes through its content
+                # no path to another open place leads through its elements
                 self.paths.add(path)
                 environment.hold(value, path)
                 return DONE
@@ -182,16 +182,16 @@ class Search:
 
 
 class Record:
-    """A list that a function adds to while it is traced.
+    """A stand-in for a list that a traced function appends to.
 
     Attributes
     ----------
     held: The list.
-    added: The added elements.
+    added: The appended elements.
     """
 
     __slots__ = ("added", "held", "length", "trace")
-    __hash__ = None  # type: ignore[assignment]  # as lists have none
+    __hash__ = None  # type: ignore[assignment]  # like list
 
     def __init__(self, trace: Any, held: list[Any]) -> None:
         self.trace = trace
@@ -199,7 +199,7 @@ class Record:
         self.length = len(held)
         self.added: list[Any] = []
 
-    @property  # type: ignore[misc]  # what isinstance asks for
+    @property  # type: ignore[misc]  # isinstance() reads it
     def __class__(self) -> type:
         return list
 
@@ -224,7 +224,7 @@ class Record:
 
 
 def _looked_at(record: Record) -> list[Any]:
-    """The list itself, whose content the trace does not know."""
+    """Return the list itself, which ends the trace: its content is not guarded."""
     if record.trace.active:
         record.trace.reads = True
         record.trace.give_up("it reads a list that it adds to")
@@ -312,7 +312,7 @@ class Log:
         return [sys.getrefcount(stand) for stand in self._stands]
 
     def end(self, trace: Any) -> None:
-        """Find out what was written, and put the rest back."""
+        """Collect what was written, and restore all other places."""
         records: dict[int, Record] = {}
         opened, stands = self._opened, self._stands
         kept = [now > then for now, then in zip(self._holders(), self._counts, strict=False)]
@@ -360,7 +360,7 @@ class Log:
         return mended(result, of) if self._opened else result
 
     def settle(self, values: list[Any]) -> None:
-        """Replace what this run has written by `values`, which now have their history."""
+        """Replace the values that this run has written by `values`, which have their history."""
         for n, (target, value) in enumerate(zip(self._targets, values, strict=True)):
             if type(target) is Place:
                 target.put(value)

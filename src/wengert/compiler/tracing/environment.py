@@ -1,20 +1,20 @@
-"""Layer 8 · compiler: what a function can reach, and the guards that check it.
+"""Layer 8 · compiler: the objects that a function reaches, and the guards on them.
 
 NOTE [environment]
-What a traced function computes depends on its arguments and on everything else it reaches:
-variables of enclosing functions, globals, attributes of objects, elements of containers, and what
-its callees reach in turn. Tracing walks all of that once, as NOTE [objects] in
-`wengert.compiler.objects.walker` says. The tensors and arrays that it meets become inputs of the
+The results and effects of a traced function depend on its arguments and on everything else that it
+reaches: variables of enclosing functions, globals, attributes of objects, elements of containers,
+and the objects that its callees reach. Tracing walks all of these once (NOTE [objects] in
+`wengert.compiler.objects.walker`). The tensors and arrays that it meets become inputs of the
 program, which reads them again in each run; everything else becomes conditions, the guards of the
-trace. A `Matcher` is the conditions as one generated Python function: it returns the tensors and
+trace. These are compiled into one Python function, a `Matcher`, which returns the tensors and
 arrays, or None if the trace does not hold for the present objects.
 
-`Environment.refusal` names what the conditions cannot guarantee, if anything.
+`Environment.refusal` names what cannot be guarded, if anything.
 
 NOTE [arrays of NumPy]
-NumPy reads arrays without our seeing it, and a trace would bake in what it read. So an array is
-guarded by its content, which each call compares, unless the function passes it directly to one of
-our operations (`wengert.compiler.objects.straight`): then it is an input like a tensor.
+Tracing does not see what NumPy reads from an array, and would record it as a constant. So an array
+is guarded by its content, which each call compares, unless the function passes it directly to one
+of our operations (`wengert.compiler.objects.straight`): then it is an input like a tensor.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _DENIED = frozenset(
         *("__globals__", "__builtins__", "f_globals", "f_locals", "f_back", "gi_frame"),
     }
 )
-"""Attributes that are not walked."""
+"""Attributes that code may not read, since they are not walked."""
 _SEEDS = frozenset({"manual_seed", "seed", "initial_seed", "get_state", "set_state"})
 _EVERYTHING = DYNAMIC | {
     *("copy", "deepcopy", "asdict", "astuple", "replace", "fields", "methodcaller", "hasattr"),
@@ -83,7 +83,7 @@ _MAKING = frozenset({"__init__", "__post_init__"})
 _CLASSES = frozenset({"type", "__class__", "__base__", "__bases__", "__mro__", "mro"})
 """Names that lead from an object to its class."""
 _OF_OBJECT = Place(None, None)
-"""The place of the class of an object, which no path leads through."""
+"""Marks the class of an object, which is never an open place."""
 _METHODS = frozenset({types.FunctionType, staticmethod, classmethod, property})
 _ASKED: tuple[Any, ...] = (
     np.ndarray,
@@ -114,24 +114,24 @@ def _is_watched(tensor: Any) -> bool:
 
 @functools.lru_cache(512)
 def _is_ours(kind: Any) -> bool:
-    """Return whether a class is one of this package."""
+    """Return whether a class belongs to this package."""
     return is_of_library(kind) and kind.__module__.startswith("wengert.")
 
 
 @functools.lru_cache(512)
 def _is_of_user(kind: Any) -> bool:
-    """Return whether only a user's code handles the objects of a class."""
+    """Return whether a class has no library base, so that only user code handles it."""
     return not any(is_of_library(base) for base in kind.__mro__[:-1])
 
 
 @functools.cache
 def _protocols() -> frozenset[str]:
-    """Names that libraries and Python may look up on any object."""
+    """Return the names that libraries and Python may look up on any object."""
     return frozenset().union(*map(dir, (PORTS.tensor, *_ASKED))) - _MAKING
 
 
 def _plain(name: str, more: str = "") -> str:
-    """The condition that a tensor is not a view, has no hooks, and does not meet `more`."""
+    """Return the condition that a tensor is not a view, has no hooks, and does not meet `more`."""
     ext = f"{name}._ext"
     having = f"{ext}.base is not None or {ext}.hooks or {ext}.post_hooks"
     also = f" or {ext}.{more}" if more else ""
@@ -143,7 +143,7 @@ class Environment(Reach):
 
     Parameters
     ----------
-    gradients: Whether the ``.grad`` of tensors counts.
+    gradients: Whether to guard the ``.grad`` of tensors.
     openings: The handler of places that change (see NOTE [effects]).
 
     Attributes
@@ -246,7 +246,7 @@ class Environment(Reach):
         self._openings = None
 
     def swap(self) -> None:
-        """Make the tensors hold what `tensors` hold; does nothing where these are the same."""
+        """Make the tensors hold the payloads of `tensors`; a no-op outside of transforms."""
 
     def restore(self) -> None:
         """Undo `swap`."""
@@ -254,7 +254,7 @@ class Environment(Reach):
     def pulled(
         self, places: Sequence[int], pull: Callable[[list[Any]], Sequence[Any]]
     ) -> list[tuple[int, Any]]:
-        """The payloads of the gradients of the tensors at `places`, with places in `tensors`.
+        """Return the payloads of the gradients of the tensors at `places`, with their places.
 
         `pull` returns the gradients of tensors, None for a tensor without one.
         """
@@ -298,14 +298,14 @@ class Environment(Reach):
         return bool(more)
 
     def surroundings(self) -> Surroundings:
-        """A snapshot of what is reached, to check against while the function runs."""
+        """Return a snapshot of what is reached, to compare with while the function runs."""
         arrays = [array for array in self.arrays if array.nbytes <= MOST_BYTES]
         return Surroundings(self.walked, self.looked_up, arrays)
 
     # -- values ------------------------------------------------------------------------------------
 
     def _questions(self, function: Any, key: int | str, value: Any) -> tuple[str, ...] | None:
-        """The tests that the function makes on an integer argument, if it does nothing else."""
+        """Return the tests of an integer argument, if the function does nothing else with it."""
         first = 0
         if type(function) is types.MethodType:
             function, first = function.__func__, 1
@@ -348,7 +348,7 @@ class Environment(Reach):
         return id(thing) in self._names
 
     def hold(self, thing: Any, path: str = "") -> None:
-        """Add the condition that something is the same object."""
+        """Guard the identity of an object."""
         name = self._names.get(id(thing))
         if path and name is None:
             name = self._names[id(thing)] = self._local(path)
@@ -379,13 +379,13 @@ class Environment(Reach):
             self._line(f"if {path} is not {value}: return None")
             return
         if issubclass(kind, type) and place is not _OF_OBJECT and not is_of_library(value):
-            # it may be called
+            # the class may be called
             self._attributes |= _MAKING
         reading = read(value)
         if reading.by == "value":
             name = self._local(path)
             known, cls = self._constant(value), self._constant(kind)
-            # usually it is the same object
+            # usually the same object: compare identities first
             other = f"{name}.__class__ is not {cls} or {name} != {known}"
             self._line(f"if {name} is not {known} and ({other}): return None")
             if kind is str:
@@ -406,7 +406,7 @@ class Environment(Reach):
                 if seen != path:
                     self._require(f"{path} is {seen}")
                 if value is self._called:
-                    # it is an object as well
+                    # the called function is also reached as an object
                     self._called = None
                     self._read(value, reading, seen)
                 return
@@ -436,7 +436,7 @@ class Environment(Reach):
     def _read(self, value: Any, reading: Any, name: str, fresh: bool = False) -> None:
         """Write the conditions on the facts and parts of an object."""
         if value is self._called:
-            # its arguments are known
+            # the called function, whose arguments are known
             reading = Reading(
                 "identity",
                 [p for p in reading.parts if p.path != "{0}.__dict__" or p.value],
@@ -477,18 +477,18 @@ class Environment(Reach):
             except Unknown as unknown:
                 if len(self._names) > count:
                     raise
-                # no code may look it up
+                # refused only if code may look it up
                 self._unread.setdefault(str([*value][n]), unknown)
         if isinstance(value, types.FunctionType):
             self._function(value)
         elif isinstance(value, types.BuiltinFunctionType):
-            # `getattr`, which the code may call by another name
+            # `getattr` may be called by another name
             self._attributes.add(value.__name__)
         elif isinstance(value, types.ModuleType):
             self._modules.setdefault(id(value), (value, name))
 
     def _is_put_off(self, kind: type, part: Part) -> bool:
-        """Return whether a part of a class is a method that no code known so far may call."""
+        """Return whether a part of a class is a method that no code found so far may call."""
         name = part.path[5:-2]
         return (
             type(part.value) in _METHODS
@@ -566,7 +566,7 @@ class Environment(Reach):
                 "a tensor has hooks on its gradient, or keeps one though it is not a leaf"
             )
         if not is_of_library(type(tensor)):
-            # it may take part in operations
+            # a subclass may take part in operations
             self._value(type(tensor), self._constant(type(tensor)))
         base = None if ext is None else ext.base
         if base is None:
@@ -575,19 +575,19 @@ class Environment(Reach):
         else:
             self._line(f"if {name}._ext is None or {name}._ext.base is None: return None")
             self._tensor(base, f"{name}._ext.base")
-        # forward mode keeps the result of unpack_dual() there, which the payload holds as well
+        # forward mode caches the result of unpack_dual() there; the payload holds it, too
         if getattr(tensor, "__dict__", None) and tensor.__dict__.keys() != {"_given_tangent"}:
             self._value(tensor.__dict__, f"{name}.__dict__")
 
     def _gradients(self) -> None:
         """Write the conditions on the gradients of tensors, which the function may change."""
         count = len(self.met)
-        # gradients are among the tensors that the walk met
+        # the loop also visits the gradients, which `_tensor` appends to `met`
         for i, tensor in enumerate(self.met):
             grad = None if tensor._ext is None else tensor._ext.grad
             if grad is None:
                 if i in self._plain_at:
-                    # in one line, of which most calls evaluate only the beginning
+                    # one condition, of which most calls evaluate only the first operand
                     self._lines[self._plain_at[i]] = _plain(f"t{i}", "grad is not None")
                 else:
                     self._line(
@@ -601,7 +601,7 @@ class Environment(Reach):
         self._plainly(count)
         if any(t._edge is not None for t in self.met):
             for i, tensor in enumerate(self.met):
-                # the tape refuses to save it
+                # the tape refuses to save inference tensors
                 made = "not " if is_inference(tensor) else ""
                 self._line(f"if t{i}._vc.__class__ is {made}InferenceCell: return None")
 
@@ -623,7 +623,7 @@ class Environment(Reach):
             self._refuse("an argument belongs to a transform that is under way")
 
     def _unwrapped(self) -> bool:
-        """Walk the functions behind caches, where code asks for them; return whether any is."""
+        """Walk the functions that caches wrap, where code may unwrap them; return whether any."""
         if not self._attributes & _UNWRAPPING:
             return False
         found = [
@@ -634,7 +634,7 @@ class Environment(Reach):
         return bool(found)
 
     def _asked(self) -> None:
-        """Write the conditions on what code asks about objects, beyond computing with them."""
+        """Write the conditions on attributes that code may inspect, such as names of functions."""
         asked = self._attributes & _DENIED
         if asked:
             raise Unknown(f"it reads {min(asked)}")
@@ -650,7 +650,7 @@ class Environment(Reach):
         self._plainly(0)
 
     def _replaced(self) -> bool:
-        """Walk what others have put in place of the library's definitions; return if there is any.
+        """Walk the replacements of patched library definitions; return whether there are any.
 
         See NOTE [patches] in `wengert.base.patches`.
         """
@@ -688,7 +688,7 @@ class Environment(Reach):
                 return
 
     def _array(self, array: Any, path: str) -> bool:
-        """Make an array an input; return False if it is another kind of object."""
+        """Make an array an input; return False for other objects."""
         if array.__class__ is not np.ndarray or array.dtype.hasobject:
             return False
         self._places.met(array)

@@ -29,7 +29,7 @@ class View(NamedTuple):
     ----------
     place: The place of that tensor, array or leaf.
     chain: The views, as (primitive, parameters), that lead to the result.
-    recorded: Whether the views were recorded, or would have been: then they are its history.
+    recorded: Whether the views are recorded, as the history of the result.
     no_write: Why it refuses in-place writes, if it does.
     cell: The place whose version cell it shares, if it shares one without being a known view.
     leaf: Whether it is a leaf that requires a gradient.
@@ -69,7 +69,7 @@ class View(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """One leaf of what the function returned.
+    """A leaf of the function's result.
 
     Attributes
     ----------
@@ -82,15 +82,15 @@ class Leaf(NamedTuple):
     cls: The class of a tensor.
     leaf: Whether a tensor is a leaf that requires a gradient.
     root, chain
-        The memory that it shares with other leaves, among `Exit.roots`, and the views from there
-        to the leaf. `root` is None where it has memory of its own, which `chain` may also lead
-        from.
+        The index in `Exit.roots` of the memory that it shares with other leaves, and the views
+        from there to the leaf. If it has memory of its own, `root` is None, and `chain` leads from
+        that memory.
     strides
         Its strides in bytes, where they are neither row-major nor follow from `chain`.
     version
         For a tensor that was written to: the number of writes, the last operation, and the first
         leaf that shares its version cell, or ``~place`` for the cell of a tensor of the
-        environment. Without a count it was made in inference mode.
+        environment. The count is None if it was made in inference mode.
     """
 
     kind: str
@@ -109,8 +109,8 @@ class Effect(NamedTuple):
     Attributes
     ----------
     kind
-        ``"write"`` to its memory; ``"version"``: its version is bumped; ``"data"``: it gets other
-        memory; ``"grad"``: it gets another gradient; ``"no grad"``: it loses its gradient.
+        ``"write"`` to its memory; ``"version"``: its version is bumped; ``"data"``: it gets new
+        memory; ``"grad"``: it gets a new gradient; ``"no grad"``: it loses its gradient.
     place: The place of the tensor or array.
     value: The written value.
     name: The name of the last operation that wrote.
@@ -137,15 +137,15 @@ class Exit:
     effects: The effects, in order.
     backward: The backward pass of the results, if any requires a gradient.
     outputs: The places, among the leaves, of those that require a gradient.
-    derivatives: The backward passes of the blocks of a trace that comes back to states.
+    derivatives: The backward passes of the blocks of a trace that returns to states.
     draws: The random numbers that the trace draws.
     repeats: Whether one value is returned in several places.
-    origins: For each value written over memory of the environment, the input that is there.
-    count: The number of leaves that are returned; the rest are left behind, or bases of views.
+    origins: Pairs of a value that overwrites memory of the environment, and the input stored there.
+    count: The number of returned leaves; the rest stay in the environment, or are bases of views.
     roots: The memory that leaves share.
     given: The inputs, whose memory belongs to the environment.
     said: The calls of ``print``, which come before any write.
-    put: Writes to the objects that the function changes, if there are any.
+    put: Writes values to the open places that the function changes, if there are any.
     kept: The places of the results that the backward pass reads.
     reads: The places of the environment's tensors whose memory the backward pass reads.
     late, parts, again
@@ -185,7 +185,7 @@ class Exit:
         self.streams = frozenset([one.stream for one in said])
         own = [*self.roots, *[effect.value for effect in effects if effect.value is not None]]
         own += [leaf.what for leaf in leaves if isinstance(leaf.what, Value) and leaf.root is None]
-        # results in two places must not be one array
+        # two results must not be one array
         self.repeats = len(set(own)) < len(own)
         read = () if backward is None else backward.saved
         self.kept = [
@@ -198,7 +198,7 @@ class Exit:
         self._makers = [self._maker(leaf) for leaf in self.leaves]
 
     def needs(self) -> Iterator[Value]:
-        """Yield the values that must be known at the end."""
+        """Yield the values that the exit reads."""
         yield from self.roots
         for leaf in self.leaves:
             if isinstance(leaf.what, Value) and leaf.root is None:
@@ -219,14 +219,14 @@ class Exit:
                 yield effect.place, value
 
     def writes(self, outputs: set[Value], inputs: set[Value]) -> list[tuple[Value, Value]]:
-        """The outputs of the last program that may be computed over the memory of an input."""
+        """Return pairs of an output of the last program and the input that it may overwrite."""
         if self.repeats or self.backward is not None:
             return []
         needed = set(self.needs())
         return [(o, i) for o, i in self.origins if o in outputs and i in inputs and i not in needed]
 
     def renamed(self, known: dict[Value, Value]) -> Exit:
-        """Return this exit with its values renamed to those of a tree."""
+        """Return this exit with its values renamed to those of a graph."""
 
         def rename(value: Value) -> Value:
             return known.get(value, value)
@@ -261,7 +261,7 @@ class Exit:
         return made
 
     def without_effects(self, put: Any) -> Exit:
-        """Return an exit with the results alone, which `put` receives."""
+        """Return an exit without effects, with `put` for the values written to open places."""
         made = copy.copy(self)
         made.put = put if self.put is not None else None
         made.effects = made.said = ()
@@ -274,7 +274,7 @@ class Exit:
         given: Any,
         drawn: Callable[[], Sequence[Any]] = tuple,
     ) -> None:
-        """Print what the function prints for the arguments `given`.
+        """Make the recorded calls of ``print``, for the arguments `given`.
 
         Raises
         ------
@@ -289,7 +289,7 @@ class Exit:
     def finish(self, known: dict[Value, Any], tensors: list[Any], arrays: list[Any]) -> list[Any]:
         """Write to the environment, and return the leaves, still without history.
 
-        `complete` then makes the views of these and puts them where they are left behind.
+        `complete` then makes views of these leaves and stores leaves in the environment.
         """
         given = [*tensors, *arrays]
         roots: list[Any] = []
@@ -303,7 +303,7 @@ class Exit:
             return leaves
         writes = [effect for effect in self.effects if effect.kind == "write"]
         if len(writes) > 1:
-            # one write may overwrite what another reads
+            # one write may overwrite the source of another
             wanted = [(effect, _kept(effect.value, known, self.given)) for effect in writes]
         else:
             wanted = [(effect, _held(effect.value, known)) for effect in writes]
@@ -313,7 +313,7 @@ class Exit:
             if target is not array:
                 np.copyto(target, array)
         for i in self.late:
-            # of the present memory, before other memory replaces it
+            # views of the current memory, before effects replace it
             leaf = self.leaves[i]
             if leaf.kind == "window":
                 leaves[i] = leaf.what.shown(given[leaf.what.place])
@@ -332,7 +332,7 @@ class Exit:
     def _maker(self, leaf: Leaf) -> Callable[..., Any]:
         """Return the constructor of a leaf from values and the environment.
 
-        For leaves that need no other leaves.
+        It returns None for a leaf that is built later, from others or from the environment.
         """
         kind, value = leaf.kind, leaf.what
         if kind in ("tensor", "array"):
@@ -381,12 +381,12 @@ class Exit:
     def _copies(self, value: Value) -> bool:
         """Return whether a value must be copied before it is returned.
 
-        It must if it is a constant, memory of the environment, or returned twice.
+        Constants, memory of the environment and values that are returned twice are copied.
         """
         return value.constant is not None or self.repeats or value in self.given
 
     def complete(self, leaves: list[Any], tensors: list[Any]) -> Any:
-        """Return the function's result, from leaves that now have their history."""
+        """Assemble the function's result from leaves that have their history."""
         if self.effects or self.parts or self.again:
             self._put_back(leaves, tensors)
         made = self.rebuild(leaves[: self.count])
@@ -436,7 +436,7 @@ def _held(value: Value | None, known: dict[Value, Any]) -> Any:
 
 
 def _kept(value: Value | None, known: dict[Value, Any], given: frozenset[Value]) -> Any:
-    """Like `_held`, but copied where an input's memory may be overwritten before it is read."""
+    """Like `_held`, but copy an input, whose memory may be overwritten before it is read."""
     array = _held(value, known)
     return array.copy() if value in given else array
 

@@ -1,17 +1,18 @@
 """Layer 8 · compiler: all traces of a function for one environment, as a graph of basic blocks.
 
 Traces of one environment share a prefix, up to the first decision with a different outcome. A run
-goes from block to block; where a decision has an outcome that no trace has met, no effect has
-happened yet, and the function is traced again. The next block is identified by the path to it, so
-that the graph is a tree; or by the state of Python at the decision, where that is known.
+proceeds from block to block; where a decision has an outcome that no trace has met, no effect has
+happened yet, and the function is traced again. A block is identified by the state of Python at the
+decision before it, where this is known, and else by the path to it, so that the graph is a tree.
 
 NOTE [loops of Python]
 Where a function reaches one decision again and again in the same state (NOTE [states] in
-`wengert.compiler.tracing.state`), its traces are not a tree: a block belongs to the state before it
-and to the outcome of the decision, and runs each time that control reaches it, with other values in
-its slots. So a loop with a varying trip count needs one trace, whatever the count. The backward
-pass takes the same path in reverse: each block has its own, from the cotangents of the slots after
-it to those of the slots before it and of the inputs. A run records the blocks that it visits.
+`wengert.compiler.tracing.state`), its traces form a graph with back edges, not a tree. A block
+belongs to the state before it and to the outcome of the decision, and runs each time that control
+reaches it, with other values in its slots. So a loop needs one trace, whatever its trip count. A
+run records the blocks that it visits, and the backward pass visits them in reverse: each has a pass
+of its own, from the cotangents of the slots after it to those of the slots before it and of the
+inputs.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ _SHARED = 2048
 
 
 def comes_back(items: Iterable[Any], joins: bool = False) -> bool:
-    """Return whether a trace knows the state at every decision and repeats one, or `joins` a graph.
+    """Return whether a trace knows all states at decisions, and revisits one or `joins` a graph.
 
-    A trace that joins a graph need not repeat a state: its loop may have run zero times.
+    A trace that joins a graph need not revisit a state: its loop may have run zero times.
     """
     states = [item.state for item in items if isinstance(item, Guard)]
     known = [state for state in states if state is not None]
@@ -67,7 +68,7 @@ def comes_back(items: Iterable[Any], joins: bool = False) -> bool:
 
 
 class Visit(NamedTuple):
-    """One run of a block, with what its backward pass needs."""
+    """One execution of a block, with the values that its backward pass reads."""
 
     block: Block
     saved: list[Any]
@@ -98,7 +99,7 @@ class Derivative(NamedTuple):
 def derived(
     trace: Trace, leaves: Sequence[Any], outputs: Sequence[int], tensors: Sequence[Any]
 ) -> list[Derivative]:
-    """Trace the backward pass of every block, while the tape still exists."""
+    """Trace the backward pass of every block, before the tape is freed."""
     guards = [item for item in trace.items if isinstance(item, Guard)]
     places = [i for i, t in enumerate(tensors) if t._edge is not None]
     if not outputs:
@@ -147,7 +148,7 @@ def _block_derived(
     for k, tensor in ends.items():
         if k in inner:
             continue
-        # it existed before the block, and passes through
+        # recorded before the block: its cotangent passes through
         for i, source in enumerate(inputs):
             if edge_of(source) is edge_of(tensor):
                 have = symbols[i]
@@ -209,7 +210,7 @@ class Graph:
 
     @property
     def root(self) -> Block | None:
-        """The block where runs begin, or None."""
+        """The entry block, or None."""
         return self._blocks[0] if self._blocks else None
 
     def add(self, inputs: Sequence[Value], items: Iterable[Any], exit: Any) -> bool:
@@ -228,7 +229,7 @@ class Graph:
             return self._added(dict(zip(inputs, self.inputs, strict=True)), items, exit)
 
     def _added(self, given: dict[Value, Value], items: Iterable[Any], exit: Any) -> bool:
-        # the values of the first trace of a tree are its own
+        # a tree takes the values of its first trace as they are
         as_it_is = not self._blocks and not self.by_states
         known, outcome, slots = given, None, ()
         following = self._following[None]
@@ -264,9 +265,9 @@ class Graph:
         return False
 
     def _differentiate(self, block: Block, found: Any, known: dict[Value, Value]) -> bool:
-        """Give a block the derivative that a trace has; return False if it has another one.
+        """Set the derivative of a block to that of a trace; return False if they differ.
 
-        A trace whose results have no history has no derivative to give.
+        A trace whose results have no history sets nothing.
         """
         if found is None or block.derivative[1:] == found[1:] or not any(found[1:]):
             return True
@@ -276,13 +277,13 @@ class Graph:
         return True
 
     def prepare(self) -> None:
-        """Build the programs of all blocks that are missing or out of date."""
+        """Build all missing and outdated programs and executables."""
         self._prepare()
         for block in self._blocks:
             self._executable(block)
 
     def _prepare(self) -> None:
-        # held until the garbage of the passes, most of what they make, is gone
+        # hold the collector back until most objects of the passes have been freed
         with self._making, seldom():
             if self._stale:
                 self._make()
@@ -294,7 +295,7 @@ class Graph:
             if self.by_states:
                 block.make({*block.after, *block.saved()}, self._made)
                 continue
-            # one set is reused from block to block, since there may be hundreds in a row
+            # reuse the largest set of a child, since there may be hundreds of blocks in a row
             behind = [wanted.pop(child) for child in block.children.values()]
             own = max(behind, key=len, default=set())
             for other in behind:
@@ -305,7 +306,7 @@ class Graph:
         self._is_linked = False
 
     def _made(self, program: Program) -> Made:
-        """The simplified program and its executable, shared by blocks that do the same."""
+        """Return the simplified program and its executable, shared by equal blocks."""
         alone = len(self._blocks) == 1 or len(program.steps) > _SHARED
         if alone and not self.by_states:
             return self._programs.alone(program)
@@ -330,7 +331,7 @@ class Graph:
         return block.executable
 
     def _linked(self) -> Any:
-        """The native function that runs the blocks without Python in between, or None."""
+        """Return a native function that runs the blocks without Python in between, or None."""
         numbers = {block: k for k, block in enumerate(self._blocks)}
         linked = []
         for block in self._blocks:
@@ -361,7 +362,7 @@ class Graph:
         """Run the graph; return the exit and the values by `Value`.
 
         `visits` collects the blocks that ran. Random numbers come from `drawn` while it has any.
-        Decisions follow `outcomes`, even where values with other rounding would decide otherwise.
+        Decisions take `outcomes`, even where differences in rounding would decide otherwise.
 
         Raises
         ------
@@ -400,7 +401,7 @@ class Graph:
         outcomes: Iterator[Any],
         made: list[Any],
     ) -> tuple[Any, dict[Value, Any]]:
-        """Return the exit and the values; append the random numbers drawn to `made`."""
+        """Run block by block; return the exit and the values; append drawn numbers to `made`."""
         given = dict(zip(self.inputs, arrays, strict=True))
         block, known = self.root, dict(given)
         while block is not None:
@@ -412,7 +413,7 @@ class Graph:
             try:
                 block.compute(known)
             except RAISED as error:
-                # the function itself raises it, or catches it
+                # traced again: the function raises the error itself, or catches it
                 raise Missing(made) from error
             if visits is not None:
                 visits.append(Visit(block, [held(value, known) for value in block.saved()]))
@@ -468,13 +469,13 @@ class Graph:
         return gradients
 
     def _run_back(self, program: Program) -> Callable[[list[Any]], Any]:
-        """The executable of a backward pass, shared by blocks that do the same."""
+        """Return the executable of a backward pass, shared by equal blocks."""
         _, run, numbers = self._backwards.made(program)
         more = [value.constant for value in numbers]
         return (lambda arrays: run([*arrays, *more])) if more else run
 
     def draws(self, exit: Any) -> Sequence[Value]:
-        """The random numbers that a run ending in `exit` may draw."""
+        """Return the random numbers that a run ending in `exit` may draw."""
         if self.by_states:
             return [draw.value for block in self._blocks for draw in block.draws]
         drawn: Sequence[Value] = exit.draws
@@ -491,10 +492,10 @@ class Graph:
         return self._native is not None
 
     def machines(self) -> Iterable[Any]:
-        """The machine code built so far, that of the linked blocks first."""
+        """Return the machine code built so far, that of the linked blocks first."""
         own = [] if self._native is None else [self._native.machine]
         return [*own, *machines_of(self._blocks)]
 
     def blocks(self) -> Sequence[Block]:
-        """All blocks, parents first."""
+        """Return all blocks, parents first."""
         return self._blocks

@@ -2,20 +2,20 @@
 
 NOTE [known iterations]
 A loop that returns to a decision in a known state (NOTE [states]) repeats its steps with other
-values in its slots. So once the steps from one decision to the next have been traced twice, and
-were equal both times, they need not be traced again. Their kernels run, from decision to decision,
-as long as the next block is known. Then the symbols in the slots get the arrays of the last such
-iteration that began at the function's present instruction, and the function continues from there.
-It finds what it would have found, since everything else is the same: that is what equal states
-mean. So a high trip count costs a trace little.
+values in its slots. Once the steps from one decision to the next have been traced twice, and were
+equal, they are not traced again: their kernels run, from decision to decision, as long as the next
+block is known. Then the symbols in the slots get the arrays of the last iteration that ended at the
+function's current instruction, and the function continues from there. Equal states differ only in
+the values of their slots, so it finds the objects that it would have found. Thus a high trip count
+adds little to the cost of a trace.
 
-That holds where only slots change. So iterations are not skipped if they write to memory of the
+This requires that only slots change. So iterations are not skipped if they write to memory of the
 environment, record a history, draw random numbers, or record anything else besides steps. Nor are
-they while a computed value lies on the interpreter's stack, where it is hidden (NOTE [flow of
-values]), in a function that advances within these iterations. The callers of such a function do
-not advance: their stacks may hold anything.
+they skipped if a function that advances within them holds a computed value on the interpreter's
+stack, where it is hidden (NOTE [flow of values]). The callers of this function do not advance, so
+their stacks may hold anything.
 
-A trace that has skipped iterations is useless if it turns out not to be a graph: the next call is
+A trace that has skipped iterations is discarded if it turns out not to be a graph: the next call is
 traced with all of its iterations (`Compiled._traced_alone`).
 """
 
@@ -46,7 +46,7 @@ class _Iteration:
     Attributes
     ----------
     block: Its steps, and the decision after them.
-    still: The number of running functions, from the outermost, that do not advance in it.
+    still: The number of frames, from the outermost, that do not advance in it.
     confirmed: Whether it was traced twice.
     """
 
@@ -70,7 +70,7 @@ class _Iteration:
 
 
 class Iterations:
-    """The blocks that a trace has gone through so far, by states.
+    """The blocks that a trace has traversed so far, by state.
 
     Attributes
     ----------
@@ -89,16 +89,16 @@ class Iterations:
         self._stuck: dict[Any, int] = {}
 
     def end(self) -> None:
-        """Trace everything from now on, and drop the frames."""
+        """Stop skipping iterations, and drop the frames."""
         self._known, self._before, self._allowed = {}, None, False
 
     def outcome(self, trace: Any, kind: str, symbol: Any, state: State | None) -> Any:
-        """The outcome of a decision, which may be the one of a later turn of the same loop."""
+        """Return the outcome of a decision, possibly that of a later iteration."""
         outcome = outcome_of(kind, symbol.array)
         if not self._allowed:
             return outcome
         if state is None or trace.broken is not None or trace.passing or trace.walked_back:
-            # where one decision has no state, traces are not a graph
+            # traces form a graph only with a state at every decision
             self.end()
             return outcome
         guard = Guard(kind, symbol.value, outcome, None, state)
@@ -113,7 +113,7 @@ class Iterations:
                 key = (state.key, key_of(outcome))
             else:
                 self._stuck[key] = self._confirmed
-        # the decision itself is an item, too
+        # skip the decision itself, which is also an item
         self._begin, self._key, self._noted = len(trace.items) + 1, key, noted
         self._before = state
         return outcome
@@ -139,7 +139,7 @@ class Iterations:
                 self._confirmed += 1
 
     def _moved_on(self, trace: Any, state: State, part: _Iteration | None) -> bool:
-        """Compute iterations while they are known, and put their results in the slots."""
+        """Run known iterations and put their results in the slots; return False if none can run."""
         if state.tensors or not trace.is_untouched():
             return False
         pairs = list(zip(state.values, state.holders, strict=True))
@@ -153,7 +153,7 @@ class Iterations:
             try:
                 outcome, filled = part.run(given, filled)
             except RAISED:
-                # the function itself raises it
+                # stop: the function itself raises the error
                 break
             still, steps = min(still, part.still), steps + len(part.block.steps)
             key = part.block.guard.state.key  # type: ignore[union-attr]  # each ends in a decision
@@ -182,7 +182,7 @@ class Iterations:
 
 
 def _made(program: Program) -> Made:
-    """A program, and what runs it."""
+    """Return a simplified program and its executable."""
     simple = simplify(program)
     return simple, NumpyExecutable(simple), ()
 

@@ -1,12 +1,11 @@
-"""Layer 8 · compiler: replace what a trace left in users' objects by what it stands for.
+"""Layer 8 · compiler: replace the scalars and symbols that a trace left in users' objects.
 
 During tracing, ``tensor.item()`` returns a `Scalar`, which the function may keep: in a list, a
-tuple, an attribute, a closure variable, a generator. When the trace has ended, each survivor is
-replaced by its number, wherever it is; and if the trace fails, symbols are replaced by their
-arrays. The garbage collector knows who refers to them; immutable holders (a tuple, a frozenset, a
-slice) are rebuilt and replaced in turn. The collector does not track object arrays, which are
-searched where something has no other known holder. A scalar that cannot be found acts as a plain
-number from then on.
+tuple, an attribute, a closure variable, a generator. When the trace has ended, each surviving
+scalar is replaced by its number; and if the trace fails, symbols are replaced by their arrays. The
+garbage collector finds their holders; immutable ones (a tuple, a frozenset, a slice) are rebuilt
+and replaced in turn. The collector does not track object arrays: these are searched if an object
+still has an unknown holder. A scalar that is not found acts as a plain number from then on.
 """
 
 from __future__ import annotations
@@ -29,22 +28,22 @@ from wengert.compiler.tracing.scalar import Scalar, ended
 __all__ = ["full_collections", "instances", "replace"]
 
 _OURS = next(sys.getrefcount(left) for left, _ in {0: (object(), None)}.values())
-"""The number of our own references to a thing while `replace` looks at it."""
+"""The reference count of an object to which only `replace` refers."""
 _ROUNDS = 5
-"""The depth to which nested tuples are rebuilt."""
+"""The depth to which nested immutable containers are rebuilt."""
 
 
 def full_collections() -> int:
-    """The number of collections that have promoted young objects to older generations."""
+    """Return the number of collections that have promoted objects to older generations."""
     return sum(int(generation["collections"]) for generation in gc.get_stats()[1:])
 
 
 def instances(*classes: type, since: int | None = None) -> list[Any]:
-    """The instances of classes that the collector tracks, found in one quick pass.
+    """Return the instances of classes that the collector tracks, found in one pass.
 
-    `since` is the count of `full_collections` when the first instance was made. While that count
-    still holds, only young objects are searched: the oldest generation is as large as all that the
-    program holds.
+    `since` is the count of `full_collections` when the first instance was made. As long as it has
+    not changed, only young objects are searched: the oldest generation holds nearly all objects of
+    the program.
     """
     kinds = set(classes)
     todo = list(classes)
@@ -62,7 +61,7 @@ def instances(*classes: type, since: int | None = None) -> list[Any]:
 
 
 def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
-    """Replace what a trace has left by real numbers and arrays, given as pairs (left, real)."""
+    """Replace the leftovers of a trace by real numbers and arrays, given as (left, real) pairs."""
     real: dict[int, tuple[Any, Any]] = {id(pair[0]): pair for pair in pairs}
     todo: list[Any] = [left for left, _ in real.values()]
     for left in todo:
@@ -79,7 +78,7 @@ def replace(pairs: Iterable[tuple[Any, Any]]) -> None:
 
 
 def _replaced_once(todo: list[Any], real: dict[int, tuple[Any, Any]], own: set[int]) -> list[Any]:
-    """Change the holders of objects in `todo`; return the holders that must be replaced, too."""
+    """Update the holders of objects in `todo`; return the holders that must be replaced, too."""
     # since Python 3.13 the tuple of arguments would count as one more holder
     asked = tuple(todo)
     own |= {id(todo), id(asked), id(sys._getframe())}
@@ -169,13 +168,13 @@ def _replace_attributes(holder: Any, of: Any) -> None:
     for name in slots_of(type(holder)):
         part = getattr(holder, name, None)
         if of(part) is not part:
-            # objects from C may have read-only members
+            # types defined in C may have read-only members
             with contextlib.suppress(AttributeError, TypeError):
                 setattr(holder, name, of(part))
 
 
 def _replace_locals(frame: types.FrameType, of: Any) -> None:
-    """Replace local variables of a function that is suspended or has raised."""
+    """Replace the local variables of a function that is suspended or has raised."""
     held = frame.f_locals
     for name, part in list(held.items()):
         if of(part) is not part:

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: lower tensors of transforms to the arrays that they consist of, and back.
+"""Layer 8 · compiler: lower tensors of transforms to their arrays, and raise them again.
 
 See NOTE [calls under transforms] in `wengert.compiler.runtime.transformed`.
 """
@@ -40,7 +40,7 @@ def lowered(tensor: Any, levels: Sequence[Level], parts: list[Any]) -> Form | No
 
 
 def raised(form: Form | None, parts: Iterator[Any], levels: Sequence[Level]) -> Any:
-    """Return the tensor of the given form that consists of `parts`."""
+    """Return a tensor of the given form, built from `parts`."""
     if form is None:
         return next(parts)
     level = levels[form.level]
@@ -76,7 +76,7 @@ def _cotangents(
 
 
 def split(cotangent: Any, tensor: Any, levels: Sequence[Level]) -> list[Any]:
-    """Split the cotangent of a tensor into those of its arrays."""
+    """Split the cotangent of a tensor into the cotangents of its arrays."""
     parts: list[Any] = []
     found = levels_of(tensor._payload)
     form = lowered(tensor, levels, [])
@@ -85,13 +85,13 @@ def split(cotangent: Any, tensor: Any, levels: Sequence[Level]) -> list[Any]:
 
 
 def whole(tensor: Any) -> Any:
-    """Return the payload of a tensor, with all tangents if it has a history."""
+    """Return the payload of a tensor, with zeros for missing tangents if it has a history."""
     payload = tensor._payload
     return payload if tensor._edge is None else _with_tangents(payload)
 
 
 def filled(payload: Any, arrays: Iterable[Any]) -> Any:
-    """Return a payload of the same structure that consists of `arrays`."""
+    """Return a payload of the same structure, built from `arrays`."""
     following = iter(arrays)
     return mapped(payload, lambda _: next(following))
 

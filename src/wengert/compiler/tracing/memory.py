@@ -1,13 +1,13 @@
 """Layer 8 · compiler: which inputs of a call share memory, and how.
 
-NOTE [layouts]
+NOTE [aliasing inputs]
 Tensors and arrays are views of memory: an address, sizes and strides. The result of a program that
 writes depends on which of its inputs alias, so its traces are guarded by the `layout_of` a call,
 found by sorting address ranges. Inputs whose ranges overlap form a group. During tracing each reads
-from its own array, until one of them is written to: from then on all are windows of the one that
+from its own array, until one of them is written to: from then on all are windows of the input that
 covers the whole memory, and a write through one is seen by the others. Where none covers it, the
-call runs uncompiled. A program without writes has no such guard, whatever its inputs share; but it
-has one on which inputs share a version cell, if it counts writes.
+call runs uncompiled. A program without writes has no guard on its layout, unless it counts writes:
+then it is guarded by which inputs share a version cell.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ Chain = tuple[tuple[Any, dict[str, Any]], ...]
 
 _word = ctypes.c_size_t.from_address
 _DATA = object.__basicsize__
-"""The offset, in an array object, of the address of its elements."""
+"""The offset of the data pointer in an array object."""
 
 
 def _address(array: Any) -> int:
-    """The address of the first element: asking NumPy takes ten times as long as reading it."""
+    """Return the address of the first element, read directly: ten times as fast as NumPy."""
     if isinstance(array, np.ndarray):
         return _word(id(array) + _DATA).value
     found: int = array.__array_interface__["data"][0]
@@ -55,7 +55,7 @@ def _address(array: Any) -> int:
 
 
 def span(array: Any) -> tuple[int, int]:
-    """The addresses of the first byte of an array and of the byte after its last."""
+    """Return the addresses of an array's first byte and of the byte after its last."""
     start = _address(array)
     if array.flags.c_contiguous:
         return start, start + array.nbytes
@@ -69,12 +69,12 @@ def span(array: Any) -> tuple[int, int]:
 
 
 def steps_of(array: Any) -> list[int]:
-    """The strides of the dimensions that have several elements."""
+    """Return the strides of the dimensions that have several elements."""
     return [step for step, n in zip(array.strides, array.shape, strict=True) if n > 1]
 
 
 def is_turned(array: Any) -> bool:
-    """Return whether results may have another layout than those of a C-ordered array."""
+    """Return whether results may be laid out differently than those of a C-ordered array."""
     if array.ndim < 2 or array.flags.c_contiguous:
         return False
     steps = steps_of(array)
@@ -94,9 +94,9 @@ def lying(array: Any, strides: tuple[int, ...]) -> Any:
 
 
 def groups_of(arrays: Sequence[Any]) -> list[tuple[int, list[int]]]:
-    """Group arrays whose address ranges overlap: the start of each group, and its places.
+    """Group arrays whose address ranges overlap; return the start and the places of each group.
 
-    Arrays that overlap no other are in no group, nor are arrays without elements.
+    Arrays that overlap no other, and arrays without elements, are in no group.
     """
     if len(arrays) < 2:
         return []
@@ -125,7 +125,7 @@ def _repeats(array: Any) -> bool:
 
 
 def layout_of(arrays: Sequence[Any], cells: Sequence[Any]) -> Any:
-    """The memory layout of the inputs, by which traces of a program that writes are guarded.
+    """Return the memory layout of the inputs, which guards the traces of a program that writes.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def layout_of(arrays: Sequence[Any], cells: Sequence[Any]) -> Any:
     return (
         flags,
         counted_together(cells),
-        # which refuse writes outside of their mode
+        # these refuse writes outside of inference mode
         [i for i, cell in enumerate(cells) if cell.__class__ is InferenceCell],
         [
             [(i, span(arrays[i])[0] - start, arrays[i].strides) for i in members]
@@ -147,7 +147,7 @@ def layout_of(arrays: Sequence[Any], cells: Sequence[Any]) -> Any:
 
 
 def counted_together(cells: Sequence[Any]) -> list[int]:
-    """For each tensor the last one with the same version cell; empty if all cells differ."""
+    """Return for each tensor the last one with the same version cell; [] if all cells differ."""
     if len(cells) < 2:
         return []
     numbers = {id(cell): i for i, cell in enumerate(cells) if cell is not None}
@@ -181,12 +181,12 @@ class Shared:
 
 
 def shared_of(arrays: Sequence[Any]) -> list[Shared]:
-    """The groups of `arrays` that share memory."""
+    """Return the groups of `arrays` that share memory."""
     return [Shared(arrays, start, members) for start, members in groups_of(arrays)]
 
 
 def _fits(array: Any, dtype: Any, start: int) -> bool:
-    """Return whether an array consists of elements of a `dtype` sequence that begins at `start`."""
+    """Return whether an array's elements are aligned in a `dtype` block that begins at `start`."""
     size = dtype.itemsize
     offset = _address(array) - start
     steps = [offset, *steps_of(array)]
@@ -194,7 +194,7 @@ def _fits(array: Any, dtype: Any, start: int) -> bool:
 
 
 def _steps(array: Any, start: int, shape: tuple[int, ...], count: int) -> Chain:
-    """The views that lead from memory of `count` elements, in a shape, to an array's window."""
+    """Return the views from memory of `count` elements, in a shape, to an array's window."""
     size = array.itemsize
     first = (_address(array) - start) // size
     whole = array.size == count and array.flags.c_contiguous
@@ -217,7 +217,7 @@ def _steps(array: Any, start: int, shape: tuple[int, ...], count: int) -> Chain:
 
 
 def writes_to(tensor: Any) -> int:
-    """The number of writes to a tensor's memory counted so far."""
+    """Return the number of counted writes to a tensor's memory."""
     cell = tensor._vc
     return 0 if cell is None or cell.__class__ is InferenceCell else cell[0]
 
@@ -231,30 +231,30 @@ class Memory(NamedTuple):
 
     @property
     def is_another(self) -> bool:
-        """Whether the tensor has been given other memory since, which no version counts."""
+        """Whether the tensor now has other memory, which no version counts."""
         return self.tensor._payload is not self.payload
 
     @property
     def is_alike(self) -> bool:
-        """Whether what the tensor holds now has the dtype and shape of what it held."""
+        """Whether the tensor still has the same dtype and shape."""
         now, before = self.tensor._payload, self.payload
         return bool(now.dtype == before.dtype and now.shape == before.shape)
 
     @property
     def has_changed(self) -> bool:
-        """Whether the tensor may hold other values."""
+        """Whether the tensor has other memory, or its memory was written to."""
         return self.is_another or writes_to(self.tensor) != self.version
 
 
 def held_by(tensors: Iterable[Any]) -> list[Memory]:
-    """Snapshot what tensors hold now, skipping None."""
+    """Return snapshots of the payloads and versions of tensors, skipping None."""
     return [Memory(t, t._payload, writes_to(t)) for t in tensors if t is not None]
 
 
 def memory_read(
     steps: Iterable[Any], inputs: Sequence[Value], saved: Iterable[Value], left: Iterable[Any]
 ) -> tuple[int, ...]:
-    """The places of the tensors whose memory a backward pass reads by way of `saved` values.
+    """Return the places of the tensors whose memory a backward pass reads through `saved`.
 
     `left` holds the values that the call leaves in tensors, with their places.
     """

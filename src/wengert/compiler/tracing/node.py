@@ -93,8 +93,8 @@ class Backward:
     sources: The places of these tensors in the environment.
     saved: The values of the forward pass that its steps read.
     spent
-        Whether there is no derivative, since the function has run backward itself or has
-        overwritten saved values.
+        Whether the pass cannot run, since the function has freed the graph or has overwritten
+        saved values.
     why: The error that reports this.
     hidden
         For each value in which 0 replaces NaN: the value with NaN, and whether it is below a mask
@@ -149,10 +149,10 @@ class Backward:
         )
 
     def restricted(self, present: Sequence[bool]) -> Backward:
-        """Return the pass for when only some outputs have a cotangent, as on the tape.
+        """Return the pass for calls in which only some outputs have a cotangent.
 
-        It reads the same values. The tape does not fill in zeros for missing cotangents: zero
-        times an infinite slope would be NaN.
+        It reads the same values. Like the tape, it does not fill in zeros for missing cotangents:
+        zero times an infinite slope would be NaN.
         """
         key = tuple(present)
         if all(key):
@@ -164,7 +164,7 @@ class Backward:
         return self._restricted[key]
 
     def _without(self, absent: set[Value]) -> Backward:
-        """Return the pass without some of the cotangents."""
+        """Return the pass without the cotangents in `absent`."""
         flowing = set(self.cotangents)
         same: dict[Value, Value] = {}
         steps: list[Step] = []
@@ -210,8 +210,8 @@ class Backward:
     def program(self, below: bool | None = None) -> Program:
         """Return the program from the saved values and the cotangents to the gradients.
 
-        If `below` is not None, zero cotangents hide NaN: below masks, or everywhere if it is True,
-        where the call itself is below a mask.
+        If `below` is not None, zero cotangents hide NaN: everywhere if it is True, where the call
+        itself is below a mask, and else below the masks of the pass.
         """
         shown = {
             out: grad
@@ -254,16 +254,16 @@ def read_at_the_end(
     steps: Sequence[Any],
     gradients: Sequence[Value | None],
 ) -> tuple[list[Step], list[Value | None]]:
-    """A backward pass that takes its views of the inputs itself, as of when it runs.
+    """Return a backward pass that makes its own views of the inputs when it runs.
 
-    What the tape saves of an input is memory, and so is what it saves of a view of one: a write
-    that no version counts shows in both.
+    The tape saves the memory of inputs and of their views, so a write that no version counts is
+    seen by the backward pass.
 
     Parameters
     ----------
-    items: What the forward pass has done.
+    items: The items of the forward pass.
     inputs: Its inputs.
-    steps, gradients: The backward pass.
+    steps, gradients: The steps of the backward pass, and its results.
     """
     made: dict[Value, Value] = {}
     taken: list[Step] = []
@@ -291,10 +291,10 @@ def read_at_the_end(
 
 
 def held_as_tensors(nodes: Iterable[Any], tensors: Sequence[Any]) -> dict[int, bool]:
-    """Whether nodes hold `tensors` themselves (True) or others over the same memory, by place.
+    """Return whether nodes hold `tensors` themselves (True) or aliases of them, by place.
 
-    Assigning to ``.data`` gives the former other memory on the tape, too. Where nodes do both, or
-    it is not known, there is no entry.
+    Assigning to ``.data`` of the former changes the memory on the tape, too. There is no entry for
+    a tensor of which nodes hold both, or if this is unknown.
     """
     places = {id(tensor): i for i, tensor in enumerate(tensors)}
     origins = {tensor._payload.storage.origin: i for i, tensor in enumerate(tensors)}
@@ -377,7 +377,7 @@ class Variants:
         if backward.masks:
             mark()
         if backward.hides:
-            # the nodes below must not rely on what the call has hidden
+            # the call may have hidden NaN from the nodes below
             search()
         return found
 
@@ -389,7 +389,7 @@ class Variants:
 
 
 class CompiledBackward(Node):
-    """A whole compiled call on the tape."""
+    """The node of a whole compiled call."""
 
     __slots__ = ("call", "given", "met", "outputs_meta", "reads", "results", "s_inputs", "saved")
     __module__ = "wengert.autograd"
@@ -434,7 +434,7 @@ class CompiledBackward(Node):
                 )
 
     def _saved(self) -> Any:
-        """What the backward pass reads: of tensors that the tape holds, what these hold now."""
+        """Return the saved values, with the current memory of tensors that the tape holds."""
         saved = self.saved
         for k, n in self.call.follows:
             if self.reads[n].is_another:
@@ -442,7 +442,7 @@ class CompiledBackward(Node):
         return saved
 
     def apply(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the gradients, by the compiled backward pass."""
+        """Run the compiled backward pass and return the gradients."""
         self._check()
         parts = [
             np.zeros(shape, dtype) if part is None else part
@@ -456,7 +456,7 @@ class CompiledBackward(Node):
         )
 
     def apply_in(self, g: Any, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return differentiable gradients: the function runs again, recorded on the tape."""
+        """Run the function again, recorded on the tape, and return differentiable gradients."""
         self._check()
         if not any(isinstance(part, TensorBase) for part in g):
             return self.apply(g, keep, edges)

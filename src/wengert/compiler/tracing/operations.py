@@ -71,7 +71,7 @@ def _run(
         try:
             made = rule(S, *symbols, **params)
         except Exception:
-            # the steps do not know the operation's name: show the error of its own kernel
+            # steps lack the operation's name: raise the error of its own kernel
             prim.kernel(*map(real, symbols), **{n: real(p) for n, p in params.items()})
             raise
         finally:
@@ -87,21 +87,21 @@ def _run(
         trace.give_up(f"the size of the result of {prim.name}() depends on values")
     noted = params
     for param in params.values():
-        # an object may only pretend to be a float by its `__class__`
+        # by type(): an object may fake its `__class__`
         if type(param) not in _PLAIN and not _is_plain(param):
             noted = {n: trace.param(p) for n, p in params.items()}
             params = {n: real(p) for n, p in params.items()}
             break
     if prim.name == "view":
-        # only some strides allow it
+        # only some strides permit a view
         symbols[0].look()
     if prim.view:
-        # a NumPy scalar shares no memory with results made from it
+        # make it an array: a NumPy scalar shares no memory with results made from it
         symbols[0].placed()
     try:
         results = getattr(K, prim.name)(*[symbol.array for symbol in symbols], **params)
     except ValueError as error:
-        # shapes that do not match never will; other errors depend on values
+        # mismatched shapes fail in every run; other errors depend on values
         if isinstance(error, np.linalg.LinAlgError):
             trace.give_up(f"an error that {prim.name}() raised went no further")
         raise
@@ -169,7 +169,7 @@ _NUMBERS = frozenset({int, float, complex, bool, Scalar})
 
 
 def _weak(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments with numbers in the dtype that promotion with the arrays gives."""
+    """Convert the numbers among the arguments to the dtype that promotion with arrays gives."""
     dtypes = [arg.dtype for arg in args if hasattr(arg, "dtype")]
     made = []
     for arg in args:

@@ -1,14 +1,13 @@
-"""Layer 8 · compiler: the outcome of a traced run, as later runs must reproduce it.
+"""Layer 8 · compiler: how later runs reproduce the results and effects of a traced run.
 
 NOTE [results that share memory]
-Results may alias inputs or each other, and somebody may write to them later. So a result that is a
-view of an input is rebuilt as that view. A result that is a view of another result is made as its
-view, with the history that follows from that. For results that share memory in other ways, the
-memory is made once (`Exit.roots`). A base that the function did not return is made, too, where
-several of its views were returned. And a result has the same memory layout as without compilation,
-since the layout decides whether ``flatten()`` of it is a view: the result is a view with that
-layout of the computed array, or a copy. Hence the dimension order of inputs with two or more
-dimensions is guarded (`Entry.run`).
+Results may alias inputs or each other, and callers may write to them later. So a result that is a
+view of an input, or of another result, is rebuilt as that view, with the history that follows. For
+results that share memory in other ways, the memory is allocated once (`Exit.roots`). A base that
+the function did not return is also built, where several of its views were returned. And a result
+has the same memory layout as without compilation, since the layout decides whether its
+``flatten()`` is a view: the result is a view of the computed array, with that layout, or a copy.
+Hence the dimension order of inputs with two or more dimensions is guarded (`Entry.run`).
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def check_containers(trace: Trace, result: Any) -> None:
         if kind not in _CONTAINERS and (not is_named or getattr(value, "__dict__", None)):
             trace.give_up(f"a result is a container of a class of its own ({kind.__name__})")
         elif not isinstance(value, tuple):
-            # a later change to it would also change it for the function
+            # the caller's later changes to it would reach the function
             if value in trace.surroundings:
                 trace.give_up(f"a result is a {kind.__name__} that the function was given")
             elif id(value) in seen:
@@ -83,7 +82,7 @@ def effects_of(
         that share memory with no other input.
     """
     if any(isinstance(tensor._payload, np.ndarray) for tensor in tensors):
-        # not computed by the function: it may come from another thread
+        # not computed by the function, but perhaps by another thread
         trace.discard()
     effects: list[Effect] = []
     origins: list[tuple[Value, Value]] = []
@@ -92,7 +91,7 @@ def effects_of(
         storage = symbol.storage
         if storage.touched:
             effects.append(Effect("write", i, symbol.value))
-            # other windows of the memory are read from it until the end of the program
+            # other windows read the memory until the end of the program
             if storage.whole is None and storage.origin is not None:
                 origins.append((storage.value, storage.origin))
         if i >= len(tensors):
@@ -102,7 +101,7 @@ def effects_of(
             trace.give_up("it writes values of a transform to a tensor of the outside")
             continue
         count = writes_to(tensor) - versions[i]
-        # writes by way of `.data` are not counted
+        # writes through `.data` are not counted
         if count and id(tensor._vc) not in counted:
             counted.add(id(tensor._vc))
             effects.append(Effect("version", i, None, tensor._vc[1], count))
@@ -144,7 +143,7 @@ class _Holder:
 
 
 def _order_of(array: Any) -> tuple[int, ...] | None:
-    """The dimensions in memory order, if the array is dense."""
+    """Return the dimensions in memory order if the array is dense, else None."""
     order = tuple(sorted(range(array.ndim), key=lambda dim: -array.strides[dim]))
     made = np.empty([array.shape[dim] for dim in order], array.dtype)
     back = [order.index(dim) for dim in range(array.ndim)]
@@ -195,7 +194,7 @@ class _Results:
             if version is None or version[2] < 0:
                 continue
             if version[0] == 0 and sharing[version[2]] == 1:
-                # never written to, and shared with no other: a later view makes a cell
+                # not written to, and not shared: a later view creates the cell
                 self.made[i] = leaf._replace(version=None)
 
     def _leaf(self, i: int, leaf: Any) -> Leaf:
@@ -246,7 +245,7 @@ class _Results:
         ext = leaf._ext
         if owner is None:
             if ext is not None and ext.base is not None and ext.no_write not in _PLAIN:
-                # its refusal of writes differs; that of a Function may have its own memory
+                # it refuses writes, as only a view does; a Function's may have memory of its own
                 return self._part(leaf)
             self.holders.append(_Holder(i, leaf, symbol))
             return self._fresh(i, leaf, symbol.value)
@@ -269,9 +268,9 @@ class _Results:
         return made.kind != "given" and ext is not None and id(ext.base) in replaced
 
     def _steps_from(self, source: Any, base: Any, chain: Sequence[Any]) -> Sequence[Any]:
-        """The rest of a chain of views of `base`, starting from `source`, which holds the memory.
+        """Return the rest of a chain of views of `base` after `source`, which holds the memory.
 
-        That is not always the memory of `base`: a view may have been given other memory since.
+        This need not be the memory of `base`: a view may have been given other memory since.
         """
         if source is base:
             return chain
@@ -295,7 +294,7 @@ class _Results:
         return View(place, _steps(chain), recorded, ext.no_write, leaf=edge is LEAF)
 
     def _place_of_cell(self, cell: Any) -> int | None:
-        """The place of the environment's tensor with this version cell, or None."""
+        """Return the place of the environment's tensor with this version cell, or None."""
         if cell is None or cell.__class__ is InferenceCell:
             return None
         tensors = self.environment.tensors
@@ -323,7 +322,7 @@ class _Results:
         return Leaf("part", self._view(place, leaf._ext.chain, leaf), type(leaf))
 
     def _sharing(self) -> list[tuple[Storage, list[_Holder]]]:
-        """The leaves that share memory, grouped by storage."""
+        """Return the leaves that share memory, grouped by storage."""
         arrays = [symbol.array for symbol in self.trace.given]
         count = len(arrays)
         arrays += [holder.array for holder in self.holders]
@@ -360,14 +359,14 @@ class _Results:
                 self.trace.give_up("a result shares memory in a way that is not followed")
 
     def _lay_out(self, holder: _Holder) -> None:
-        """Give a leaf the memory layout that it had."""
+        """Give a leaf the memory layout that it has in the traced run."""
         if holder.array.flags.c_contiguous:
             return
         made, storage = self.made[holder.place], holder.symbol.storage
         if holder.symbol.chain and _can_be_shown(storage.value, holder):
             made = made._replace(what=storage.value, chain=holder.symbol.chain)
         elif holder._edge is None and (order := _order_of(holder.array)) is not None:
-            # computed in memory order
+            # compute it in memory order, and permute it back
             turned = self.trace.view(records.permute, holder.symbol.value, {"dims": order})
             back = tuple([order.index(dim) for dim in range(len(order))])
             made = made._replace(what=turned, chain=((records.permute, {"dims": back}),))
@@ -408,7 +407,7 @@ def leaves_of(
     results.run()
     replaced = {id(results.given[effect.place]) for effect in placed if effect.kind == "data"}
     if replaced and any(results.is_view_of(i, replaced) for i in range(len(results.made))):
-        # when views are rebuilt, the old memory is gone and the new is not there yet
+        # views are rebuilt before the tensors get their new memory
         trace.give_up(_MOVED)
     return results.leaves, results.made, placed, results.roots
 
@@ -432,7 +431,7 @@ def _steps(chain: Sequence[Any]) -> tuple[tuple[Any, dict[str, Any]], ...]:
 
 
 def _carried(tensor: Any) -> str | None:
-    """The reason why later runs cannot reproduce the state of a result, or None."""
+    """Return why later runs cannot reproduce the state of a result, or None."""
     ext, edge = tensor._ext, tensor._edge
     if ext is not None:
         for name, value in vars(ext).items():
@@ -451,16 +450,16 @@ def _carried(tensor: Any) -> str | None:
 _FOLLOWS = frozenset(
     {*("base", "chain", "linked", "views", "no_write", "stale", "level", "ended", "accumulator")}
 )
-"""Attributes that a tensor gets again as a view or below a transform."""
+"""Attributes that a tensor regains as a view or below a transform."""
 
 
 def _meet(arrays: list[Any]) -> bool:
-    """Return whether any two arrays share an element."""
+    """Return whether any two arrays overlap."""
     return any(np.shares_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k])
 
 
 def _can_be_shown(value: Value, holder: _Holder) -> bool:
-    """Return whether a chain of views of C-ordered memory gives the leaf's layout."""
+    """Return whether the leaf's views, applied to C-ordered memory, give its layout."""
     array = whole = np.zeros(value.shape, value.dtype)
     for prim, params in holder.symbol.chain:
         array = prim.kernel(array, **params)

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: the arrays in the payloads of transforms, and the nesting of these."""
+"""Layer 8 · compiler: the arrays in the payloads of transforms, and how they nest."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def mapped(payload: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def traces_of(payload: Any) -> set[Any]:
-    """The traces that the symbols of a payload belong to."""
+    """Return the traces that the symbols of a payload belong to."""
     return {part.trace for part in contents_of(payload) if isinstance(part, Sym)}
 
 
@@ -75,7 +75,7 @@ def real_payload(payload: Any) -> Any:
 
 
 def form_of(payload: Any, levels: Sequence[Level]) -> Form | None:
-    """The nesting of a payload; None for an array."""
+    """Return the nesting of a payload, or None for an array."""
     if not is_of_transform(payload):
         return None
     parts = tuple([form_of(part, levels) for part in payload.contents()])
@@ -83,7 +83,7 @@ def form_of(payload: Any, levels: Sequence[Level]) -> Form | None:
 
 
 def built(form: Form | None, arrays: Iterator[Any], levels: Sequence[Level]) -> Any:
-    """Build the payload of the given form that consists of `arrays`."""
+    """Build a payload of the given form from `arrays`."""
     if form is None:
         return next(arrays)
     parts = [built(part, arrays, levels) for part in form.parts]

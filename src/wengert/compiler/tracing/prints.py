@@ -1,16 +1,16 @@
 """Layer 8 · compiler: the printed output of a compiled function.
 
-NOTE [what is printed]
+NOTE [printed output]
 Tracing records the arguments of ``print``: text, with placeholders for numbers and tensors, which
-are values of the program. A run computes them with everything else, so ``print`` is not a graph
-break. It calls ``print`` for each in order, once all decisions have been taken and no step has
-raised. Until then no effect has happened, and the function can be traced again. If ``print`` itself
-raises, the function runs again to raise the error at its place: what has been printed is not
-printed again (`Missing.said`).
+are values of the program. A run computes these with everything else, so ``print`` is not a graph
+break. The run makes the calls in order, once all decisions have been taken and no step has raised.
+Until then it has no effect, and the function can be traced again. If ``print`` itself raises, the
+function runs again to raise the error in its place, without the calls already made
+(`Missing.said`).
 
-No code may notice that the text comes later than it would. So streams must be Python's own
-(`are_known`); what other streams do when written to is unknown, and with these the function runs
-uncompiled. Warnings and log records work the same way (NOTE [reports] in `reports`).
+No code may notice that the text is printed late. So streams must be Python's own (`are_known`):
+with any other, which may run arbitrary code, the function runs uncompiled. Warnings and log records
+work the same way (NOTE [reports] in `reports`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def silent() -> contextlib.AbstractContextManager[None]:
 
 
 def told_before(said: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
-    """Print only what comes after `said`, which has been printed (see `Missing.said`)."""
+    """Skip the calls of ``print`` in `said`, which have been made (see `Missing.said`)."""
     left = iter(said)
 
     def handler(report: Report, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -104,7 +104,7 @@ class Said(NamedTuple):
     decisions: The number of decisions before it.
     site: The file and line of the call.
     stream: Its target (see `wengert.compiler.tracing.reports.are_known`).
-    call: Makes the call as if from the line of the function.
+    call: Makes the call as if from that line.
     """
 
     name: str
@@ -276,7 +276,7 @@ _DEPTH = 20
 
 
 def _is_plain(thing: Any, depth: int = 0) -> bool:
-    """Return whether the text of a thing depends on its value only, and no user code makes it."""
+    """Return whether the text of an object depends on its value alone, and runs no user code."""
     kind = type(thing)
     if kind in _TEXTS or kind is Scalar or kind is Shown:
         return True
@@ -300,15 +300,15 @@ class Marks:
 
     def text(self, written: str) -> Text:
         """Split a text at its placeholders, and return it with the pieces."""
-        # every second part is a number
         if self._name not in written:
             return written
+        # every second part is the index of a piece
         parts = re.split(re.escape(self._name) + "([0-9]+)\u27e7", written)
         found = [self._pieces[int(part)] if i % 2 else part for i, part in enumerate(parts)]
         return tuple([part for part in found if part != ""])
 
     def plain(self, written: str) -> str:
-        """Return a text with the present texts of its pieces."""
+        """Return a text with its pieces as in the traced run."""
         text = self.text(written)
         return text if isinstance(text, str) else str(_joined(text, None))
 

@@ -31,14 +31,14 @@ __all__ = ["DYNAMIC", "Reach"]
 DYNAMIC = frozenset(
     {"getattr", "vars", "__dict__", "attrgetter", "dir", "getmembers", "__getattribute__"}
 )
-"""Names with which code may look up attributes that it does not name."""
+"""Names by which code may look up attributes that it does not name."""
 _HOOKS = frozenset({"__getattr__", "__dir__"})
 """The hooks of a module for missing attributes."""
 _OUTSIDE = "which draws or reads from outside"
 
 
 class Reach(Conditions):
-    """The conditions on what functions look up by name.
+    """The conditions on the names that functions look up.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Reach(Conditions):
             else:
                 self._built_in(key, built_in[key])
                 if isinstance(built_in[key], type) and names.read[key] - {()}:
-                    # an unbound method, which may accept no stand-in
+                    # an unbound method may reject a stand-in
                     self._tells = True
         return key in space
 
@@ -165,11 +165,11 @@ class Reach(Conditions):
         library = is_library_module(module)
         space = vars(module)
         if not library:
-            # these answer for missing attributes
+            # the hooks provide missing attributes
             chains |= {(hook,) for hook in _HOOKS & space.keys()}
         for first in sorted({chain[0] for chain in chains if chain}):
             if library and first not in space:
-                # some are loaded on first access
+                # load lazy attributes
                 getattr(module, first, None)
             if first not in space:
                 if not library:
@@ -195,7 +195,7 @@ class Reach(Conditions):
     def _of_library(
         self, module: types.ModuleType, name: str, value: Any, chains: set[tuple[str, ...]]
     ) -> None:
-        """Write the conditions on what a function uses of a library, which is always present."""
+        """Write the conditions on an attribute of a library module that a function uses."""
         if isinstance(value, types.ModuleType):
             if chains - {()} or is_pure(value.__name__, ""):
                 self._module(value, self._constant(value), chains)
@@ -204,7 +204,7 @@ class Reach(Conditions):
         if is_constant(name, value):
             return
         if is_report(f"{module.__name__}.{name}") and is_unchanged(f"{module.__name__}.{name}"):
-            # Python runs it after all computation
+            # the call is made after all computation
             self._require(f"{self._tool(is_unchanged)}({f'{module.__name__}.{name}'!r})")
             return
         if callable(value) and not is_pure(module.__name__, ""):
@@ -230,8 +230,8 @@ class Reach(Conditions):
     def _escaped(self) -> None:
         """Write the conditions on modules that are used as objects.
 
-        They cover all attributes that the code names, and which of them exist: `getattr` and
-        `hasattr` look up others, too.
+        They cover all attributes that the code names, and the names of all that exist, since
+        `getattr` and `hasattr` may look up others.
         """
         done: set[tuple[int, str]] = set()
         listed: set[int] = set()

@@ -1,13 +1,12 @@
-"""Layer 8 · compiler: calls whose effect only people see: ``print``, warnings, logging.
+"""Layer 8 · compiler: reporting calls: ``print``, warnings and logging.
 
 NOTE [reports]
-Such a call is not a graph break: Python makes it after all computation (NOTE [what is printed] in
+A reporting call is not a graph break: it is made after all computation (NOTE [printed output] in
 `prints`). While a thread traces, stand-ins replace Python's functions, and attribute lookup on
-loggers, whose other methods would return what the trace does not know. Each call is made as if from
-its place in the function: a warning counts as one of that line, and a log record names it.
+loggers, whose other methods would return state that the trace does not know. Each call is made as
+if from its line in the function, by which warnings are filtered and which log records name.
 
-The receiver of the text must not notice that it comes late: streams and handlers must be Python's
-own.
+Streams and handlers must be Python's own, since others may notice that the text is late.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Report:
         self.name, self.call, self.logger, self.level = name, call, logger, level
 
     def later(self, args: Any, kwargs: Any) -> tuple[str, Callable[..., Any]] | str:
-        """Return the target and the function to call with the texts later, or why it cannot be."""
+        """Return the target and the function that makes the call later, or why there is none."""
         if kwargs:
             return f"it calls {self.name}() with {min(kwargs)}="
         frame = _caller()[0]
@@ -107,7 +106,7 @@ def _is_plain_warning(kind: Any) -> bool:
 Handler = Callable[[Report, tuple[Any, ...], dict[str, Any]], None]
 _HANDLERS: dict[int, list[Handler]] = {}
 _BUSY: set[int] = set()
-"""The threads in which Python's own function is running."""
+"""The threads that run Python's own functions, without stand-ins."""
 _CHANGING = threading.Lock()
 
 
@@ -138,7 +137,7 @@ def _standing_in(original: Any, report: Report) -> Any:
 
 
 def _caller() -> tuple[Any, int]:
-    """The frame that called the stand-in, and the number of frames between it and this one."""
+    """Return the frame that called the stand-in, and the number of frames from it to this one."""
     frame: Any = sys._getframe(1)
     depth = 1
     while frame.f_code is not _STAND_IN:
@@ -147,7 +146,7 @@ def _caller() -> tuple[Any, int]:
 
 
 def _from_outside(original: Any) -> Any:
-    """Wrap a function that names its caller's line, for calls from its stand-in."""
+    """Wrap a function that reports its caller's line, so that its stand-in can call it."""
 
     def call(*args: Any, **kwargs: Any) -> None:
         if original is _WARN and len(args) > 2:
@@ -192,7 +191,7 @@ def _give_up(what: str) -> None:
 
 
 def _attribute(logger: Any, name: str) -> Any:
-    """Look up an attribute of a logger: its stand-in in a traced function."""
+    """Look up an attribute of a logger; in a traced function, return its stand-in."""
     if not _is_traced(name):
         return object.__getattribute__(logger, name)
     if name in LEVELS and type(logger) in LOGGERS:
@@ -245,13 +244,13 @@ def intercepted(handler: Handler) -> Iterator[None]:
 
 
 def is_unchanged(name: str = "builtins.print") -> bool:
-    """Return whether a reporting function is still Python's own, and not replaced."""
+    """Return whether a reporting function is still Python's own."""
     owner, key, own, stand_in = _PATCHED[name]
     return getattr(owner, key) in (own, stand_in)
 
 
 def is_report(name: str) -> bool:
-    """Return whether a function of a module is a reporting one."""
+    """Return whether a qualified name is that of a reporting function."""
     return name in _PATCHED
 
 
@@ -291,7 +290,7 @@ def _shows_plainly() -> bool:
         module.showwarning is module._showwarning_orig
         and module.formatwarning is module._formatwarning_orig
         and (
-            # a list that records them
+            # `catch_warnings` records them in a list
             type(getattr(shown, "__self__", None)) is list
             or (getattr(shown, "__module__", "") == "warnings" and _is_stream(sys.stderr))
         )
@@ -341,7 +340,7 @@ def _is_stream(stream: Any) -> bool:
     kind: Any = type(stream)
     if kind.write is not base.write or kind.flush is not base.flush:
         return False
-    # the stream that it writes to in turn
+    # the stream underneath
     below = stream.buffer if base is io.TextIOWrapper else None
     while below is not None:
         if type(below).__module__ not in _OWN_STREAMS:

@@ -14,20 +14,20 @@ from wengert.prims.facet import OPERATOR
 __all__ = ["SMALL", "Scalar", "ended"]
 
 SMALL = 1 << 31
-"""Integers up to this, in places that change, are inputs of programs."""
+"""Integers of at most this magnitude, in open places, are inputs of programs."""
 _MOST = 1 << 62
 _EXACT = 1 << 53
-"""Integers up to this are exact as floats."""
+"""Integers of at most this magnitude are exact as floats."""
 _HEAP = 1 << 9
-"""The flag of types defined in Python."""
+"""The type flag of classes defined in Python."""
 _REMAINDERS = frozenset({"floor_divide", "remainder"})
 
 
 class Scalar:
     """A number read with ``tensor.item()``, which stays a value of the program.
 
-    It passes for a float (or for an int, as checks of indices require): arithmetic on it returns
-    more scalars, a comparison is a decision, and so is any use of its exact value (``math.sin``,
+    It passes for a float (or for an int, as checks of indices require). Arithmetic on it returns
+    more scalars. A comparison is a decision, as is any use of its exact value (``math.sin``,
     ``f"{x}"``).
 
     Attributes
@@ -47,7 +47,7 @@ class Scalar:
         self.size = size
         trace.scalars.append(weakref.ref(self))
 
-    @property  # type: ignore[misc]  # what isinstance asks for
+    @property  # type: ignore[misc]  # isinstance() reads it
     def __class__(self) -> type:
         return type(self.number)
 
@@ -92,7 +92,7 @@ class Scalar:
         return np.asarray(self.exact(), dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
-        # where the trace has ended, or never saw the array: a plain number
+        # a plain number: the trace has ended, or never saw the array
         plain = [arg.exact() if type(arg) is Scalar else arg for arg in args]
         return getattr(ufunc, method)(*plain, **kwargs)
 
@@ -137,7 +137,7 @@ class Scalar:
         return self.trace.number_of(name, *operands, size=size)
 
     def is_small(self) -> bool:
-        """Return whether an integer read off a tensor has a usual magnitude."""
+        """Return whether the magnitude is at most `SMALL`, which is a decision."""
         ends = (("le", SMALL), ("ge", -SMALL))
         compared = self.trace.compared
         return all(
@@ -150,7 +150,7 @@ class Scalar:
         return getattr(operator, f"__{_NAMES[name]}__")(left, right)
 
     def _divisible(self, divisor: Any) -> bool:
-        """Return whether Python would divide by `divisor`, which is a decision."""
+        """Return whether `divisor` is not zero, which is a decision."""
         if isinstance(divisor, int | float):
             return divisor != 0
         return bool(self.trace.decide("bool", divisor))
@@ -213,7 +213,7 @@ def _comparison(name: str) -> Any:
 
 _OF_TWO = [(prim, name) for prim, name in OPERATOR.items() if name and len(prim.args) == 2]
 _NAMES = {prim.name: name for prim, name in _OF_TWO}
-"""Python's names of the operators that are primitives, and of other operators on integers."""
+"""The names of Python's operators, by primitive, and of other operators on integers."""
 for _name in ("lshift", "rshift"):
     _NAMES[f"bitwise {_name}"] = _name
     setattr(Scalar, f"__{_name}__", _arithmetic(f"bitwise {_name}", False))
@@ -238,7 +238,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _size_of(name: str, left: int | None, right: int | None) -> int | None:
-    """Bound the magnitude of an integer result."""
+    """Return a bound on the magnitude of an integer result, or None."""
     if left is None or right is None:
         return None
     return left * right if name == "mul" else left + right
@@ -253,7 +253,7 @@ def _size(value: Any) -> int | None:
 
 
 def _as_float(value: Any) -> Any:
-    """Convert a number to a float or the symbol of one; None unless known to be exact."""
+    """Return a number as a float or a symbol of one, or None unless known to be exact."""
     if type(value) is float:
         return value
     if not _is_whole(value):
@@ -270,7 +270,7 @@ class _Ended(Scalar):
     __slots__ = ()
 
     def exact(self) -> Any:
-        """The number."""
+        """Return the number, without a guard."""
         return self.number
 
     def __float__(self) -> float:

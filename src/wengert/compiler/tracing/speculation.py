@@ -1,9 +1,9 @@
-"""Layer 8 · compiler: programs that search for NaN only once some appears.
+"""Layer 8 · compiler: programs that search for NaN only after some has appeared.
 
 NOTE [speculation]
 A traced backward pass always searches for NaN below masks (see NOTE [masked branches] in
 `wengert.tape.masked`): ``where(isnan(x) & (g == 0), 0, x)`` after each product costs as much as the
-product. Nearly always there is no NaN. So a program first runs with `x` in place of each such
+product. Nearly always there is no NaN. So a program first runs with `x` in place of each of these
 ``where``. NaN in an `x` propagates to results as long as the operations keep NaN (`KEEPS_NAN`);
 outputs, and values that other operations read, are checked after the run. If one holds NaN, the
 program runs again as traced, and so do all later calls.
@@ -24,7 +24,7 @@ from wengert.tape.masked import nan_in
 __all__ = ["speculated"]
 
 _LEAST = 8192
-"""A check costs microseconds, in which so many elements are searched (`det` 5: 2 of 6.7)."""
+"""To search fewer elements costs less than a check, of microseconds (`det` 5: 2 of 6.7)."""
 
 Finish = Callable[[Program], tuple[Program, Any]]
 
@@ -79,9 +79,9 @@ class _Speculated:
 
 
 def _without_searches(program: Program) -> tuple[Program, list[int]] | None:
-    """The program without searches for NaN, and the outputs by which NaN is detected.
+    """Return the program without searches for NaN, and the outputs that reveal NaN.
 
-    None if there are few searches, or checking the outputs costs as much.
+    Return None if there are few searches, or if checking the outputs costs as much.
     """
     given = [step for step in program.steps if isinstance(step, Step)]
     searched = _searched(given)
@@ -106,7 +106,7 @@ def _without_searches(program: Program) -> tuple[Program, list[int]] | None:
 
 
 def _searched(steps: Sequence[Step]) -> dict[Value, Value]:
-    """The values that the program searches for NaN, by the value with NaN replaced."""
+    """Return the values that the program searches for NaN, by the value with NaN replaced."""
     made: dict[Value, Step] = {}
     found: dict[Value, Value] = {}
     for step in steps:
@@ -122,7 +122,7 @@ def _searched(steps: Sequence[Step]) -> dict[Value, Value]:
 
 
 def _shown(steps: Sequence[Any], outputs: Sequence[Value], values: set[Value]) -> list[Value]:
-    """Values that hold NaN if one of `values` does and that affects the outputs."""
+    """Return values that hold NaN if one of `values` does and affects the outputs."""
     keeping = set(values)
     shown: dict[Value, None] = {}
     for step in steps:

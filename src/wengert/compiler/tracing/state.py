@@ -1,22 +1,22 @@
-"""Layer 8 · compiler: the state of Python at a decision, to recognise repetitions.
+"""Layer 8 · compiler: the state of Python at a decision, to recognise states met before.
 
 NOTE [states]
-``while b.norm() < 1000: b = b * 2`` reaches the same decision again and again, with another `b`.
-If nothing else has changed, the rest is the same function of `b`, and one block of code serves
-all iterations. The rest of the state is the instruction at which each function on the stack stands,
-its local variables, and what else the function reaches. The local variables are walked, down to the
-elements of containers and the attributes of objects, as NOTE [objects] says: tensors are the
-*slots* of a state, everything else is its key. What else the function reaches must be as it was
-when the trace began (`Surroundings`). Where anything is unknown, there is no state, and the
-decision is not a repetition of any other.
+``while b.norm() < 1000: b = b * 2`` reaches the same decision in every iteration, with another `b`.
+If nothing else has changed, the rest of the run is the same function of `b`, and one block serves
+all iterations. The state at a decision consists of the current instruction and the local variables
+of each function on the stack, and of everything else that the function reaches. The local variables
+are walked, down to the elements of containers and the attributes of objects (NOTE [objects]):
+tensors are the *slots* of a state, everything else is its key. All other objects that the function
+reaches must be unchanged since the trace began (`Surroundings`). Where anything is unknown, there
+is no state, and the decision equals no other.
 
 Two things are hidden: the iterators of ``for`` loops, and the progress of C functions that call
-back (``sorted(parts, key=f)``). Their progress follows from the previous decision and its outcome.
-So where one is under way, these are part of the key, unless everything since then happened in a
-function that is called from there (`Path`). Hence a loop in a function that a ``for`` loop calls is
+back (``sorted(parts, key=f)``). The previous decision and its outcome determine their progress. So
+while one of them runs, these are part of the key, unless everything since that decision happened in
+a function that it calls (`Path`). Hence a loop in a function that a ``for`` loop calls is
 recognised within one iteration of the ``for`` loop, but not across its iterations. Values on the
-interpreter's stack are hidden, too, but their absence is noticed: a block that reads a value in no
-slot is not taken for a repetition (see `wengert.compiler.tracing.graph`).
+interpreter's stack are hidden, too, but detected: a graph rejects a block that reads a value in no
+slot (see `wengert.compiler.tracing.graph`).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Surroundings:
             yield thing, parts[len(read(thing).same) :]
 
     def hold(self, kind: type) -> bool:
-        """Return whether the places looked at now hold an object of a class."""
+        """Return whether a place in the snapshot now holds an object of a class."""
         try:
             found = [part for thing, _ in self._walked for part in _shallow(thing)[1]]
         except (AttributeError, LookupError, Unknown):
@@ -120,7 +120,7 @@ class Surroundings:
 
 
 def _shallow(thing: Any) -> tuple[list[Any], list[Any]]:
-    """The plain values that identify an object, and the objects that it refers to."""
+    """Return the plain values that identify an object, and the objects that it refers to."""
     reading = read(thing)
     facts = [part.value for part in reading.facts]
     parts = [part.value for part in reading.same]
@@ -161,7 +161,7 @@ class State:
     mark: A sequence number between the nodes recorded before and after.
     holders: During the decision, the objects that hold the values: symbols, scalars, or None.
     frames: During the decision, the frames of the running functions, the outermost first.
-    hidden: Numbers that stand for what is hidden in these frames (see `Path`).
+    hidden: The numbers of the hidden state of these frames (see `Path`).
     """
 
     __slots__ = ("edges", "frames", "hidden", "holders", "key", "mark", "tensors", "values")
@@ -208,7 +208,7 @@ class Path:
 
     Parameters
     ----------
-    numbers: A number for each pair of state and outcome that hidden state follows from.
+    numbers: A number for each pair of state and outcome that determines hidden state.
     """
 
     def __init__(self, numbers: dict[Any, int] | None = None) -> None:
@@ -220,7 +220,7 @@ class Path:
         self._unknown = 0
 
     def is_endless(self, state: State | None) -> bool:
-        """Return whether decisions met so many states that more traces would not cover them."""
+        """Return whether decisions met too many states for more traces to cover."""
         self._unknown += state is None
         return len(self._met) + self._unknown > MOST_STATES
 
@@ -229,20 +229,17 @@ class Path:
         return self._met.setdefault(key, key)
 
     def still(self, frames: Sequence[FrameType]) -> int:
-        """The number of running functions, from the outermost, that did not advance.
-
-        They are compared to the last decision.
-        """
+        """Return how many frames, from the outermost, have not advanced since the last decision."""
         same = 0
         for mine, yours in zip(self._frames, frames, strict=False):
             if mine is not yours:
                 break
             same += 1
-        # the innermost frame that both have may have advanced
+        # the innermost common frame may have advanced
         return max(same - 1, 0)
 
     def hidden(self, frames: Sequence[FrameType], places: Sequence[int]) -> list[int | None]:
-        """Return the numbers for what is hidden in the frames that `places` lists."""
+        """Return the numbers of the hidden state of the frames at `places`, None for the others."""
         if places and len(self._numbers) > _WAYS:
             raise Unknown("there are too many ways to its decisions")
         still = self.still(frames)
@@ -266,7 +263,7 @@ class Path:
 
 
 def state_of(trace: Any, mark: int, until: CodeType) -> State | None:
-    """The state of the running functions, down to the one whose code is `until`, or None."""
+    """Return the state of the running functions, down to the one with the code `until`, or None."""
     if not trace.surroundings.are_still():
         return None
     reader = _Reader(trace)
@@ -348,7 +345,7 @@ class _Reader:
         if isinstance(payload, Lifted) and not payload.traced:
             edge = "none" if tensor._edge is None else "leaf" if tensor._edge is LEAF else "node"
             if edge == "node":
-                # the nodes of a level are not followed from block to block
+                # the nodes of a level are not tracked from block to block
                 raise Unknown("it belongs to a level")
             return (edge, self._payload(payload))
         if not isinstance(payload, Sym):
@@ -387,7 +384,7 @@ class _Reader:
         return id(payload)
 
     def memory(self) -> Iterator[Any]:
-        """Make slots of the environment's memory that was written to; yield what was written."""
+        """Make slots of written memory of the environment; yield which was written."""
         for symbol in self.trace.given:
             writes = symbol.storage.writes
             if writes:
@@ -453,7 +450,7 @@ def _calls_back(code: CodeType) -> bool:
 
 @functools.lru_cache(512)
 def _positions(code: CodeType) -> list[Any]:
-    """The source positions of all instructions, which the interpreter may specialise."""
+    """Return the source positions of all instructions, which the interpreter may specialise."""
     return list(code.co_positions())
 
 

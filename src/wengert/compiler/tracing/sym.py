@@ -4,14 +4,14 @@ NOTE [values of a trace]
 A `Sym` is the payload of a tensor during tracing: a real array, and the `Value` of the program (an
 SSA value) that stands for it. Every primitive on such payloads runs its kernel, so that the
 function takes its decisions on real data, and adds a step to the trace. Reading elements
-(``bool(t)``, ``t.item()``) becomes a guard; handing them to other software ends the trace, not the
+(``bool(t)``, ``t.item()``) becomes a guard; handing them to untraced code ends the trace, not the
 function (`Trace.escape`).
 
 NOTE [memory of a trace]
 Writes go to the real arrays, so views among these see them. The program has no memory, only
 values. So each `Sym` belongs to a `Storage`, with the chain of views that leads from there to it.
 After a write the storage has a new value, and its views recompute theirs on demand. Inputs that
-share memory have a storage each, which is a window of a whole (NOTE [layouts] in
+share memory have a storage each, which is a window of a whole (NOTE [aliasing inputs] in
 `wengert.compiler.tracing.memory`): a write goes to the whole, and all of its windows follow.
 """
 
@@ -60,7 +60,7 @@ class Storage:
         self.window: tuple[tuple[Primitive, dict[str, Any]], ...] | None = ()
 
     def follow(self, trace: Any) -> None:
-        """Update to what was written to the whole."""
+        """Update the value after writes to the whole."""
         whole = self.whole
         if whole is not None and whole.writes != self.writes and self.window is not None:
             self.value = trace.shown(whole.value, self.window)
@@ -193,11 +193,11 @@ class Sym(LiftedArray):
         return self._namespace.real(self) if self.dtype.kind == "c" else self
 
     def contents(self) -> Iterable[Any]:
-        """Nothing: no payload of another transform is in it."""
+        """Return nothing: it holds no payload of another transform."""
         return ()
 
     def constant(self) -> Any:
-        """The symbol itself: there are no tangents."""
+        """Return the symbol itself, which has no tangents."""
         return self if self.trace.active else self.array
 
     def reshape(self, *shape: Any) -> Any:
@@ -205,7 +205,7 @@ class Sym(LiftedArray):
         return self._namespace.unsafe_view(self, shape=tuple(self.array.reshape(sizes).shape))
 
     def __getattr__(self, name: str) -> Any:
-        # other threads may use tensors that hold symbols; what they compute is not traced
+        # other threads may use tensors that hold symbols, and are not traced
         if name.startswith("__") or self.trace.active:
             raise AttributeError(f"'Sym' object has no attribute {name!r}")
         return getattr(self.array, name)

@@ -1,8 +1,8 @@
 """Layer 8 · compiler: programs with very many inputs, which take them as the rows of a few tables.
 
 The last block of a long loop that was traced decision by decision reads values of every block
-before it. Thousands of separate inputs need native code that is long and slow to compile. As rows
-of a table, which the repeated steps read at a constant stride, they are rolled into a loop.
+before it. Thousands of separate inputs need native code that is long and slow to compile. If they
+are rows of a table, read at a constant stride, the steps that read them are rerolled into a loop.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from wengert.prims.table import TABLE
 
 __all__ = ["finished"]
 
-# at least so many inputs, and so many of one kind
+# the fewest inputs of a program that gathers them, and the fewest rows of a table
 _MANY = 256
 _ALIKE = 16
 

@@ -1,10 +1,10 @@
-"""Layer 8 · compiler: running a function once, on values that note what is computed with them.
+"""Layer 8 · compiler: the trace of one run of a function, on arrays that record operations.
 
-NOTE [what ends a trace]
-A trace must record all that the function does. Where it cannot (values reach software that is not
-traced, randomness of unknown source, memory that changes hands), the function still runs to its
-end on the real arrays, and does what it would have done; only the trace is lost. The first reason
-is kept, with the line of the user's program (`Trace.broken`).
+NOTE [broken traces]
+A trace must record everything that the function does. Where it cannot (values reach code that is
+not traced, random numbers come from an unknown source, memory changes owners), the function still
+runs to its end on the real arrays, with its ordinary results and effects; only the trace is lost.
+The first reason is kept, with the line of the user's program (`Trace.broken`).
 """
 
 from __future__ import annotations
@@ -57,31 +57,31 @@ __all__ = ["Trace"]
 
 
 class Trace:
-    """The record of what a function computes, as far as it has run.
+    """The record of the computations of a function, as far as it has run.
 
     Attributes
     ----------
     items: Steps, guards and draws in their order.
-    broken: Why there is no trace, or None.
-    reads: Whether it is because the function read a list that it adds to (see NOTE [effects]).
+    broken: Why the trace is broken, or None.
+    reads: Whether the function read a list that it appends to (see NOTE [effects]).
     passing: Whether this run created state that later runs find, so that a later run is traced.
     foreign: Copies of the arrays of unknown origin.
     arrays: The real arrays of values that no step computes.
     returned: Floats and arrays that the function read off values and may return, by identity.
     given: The symbols of the environment's tensors and arrays.
-    surroundings: What the function reaches besides its local variables.
+    surroundings: A snapshot of what the function reaches besides its local variables.
     reached: The environment's tensors.
     masked, within: Whether tensors may hold symbols, and whether the environment's do.
     scalars: Weak references to the numbers read off values.
     seen: The identities of arrays that share memory with tensors.
     taken
-        Where operations took arrays that each run gives: the identity of the array, the code that
-        called the operation, and the place in it.
+        Where operations took arrays that each run supplies: the identity of the array, the code
+        that called the operation, and the instruction.
     looked: The inputs whose memory layout the function depends on.
     shared: The memory that several inputs share.
     start: A sequence number between the earlier nodes and those that this run records.
-    known: The symbols of the arrays that each run gives, by identity.
-    before: The content of such an array before it was written to.
+    known: The symbols of the arrays that each run supplies, by identity.
+    before: The content of these arrays before they were written to.
     where: The line of the user's program for new steps, where it is already known.
     walked_back
         Whether a backward pass went past a decision, to nodes recorded before it.
@@ -146,7 +146,7 @@ class Trace:
     def active(self) -> bool:
         """Whether the function is running and the caller is in its thread.
 
-        What other threads do meanwhile to tensors that it reaches is not part of the trace.
+        Operations of other threads on the same tensors are not traced.
         """
         return self._running and get_ident() == self._thread
 
@@ -192,7 +192,7 @@ class Trace:
         return Sym(array, self, Value(array.dtype, array.shape, array))
 
     def _made(self, array: Any) -> Any:
-        """The symbol of memory that the function has made."""
+        """Return the symbol of memory that the function has allocated."""
         if isinstance(array, Lifted):
             # random numbers, which may be a batch
             return array
@@ -203,13 +203,13 @@ class Trace:
         return Sym(np.asarray(array), self, self.constant(array).value)
 
     def _unknown(self, array: Any) -> Sym:
-        """The symbol of memory of unknown origin, which the function writes to."""
+        """Return the symbol of memory of unknown origin, which the function writes to."""
         self._beyond = True
         symbol = self.symbol(array)
         return symbol if symbol.array is array else Sym(array, self, symbol.value)
 
     def symbol(self, value: Any) -> Sym:
-        """The symbol of what an operation gets."""
+        """Return the symbol of an operand."""
         if isinstance(value, Sym):
             return value if value.trace is self else self.constant(value.array)
         if type(value) is Scalar:
@@ -225,7 +225,7 @@ class Trace:
         return made
 
     def _shared(self, array: Any) -> Any:
-        """The payload of a tensor that shares the memory of an array."""
+        """Return the payload of a tensor that shares the memory of an array."""
         known = self.known.get(id(array))
         if known is None or known.array is not array:
             return array
@@ -258,7 +258,7 @@ class Trace:
         return param
 
     def inputs(self, arrays: Sequence[Any]) -> list[Sym]:
-        """The symbols of the arrays that each run gives, some of which may share memory."""
+        """Make the symbols of the arrays that each run supplies, some of which may share memory."""
         symbols = [self.input(array) for array in arrays]
         self.shared = shared_of(arrays)
         for shared in self.shared:
@@ -273,7 +273,7 @@ class Trace:
     def put(
         self, prim: Primitive, args: Sequence[Value], params: dict[str, Any], out: Value
     ) -> Value:
-        """The value of a new step that computes `out`."""
+        """Add a step that computes `out`; return `out`."""
         self.items.append(Step(prim, args, params, (out,), self.where or self.here()))
         return out
 
@@ -292,18 +292,18 @@ class Trace:
         return value
 
     def here(self) -> tuple[str, int] | None:
-        """The line of the user's program that is running."""
+        """Return the line of the user's program that is running."""
         frame = user_frame(sys._getframe(1))
         return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
     def stay(self) -> tuple[str, int] | None:
-        """Fix the line of all steps until `where` changes again; return the old one."""
+        """Fix the line of new steps until `where` is set again; return the old one."""
         before = self.where
         self.where = before or self.here()
         return before
 
     def walks(self, edges: Iterable[Any]) -> None:
-        """Note how far back a backward pass may go that is about to start from `edges`."""
+        """Note whether a backward pass from `edges` may go back past the last decision."""
         mark = self._mark
         if mark is not None and not self.walked_back:
             self.walked_back = any(mark < node._seq < 0 for node in self.behind(edges))
@@ -321,10 +321,10 @@ class Trace:
             else:
                 stack += [edge for edge in node.edges if edge is not None]
         if not old:
-            # nor will another pass find any behind these
+            # nor does another pass reach older nodes from these
             self._inner |= seen
             return
-        # leaves that nothing knows of get gradients
+        # unknown leaves get gradients
         self._beyond = True
         if any(wanted is None or node in wanted for node in old):
             self.give_up("a backward pass inside of it goes on to what was recorded before")
@@ -342,11 +342,11 @@ class Trace:
                 stack += [edge for edge in node.edges if edge is not None]
 
     def with_number(self, name: str, left: Any, right: Any) -> Any:
-        """An operator with a Python number on one side, as NumPy's arrays compute it."""
+        """Apply an operator to an array and a Python number, as NumPy does."""
         symbol, number = (left, right) if isinstance(left, Sym) else (right, left)
         swapped = symbol is right
         if name == "matmul" or TABLE[name].predicate or symbol.dtype.kind in "biu":
-            # what NumPy makes of a number beside an array
+            # promote the number as NumPy does beside an array
             plain = number.number if type(number) is Scalar else number
             array = _function(name)(*((plain, symbol.array) if swapped else (symbol.array, plain)))
             kind = np.result_type(symbol.dtype, plain)
@@ -374,7 +374,7 @@ class Trace:
             symbol = S.to_copy(symbol, dtype=kind)
         if self.is_exact:
             return self.decide("item", symbol)
-        # a number stays what it is, whatever becomes of the memory
+        # copy: a number stays the same when the memory is written to
         return Scalar(self, Sym(np.array(symbol.array), self, symbol.value))
 
     def as_float(self, symbol: Sym) -> Any:
@@ -408,13 +408,13 @@ class Trace:
     # -- decisions ---------------------------------------------------------------------------------
 
     def decide(self, kind: str, symbol: Sym) -> Any:
-        """Return what Python reads of a value, and guard the trace on this outcome."""
+        """Return the outcome of a decision on a value, and guard the trace on it."""
         if not self.active or self.broken is not None or symbol.value.constant is not None:
             return outcome_of(kind, symbol.array)
         state = None
         if self._until is not None and self._is_known:
             state = state_of(self, next_sequence(), self._until)
-            # how it went on from where nothing is known is not known either
+            # after a decision without a state, further states are unknown
             self._is_known = state is not None
             self._mark = self._mark if state is None else state.mark
         outcome = self.turns.outcome(self, kind, symbol, state)
@@ -427,11 +427,11 @@ class Trace:
         return outcome
 
     def forget_states(self) -> None:
-        """Stop recognising decisions as repetitions of earlier ones."""
+        """Stop recognising states met before."""
         self._is_known = False
 
     def noted(self) -> list[int]:
-        """The sizes of all records besides steps, to detect whether anything was added."""
+        """Return the sizes of all records except steps, to detect additions."""
         return [
             len(part)
             for name, part in vars(self).items()
@@ -439,7 +439,7 @@ class Trace:
         ]
 
     def origins(self) -> set[Value]:
-        """The values of the inputs."""
+        """Return the values of the inputs."""
         return {s.storage.origin for s in self.given if s.storage.origin is not None}
 
     def is_untouched(self) -> bool:
@@ -467,9 +467,9 @@ class Trace:
             self.decide("count", mask)
 
     def handed_back(self, symbol: Sym, made: Any) -> bool:
-        """Return whether a number read off a value may be a result of the function and no more.
+        """Return whether a number read off a value may only be returned.
 
-        ``math.sqrt(x)`` asks like ``float(x)``; `keep` sees in the end which it was.
+        ``math.sqrt(x)`` reads it like ``float(x)``; `keep` distinguishes them at the end.
         """
         if not self.active or self._code is None or not is_returned(self._code, self._until):
             return False
@@ -477,7 +477,7 @@ class Trace:
         return True
 
     def keep(self, leaves: Iterable[Any]) -> None:
-        """Guard what was read off values, but is not among the results."""
+        """Guard the numbers and arrays read off values that are not among the results."""
         found = set(map(id, leaves))
         for key in [key for key in self.returned if key not in found]:
             made, symbol = self.returned.pop(key)
@@ -512,7 +512,7 @@ class Trace:
         self._streams = max(self._streams - 1, 0)
         self._drawing, before = True, self.broken
         try:
-            # a run that came to an outcome without a trace has drawn already
+            # an earlier run that met an outcome without a trace has drawn already
             array = next(self._drawn, None)
             array = draw() if array is None else array
         finally:
@@ -520,17 +520,17 @@ class Trace:
         if isinstance(array, Sym) or self.broken is not before:
             self.give_up("random numbers whose distribution depends on values")
             return array
-        # some draw in another order than programs read
+        # some draw in a memory order that programs do not read
         symbol = self.input(np.array(array, order="C"))
         symbol.array = lying(symbol.array, np.asarray(array).strides)
-        # and some into memory that is made once
+        # copy: some draw into memory that is allocated once
         self.items.append(Draw(symbol.value, lambda: np.array(draw())))
         return symbol
 
-    # -- what is printed ---------------------------------------------------------------------------
+    # -- printed output ----------------------------------------------------------------------------
 
     def say(self, report: Report, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Make a reporting call and record it (see NOTE [what is printed])."""
+        """Make a reporting call and record it (see NOTE [printed output])."""
         before = next(self._said_before, None)
         if isinstance(before, BaseException):
             self.discard()
@@ -540,13 +540,13 @@ class Trace:
             return
         try:
             if said is None:
-                # without what stands for values in texts
+                # replace the placeholders in texts
                 told = [self._marks.plain(arg) if type(arg) is str else arg for arg in args]
                 report.call(*told, **kwargs)
             else:
                 said.say()
         except BaseException:
-            # later runs may print it
+            # later runs may print without an error
             self.discard()
             raise
 
@@ -572,7 +572,7 @@ class Trace:
         return self._marks.text(str(thing))
 
     def _argument_of(self, thing: Any) -> Any:
-        """An argument that is not made text where it is given; None if it cannot be noted."""
+        """Return the record of an argument that is formatted later, or None if it has none."""
         if type(thing) is Scalar:
             return (Piece(thing.symbol.value, np.ndarray.item, thing.number),)
         if type(thing) is Shown:
@@ -580,20 +580,20 @@ class Trace:
         return thing if type(thing) in VALUES else None
 
     def number_written(self, symbol: Sym, spec: str | None) -> str | None:
-        """The placeholder for the text of a number that is only printed, else None."""
+        """Return the placeholder for a number that is only printed, else None."""
         if not self.active or not (self._printing or is_printed(spec is None)):
             return None
         text = partial(number_text, spec)
         return self._marks.mark(Piece(symbol.value, text, text(symbol.array)))
 
     def tensor_written(self, tensor: Any, name: str) -> str | None:
-        """The placeholder for the text of a tensor that is only printed, else None."""
+        """Return the placeholder for a tensor that is only printed, else None."""
         symbol = tensor._payload
         if not self.active or not (self._printing or is_printed(True)):
             return None
         edge, source = tensor._edge, None
         if edge is not None and edge is not LEAF and self.start <= node_of(edge)._seq < 0:
-            # what was recorded before is not a condition
+            # history from before the call is not guarded
             source = next((i for i, known in enumerate(self.reached) if known is tensor), None)
             if source is None:
                 self.give_up("it prints a tensor with a history from before")
@@ -601,7 +601,7 @@ class Trace:
         return self._marks.mark(Piece(symbol.value, text, text(symbol.array), source))
 
     def shown_arguments(self, keys: Iterable[Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
-        """The arguments, with those at `keys` as what notes that they are printed."""
+        """Return the arguments, with stand-ins at `keys` that record that they are printed."""
         args, kwargs = list(args), dict(kwargs)
         for key in keys:
             held = args if key.__class__ is int else kwargs
@@ -610,7 +610,7 @@ class Trace:
         return tuple(args), kwargs
 
     def argument_written(self, shown: Any, text: str, spec: str | None) -> str:
-        """The placeholder for the text of an argument, which is only printed."""
+        """Return the placeholder for an argument that is only printed, else `text`."""
         found = self._arguments.get(id(shown))
         if not self.active or found is None or found[0] is not shown:
             return text
@@ -633,11 +633,11 @@ class Trace:
         self.path.end()
 
     def unmask(self) -> None:
-        """Give tensors and nodes that are still there their real arrays in place of symbols.
+        """Replace symbols by their real arrays in all live tensors and nodes.
 
-        They are found by the garbage collector, since nothing says who may hold one. Those of the
-        environment are known; if nothing was written to, nor any node from before run, the others
-        have been made meanwhile.
+        The garbage collector finds these, since anything may hold one. Those of the environment are
+        known. If nothing was written to, and no older node ran, all others are younger than the
+        trace.
         """
         written = self._beyond or any(symbol.storage.touched for symbol in self.given)
         for holder in instances(TensorBase, Node, since=None if written else self._collections):
@@ -663,7 +663,7 @@ class Trace:
             replace(left)
 
     def write(self, target: Sym, result: Any) -> None:
-        """Put `result` into the memory of `target`."""
+        """Write `result` to the memory of `target`."""
         write(self, target, result)
 
 
@@ -681,13 +681,13 @@ _ENTRIES: dict[str, Callable[[Trace, Any], Any]] = {
 
 
 def _function(name: str) -> Any:
-    """NumPy's function of the name of an operator."""
+    """Return NumPy's function for an operator."""
     prim = TABLE.get(name)
     return getattr(np, name if prim is None else NUMPY[prim].split()[0])
 
 
 class _Bound:
-    """S for one trace, also for operations that get no value of it."""
+    """`S` for one trace, also for operations without an operand of the trace."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace

@@ -18,12 +18,12 @@ __all__ = ["write"]
 
 
 def write(trace: Any, target: Sym, result: Any) -> None:
-    """Put `result` into the memory of `target`: its array, and the value that stands for it."""
+    """Write `result` to the memory of `target`: to its array, and as a new value of its storage."""
     made = trace.symbol(result)
     if target.array.__class__ is not np.ndarray:
         target.array = np.array(target.array)
     storage = target.storage
-    # what is read now is what was there before the write
+    # take the value before the write: `result` may share the memory
     value = made.value
     _keep(trace, storage)
     np.copyto(target.array, made.array, casting="same_kind")
@@ -47,13 +47,13 @@ def write(trace: Any, target: Sym, result: Any) -> None:
 
 
 def _keep(trace: Any, storage: Storage) -> None:
-    """Remember what is in the memory of an input before it is first written to."""
+    """Save the content of an input's memory before it is first written to."""
     origin = storage.origin
     if origin is None or origin in trace.before:
         return
     kept: list[Value | None] = [origin]
     if storage.whole is not None:
-        # and in that of all who show it
+        # and that of all inputs, which may alias it
         kept += [given.storage.origin for given in trace.given]
         kept.append(storage.whole.origin)
     for value in kept:
@@ -62,7 +62,7 @@ def _keep(trace: Any, storage: Storage) -> None:
 
 
 def _placed(trace: Any, base: Value, chain: Sequence[tuple[Primitive, Any]], new: Value) -> Value:
-    """The value of memory in which `new` replaces the view of it that `chain` describes."""
+    """Return the value of memory in which `new` replaces the view that `chain` describes."""
     if not chain:
         return new
     (prim, params), *rest = chain
@@ -80,12 +80,12 @@ def _placed(trace: Any, base: Value, chain: Sequence[tuple[Primitive, Any]], new
         return trace.put(scatter, (base, new), params, made)
     rule = prim.rules[0]
     if REARRANGES[prim] and rule is not None:
-        # what shows every element once: the derivative puts a value back in its place
+        # every element appears once: the derivative puts a value back in its place
         known = {"self_shape": base.shape, **params}
         put_back = rule.call(S, _seen(trace, new), *[known[name] for name in rule.names])
         value: Value = put_back.value
         return value
-    # indices are those of a window, some elements of which are one
+    # an index is a window, some of whose elements share memory
     trace.give_up(f"a write through {prim.name}()", layout=prim.name == "index")
     return base
 
