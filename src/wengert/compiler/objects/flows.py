@@ -112,9 +112,9 @@ def questions_of(
 ) -> tuple[str, ...] | None:
     """Return the tests that a function makes on an integer, if it only tests or prints it.
 
-    The integer is the parameter `name`. Each test is an expression of ``{0}``, such as ``({0} % 100)
-    == 0``, whose truth value alone the function uses. Empty if the number is only printed; None if
-    it is used in another way.
+    The integer is the parameter `name`. Each test is an expression of ``{0}``, such as
+    ``({0} % 100) == 0``, whose truth value alone the function uses. Empty if the number is only
+    printed; None if it is used in another way.
     """
     if name in code.co_cellvars or "vars" in code.co_names:
         return None
