@@ -72,7 +72,7 @@ class Progress:
             self._bar.set_postfix_str(", ".join(filter(None, (self._text, reason))))
             self._bar.close()
         elif self._live:
-            # the last step may have followed too quickly to be shown
+            # the last step may have come too soon after the one before to be shown
             print("  ".join(filter(None, (self._text, reason))), file=self.stream, flush=True)
         elif self.stream is not None and reason:
             print(reason, file=self.stream, flush=True)
