@@ -95,7 +95,7 @@ class CuPy(Backend):
 
 
 BACKENDS: dict[str, Backend | None] = {}
-"""The backend of each device type that was requested; None where there is none."""
+"""The backend of each device type that was requested; None if there is none."""
 
 
 def backend_of(type: str) -> Backend | None:

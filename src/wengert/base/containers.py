@@ -14,7 +14,7 @@ class Structure:
     __slots__ = ()
 
     def metadata(self) -> Iterable[Any]:
-        """Return the objects in the structure besides the container classes."""
+        """Return the objects in the structure other than container classes."""
         raise NotImplementedError
 
 
@@ -46,7 +46,7 @@ def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 
 
 def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
-    """Append the leaves of `value` to `leaves`; return what rebuilds it from an iterator."""
+    """Append the leaves of `value` to `leaves`; return a function that rebuilds it."""
     if value is None:
         return lambda source: None
     kind: Any = type(value)

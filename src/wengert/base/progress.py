@@ -67,7 +67,7 @@ class Progress:
             print(self._text, end="", file=self.stream, flush=True)
 
     def end(self, reason: str = "") -> None:
-        """Finish, and show why there are no more steps."""
+        """Finish, and show the reason for stopping, if any."""
         if self._bar is not None:
             self._bar.set_postfix_str(", ".join(filter(None, (self._text, reason))))
             self._bar.close()

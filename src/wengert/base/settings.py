@@ -22,7 +22,7 @@ class _Settings:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for the same results in each run, which every operation gives anyway.
+    """Request the same results in each run, which every operation gives anyway.
 
     Examples
     --------

@@ -204,8 +204,8 @@ def _default() -> int:
 def get_num_threads() -> int:
     """Return the number of threads that share the work on large arrays.
 
-    By default it is what the environment variable ``WENGERT_NUM_THREADS`` says, or
-    ``OMP_NUM_THREADS``, or else the number of processors that this process may use.
+    The default is the environment variable ``WENGERT_NUM_THREADS``, else ``OMP_NUM_THREADS``, else
+    the number of processors that this process may use.
 
     Returns
     -------

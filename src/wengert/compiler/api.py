@@ -530,7 +530,7 @@ class _Plain(Compiled):
     """A function that runs uncompiled from now on.
 
     A call costs one lookup more than a call of the function itself: ``__call__`` is a slot that
-    holds the function, so no frame comes between.
+    holds the function, so there is no frame in between.
     """
 
     __slots__ = ()
@@ -619,7 +619,7 @@ def compile(
     limit : int, optional. The largest number of traces for one kind of arguments, and of kinds: 8,
         or the value of ``wengert._dynamo.config.recompile_limit``. If neither is set, kinds that
         differ only in sizes count as one, up to 64 sizes; from the third on, a size is traced when
-        it comes for the second time.
+        it is used for the second time.
     options : dict, optional. ``{"measure": False}`` runs compiled code even if a call is estimated
         to cost more than it saves, by the number of operations, their elements, and guards.
         ``{"quiet": True}`` omits the warning. Options of PyTorch's Inductor are accepted, without

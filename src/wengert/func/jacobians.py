@@ -169,11 +169,11 @@ def jacfwd(
 
     Returns
     -------
-    callable: Returns what that of `jacrev` does.
+    callable: Returns the same as the function that `jacrev` returns.
 
     Raises
     ------
-    RuntimeError: As that of `jacrev`.
+    RuntimeError: As in `jacrev`.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def jacobian(
 
     Returns
     -------
-    callable: Returns what that of `jacrev` does.
+    callable: Returns the same as the function that `jacrev` returns.
 
     Raises
     ------

@@ -5,7 +5,7 @@ Python does not expose the interpreter's stack, but the bytecode determines it. 
 paths through a function, records which instructions may have pushed each stack entry, and so knows
 which instructions consume the result of each. It answers whether a value is only returned
 (`is_returned`), only printed (`wengert.compiler.objects.flows`), or only passed to our operations
-(`wengert.compiler.objects.straight`), and whether a computed value lies on the stack (`is_bare`).
+(`wengert.compiler.objects.straight`), and whether a computed value is on the stack (`is_bare`).
 An unknown instruction may read the whole stack.
 """
 

@@ -3,9 +3,9 @@
 NOTE [text for print]
 ``f"{loss.item():.3f}"`` formats a number that differs in each call. No code can see that text
 before it is printed if it goes straight to ``print``: from the instruction that formats it, through
-f-strings, ``+``, and variables that nothing else reads. The bytecode shows this. Only there does
-the trace use a placeholder for the text (`wengert.compiler.tracing.prints`); anywhere else
-formatting a number is a decision on it.
+f-strings, ``+``, and variables that nothing else reads. The bytecode shows this. Only then does
+the trace use a placeholder for the text (`wengert.compiler.tracing.prints`); otherwise, formatting
+a number is a decision on its value.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 NOTE [libraries]
 The walk does not enter library code: this module says which library functions a trace may contain.
-A guard checks that the names by which a function reaches them still lead to the same objects; what
-they call in turn is assumed not to change. The functions of NumPy, SciPy and wengert are pure,
-except for the names that read or set hidden state; so are those of Python's modules in `_PURE`. All
-others are *not known to be*: a standard-library function written in Python is walked like the
-user's own, and one in C is denied.
+A guard checks that the names through which a function reaches them still resolve to the same
+objects; the code that these call is assumed not to change. The functions of NumPy, SciPy and
+wengert are pure, except for those in `_WORLDLY`, which read or set hidden state; so are those of
+the standard library's modules in `_PURE`. All others are *not known to be pure*: a standard-library
+function written in Python is walked like the user's own, and one in C is denied.
 """
 
 from __future__ import annotations
