@@ -1,10 +1,10 @@
 """Layer 0 · base: which arrays become tensors.
 
 NOTE [subclasses of arrays]
-A subclass of NumPy's array is taken for the array that it is, as long as its operators and
-functions are the array's: `numpy.memmap` is one. Where it has its own (the products of
-`numpy.matrix`, masks, units), the values alone would mean something else, so it is refused.
-Functions that ask for an array explicitly, such as ``numpy.array``, take a matrix, but not a mask.
+A subclass of NumPy's array is treated as a plain array if it inherits the array's operators and
+functions, as `numpy.memmap` does. If it has its own (the products of `numpy.matrix`, masks, units),
+the values alone would mean something else, so it is refused. Functions that convert explicitly,
+such as ``numpy.array``, accept a matrix, but not a masked array.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Layer 0 · base: libraries whose arrays stand behind devices other than the CPU.
+"""Layer 0 · base: backends, the array libraries for devices other than the CPU.
 
 NOTE [backends]
 A backend wraps a library whose arrays follow NumPy's protocols (`__array_ufunc__`,
@@ -73,7 +73,7 @@ class CuPy(Backend):
 
     @contextmanager
     def on(self, index: int) -> Iterator[Any]:
-        # a singular matrix is an error, as in NumPy
+        # raise for a singular matrix, as NumPy does
         with self.module.cuda.Device(index), self.settings.errstate(linalg="raise"):
             yield
 
@@ -95,7 +95,7 @@ class CuPy(Backend):
 
 
 BACKENDS: dict[str, Backend | None] = {}
-"""The backend of each device type that was requested; None where there is none."""
+"""The backend of each device type that was requested; None if there is none."""
 
 
 def backend_of(type: str) -> Backend | None:

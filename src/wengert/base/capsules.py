@@ -1,8 +1,8 @@
-"""Layer 0 · base: bfloat16 in capsules of DLPack, which NumPy neither writes nor reads.
+"""Layer 0 · base: bfloat16 in DLPack capsules, which NumPy does not support.
 
 NOTE [bfloat16 in capsules]
-NumPy stores bfloat16 as 16-bit integers. A capsule says in one byte what its elements are: NumPy
-makes and takes the capsule, and this byte is set before it is handed on.
+To NumPy, the elements are 16-bit integers. One byte of a capsule encodes the kind of its elements:
+NumPy makes or reads a capsule of integers, and this byte is rewritten in between.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 UNSIGNED, BFLOAT = 1, 4
 """DLPack's codes for kinds of elements."""
-_IN_TENSOR = 20  # behind the memory's address, the device and the number of dimensions
+_IN_TENSOR = 20  # after the data pointer, the device and the number of dimensions
 _PLACES = {b"dltensor": _IN_TENSOR, b"dltensor_versioned": 32 + _IN_TENSOR}
-"""The offset of the kind in the struct behind a capsule, by name: versioned ones start later."""
+"""The offset of the kind in a capsule's struct, by the capsule's name."""
 
 
 def _place(capsule: Any) -> int:

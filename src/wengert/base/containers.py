@@ -14,7 +14,7 @@ class Structure:
     __slots__ = ()
 
     def metadata(self) -> Iterable[Any]:
-        """Return the objects in the structure besides the container classes."""
+        """Return the objects in the structure other than container classes."""
         raise NotImplementedError
 
 
@@ -26,7 +26,8 @@ def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 
     Parameters
     ----------
-    value: Anything; a value that is not such a container is a leaf. None is an empty container.
+    value: Anything; a value that is not one of these containers is a leaf. None is an empty
+        container.
 
     Returns
     -------
@@ -45,7 +46,7 @@ def flatten(value: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 
 
 def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
-    """Append the leaves of `value` to `leaves`; return what rebuilds it from an iterator."""
+    """Append the leaves of `value` to `leaves`; return a function that rebuilds it."""
     if value is None:
         return lambda source: None
     kind: Any = type(value)
@@ -78,7 +79,7 @@ def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
                 return made
 
             return extended
-        # its own constructor may take other arguments
+        # not by its constructor, which may take other arguments
         return lambda source: tuple.__new__(kind, (part(source) for part in parts))
     names = field_names(value)
     if names is not None:
@@ -87,7 +88,7 @@ def _taken(value: Any, leaves: list[Any]) -> Callable[[Iterator[Any]], Any]:
         def replaced(source: Iterator[Any]) -> Any:
             made = copy.copy(value)
             for name, part in zip(names, parts, strict=True):
-                object.__setattr__(made, name, part(source))  # it may be frozen
+                object.__setattr__(made, name, part(source))  # a frozen dataclass refuses setattr
             return made
 
         return replaced
@@ -112,7 +113,7 @@ def field_names(value: Any) -> list[str] | None:
 
 
 def _emptied(value: Any) -> Any:
-    """Return a copy of a container of a user's class with its state and without its elements."""
+    """Return a copy of an instance of a user's container class, without its elements."""
     empty = copy.copy(value)
     empty.clear()
     return empty

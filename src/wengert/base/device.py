@@ -1,7 +1,7 @@
 """Layer 0 · base: `device`, where tensors live: the CPU, or a device of a backend.
 
-Other devices can be named, as programs do before they ask whether there are any; the error comes
-when a tensor is put on one.
+Devices that are not present can be named, since programs do so before they check for them. Putting
+a tensor on one raises an error.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class device:
             self.type, self.index = type.type, type.index
             return
         if isinstance(type, int) and not isinstance(type, bool):
-            # a bare number is an accelerator's, as in PyTorch
+            # a bare number is the index of an accelerator, as in PyTorch
             self.type, self.index = "cuda", type
             return
         if not isinstance(type, str):

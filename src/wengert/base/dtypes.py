@@ -22,7 +22,7 @@ _CATEGORY = {"b": BOOL, "i": INTEGER, "u": INTEGER, "f": FLOATING, "c": COMPLEX}
 class dtype:
     """The element type of a tensor.
 
-    There is one object per type, so ``is`` compares them. Its text is PyTorch's, since it appears
+    There is one object per type, so ``is`` compares them. Its repr is PyTorch's, since it appears
     in printed tensors; :attr:`numpy` is NumPy's type, and NumPy accepts this object itself
     wherever it takes a type.
 
@@ -130,7 +130,7 @@ _SIZES = {
     **{"bfloat16": 2, "bits16": 2, "chalf": 4, "complex32": 4, "qint32": 4},
 }
 NAMED_ONLY = frozenset(_SIZES)
-"""PyTorch's types that NumPy cannot represent, which programs list beside the others."""
+"""PyTorch's types that NumPy cannot represent; programs may list them among the others."""
 
 
 @cache

@@ -1,12 +1,12 @@
 """Layer 0 · base: names that are looked up in one module and defined in another, or nowhere.
 
 NOTE [names from elsewhere]
-PyTorch has many modules that only show what others hold, and many names that have no meaning on one
-machine with NumPy. Both are tables here (`base.places`, `base.refused`) rather than files: `FINDER`
-makes a module from a row of a table when it is imported, and modules that are files ask `elsewhere`
-for names that they do not define. A refused name can be imported and subclassed; calling it,
-instantiating it or reading an attribute raises an error that says why, and what to do instead. The
-tables are read when a name is not found otherwise.
+PyTorch has many modules that only re-export names of others, and many names that have no meaning on
+one machine with NumPy. Both are tables here (`base.places`, `base.refused`) rather than files:
+`FINDER` makes a module from a row of a table when it is imported, and modules that are files call
+`elsewhere` for names that they do not define. A refused name can be imported and subclassed;
+calling it, instantiating it or reading an attribute raises an error that gives the reason and an
+alternative. The tables are read only when a name is not found otherwise.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def elsewhere(module: str) -> Callable[[str], Any]:
 
 
 def _keep(module: str, name: str, value: Any) -> Any:
-    # the package shows only what it has loaded
+    # the package's own namespace lists only names that it has loaded itself
     return value if module == "wengert" else vars(sys.modules[module]).setdefault(name, value)
 
 
 @functools.cache
 def refusal(path: str, name: str, reason: str) -> Any:
-    """Return a stand-in for a name that has no meaning here: a class or function that says so."""
+    """Return a stand-in for a name that has no meaning here: a class or function that raises."""
     message = f"torch.{path}.{name}".replace("..", ".") + f" is not offered: {reason}"
     home = f"{_ROOT}{path}".rstrip(".")
     if name.lstrip("_")[:1].isupper():
@@ -75,7 +75,7 @@ def refusal(path: str, name: str, reason: str) -> Any:
 
 
 class _Refused(type):
-    """Metaclass of classes that explain why they have no attributes."""
+    """Metaclass of refused classes: attribute lookup raises the reason."""
 
     _why: str
 
@@ -116,8 +116,8 @@ def keep_beside(parent: ModuleType, name: str) -> None:
         parent.__class__ = _Keeping
 
 
-class _Finder:  # importing the abstract classes would take longer than everything else here
-    """Finds the modules that are rows of tables, where there is no file."""
+class _Finder:  # no base class: to import importlib.abc takes longer than the rest of this module
+    """Finds modules that are rows of the tables and have no file."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -1,7 +1,7 @@
 """Layer 0 · base: the messages of errors that several layers raise, in one place.
 
-PyTorch's first words are kept where it has an error of its own, since programs match on them and
-people search for them; what follows says what was found and what to do.
+Where PyTorch has such an error, the message starts with its words, since programs match on them and
+people search for them. The rest says what was found and what to do.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 def kind_of(value: Any) -> str:
     """Return a value's type for messages: another library's ``Tensor`` with its module."""
-    # a stand-in for a number in a trace says that it is one
+    # a stand-in for a number in a trace reports the class of the number
     kind = value.__class__
     name = kind.__name__
     return f"{kind.__module__}.{name}" if name in ("Tensor", "Parameter") else name
@@ -29,7 +29,7 @@ _MODIFIED = (
 
 
 def is_spent(error: Exception) -> bool:
-    """Return whether an error says that a graph's saved values are gone or were modified."""
+    """Return whether an error says that a graph's saved values were freed or modified."""
     return str(error).startswith((_TWICE, _MODIFIED))
 
 
@@ -222,7 +222,7 @@ def view_refused(kind: str, label: str | None, index: int, changed: bool) -> Run
     )
     name = (label or "").removesuffix("Backward0").removesuffix("Backward")
     output = f"Output {index} of {name} is a view"
-    # PyTorch's words when nothing was recorded
+    # PyTorch's words for a view that was not recorded
     unrecorded = f"A view was created in no_grad mode and {what} with grad mode enabled"
     written = f"{output} and {what}" if label is not None else unrecorded
     if kind == "several":

@@ -1,4 +1,4 @@
-"""Layer 0 · base: `export`, which declares at a function where it is public.
+"""Layer 0 · base: `export`, the decorator that declares where a function is public.
 
 NOTE [lazy exports]
 `export` marks a function with the names of the surfaces that it belongs to. From these marks

@@ -1,4 +1,4 @@
-"""Layer 0 · base: optional libraries, which are there only if the user installed an extra."""
+"""Layer 0 · base: optional dependencies, which the user installs as extras."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Layer 0 · base: keeps the memory of large freed arrays in the process, for later arrays.
+"""Layer 0 · base: keep the memory of large freed arrays in the process, for reuse.
 
 NOTE [kept memory]
-The system clears each page that it hands out, which takes longer than the arithmetic on it. The
-allocator of glibc gives a block of 128 kB and more back as soon as it is freed, so each step of a
-program would ask for the same pages again. It learns, though: once a program has freed a block of
-up to 32 MB, blocks of that size come from the heap, and twice as much may stay free at its end.
-Import frees one such block, untouched. So the process keeps at most 64 MB more than it uses at the
-end of a heap, as any program does that has freed an array of 32 MB. This is only a hint: glibc does
-not adapt if the host program has set its thresholds, by ``mallopt`` or the environment
-(``MALLOC_TRIM_THRESHOLD_``), and other allocators do not look at it. A program can keep more, or
-nothing, by setting the thresholds of the process.
+The system zeroes each page that it hands out, which takes longer than the arithmetic on it. glibc's
+allocator returns a block of 128 kB or more to the system as soon as it is freed, so each step of a
+program would request the same pages again. But it adapts: once a program has freed a block of up to
+32 MB, blocks of that size come from the heap, and twice as much may stay free at its end. Importing
+the library frees one such block, untouched. So the process keeps at most 64 MB more than it uses at
+the end of a heap, like any program that has freed an array of 32 MB. This is only a hint: glibc
+does not adapt if the host program has set its thresholds, by ``mallopt`` or the environment
+(``MALLOC_TRIM_THRESHOLD_``), and other allocators ignore it. A program can keep more, or nothing,
+by setting the thresholds of the process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from wengert.base.sections import fill_sections
 _TRIM, _MMAP = -1, -3
 """M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of malloc.h."""
 _UNSET = 128 << 10
-"""Both thresholds, as glibc sets them at first."""
+"""glibc's initial value of both thresholds."""
 _LARGEST = (32 << 20) - 8192
 """The size of the largest block that glibc adapts to and takes from the heap."""
 _FIELDS = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
@@ -39,7 +39,7 @@ class _Info(ctypes.Structure):
 def hint() -> None:
     """Hint to the allocator that large blocks will be freed and requested again."""
     if sys.platform == "linux" and os.environ.get("WENGERT_KEEP_MEMORY") != "0":
-        # without room for it, as under `ulimit -v`, nothing is lost
+        # the hint is optional: ignore a memory limit such as that of `ulimit -v`
         with suppress(MemoryError):
             np.empty(_LARGEST, np.uint8)
 
@@ -64,12 +64,12 @@ def keep_memory(limit: int) -> bool:
 
     Parameters
     ----------
-    limit : int. Bytes at the end of the heap, at most 2 GB. 0 gives back what is free, and all that
-        is freed from now on.
+    limit : int. Bytes at the end of the heap, at most 2 GB. 0 returns all free memory to the
+        system, at once and from now on.
 
     Returns
     -------
-    bool: Whether it has an effect, which it has with glibc's allocator from 2.33 on.
+    bool: Whether it has an effect: it does with glibc 2.33 or later.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def keep_memory(limit: int) -> bool:
     library = _glibc()
     if library is None:
         return False
-    # the threshold for blocks first: the last call also decides about the end of the heap
+    # the block threshold first: to set it also changes the trim threshold
     library.mallopt(_MMAP, _LARGEST if limit else _UNSET)
     library.mallopt(_TRIM, min(limit, 2**31 - 1) or _UNSET)
     if not limit:

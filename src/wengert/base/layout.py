@@ -1,4 +1,4 @@
-"""Layer 0 · base: how the elements of a tensor lie in memory."""
+"""Layer 0 · base: `layout`, how the elements of a tensor are stored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from wengert.base.sections import fill_sections
 
 
 class layout:
-    """A way of laying elements out in memory.
+    """A storage layout of tensors.
 
     Examples
     --------

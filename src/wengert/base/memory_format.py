@@ -1,4 +1,4 @@
-"""Layer 0 · base: the orders in which a tensor's elements can lie in memory."""
+"""Layer 0 · base: memory formats, the orders in which a tensor's elements are stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wengert.base.sections import fill_sections
 
 
 class memory_format:
-    """An order of memory: one of the four that bear PyTorch's names.
+    """An order of elements in memory: one of four, with PyTorch's names.
 
     There is one object per order, so ``is`` compares them. ``contiguous_format`` has the last
     dimension fastest, ``channels_last`` and ``channels_last_3d`` have the second one fastest (in
@@ -64,14 +64,14 @@ def _in_order(array: Any, order: memory_format) -> Any:
 
 
 def is_in_format(array: Any, order: memory_format) -> bool:
-    """Return whether the elements of `array` lie contiguously in `order`."""
+    """Return whether `array` is contiguous in `order`."""
     if order.axes is not None and len(order.axes) != array.ndim:
         return False
     return bool(_in_order(array, order).flags.c_contiguous)
 
 
 def suggested_format(array: Any) -> memory_format:
-    """Return a channels-last order if `array` lies so and not in C order, else C order."""
+    """Return a channels-last order if `array` has it and is not in C order, else C order."""
     for order in (channels_last, channels_last_3d):
         if array.ndim == len(order.axes or ()) and not array.flags.c_contiguous:
             return order if is_in_format(array, order) else contiguous_format
@@ -79,13 +79,13 @@ def suggested_format(array: Any) -> memory_format:
 
 
 def in_format(array: Any, order: memory_format) -> Any:
-    """Return `array`, of one dimension or more, if it lies in `order`, else a copy that does."""
+    """Return `array`, of one dimension or more, if it is in `order`, else a copy that is."""
     laid = np.ascontiguousarray(_in_order(array, order))
     return laid if order.axes is None else laid.transpose(np.argsort(order.axes))
 
 
 def empty_in_format(shape: tuple[int, ...], kind: Any, order: memory_format) -> Any:
-    """Return uninitialised memory of that shape and dtype whose elements lie in `order`."""
+    """Return an uninitialised array of that shape and dtype in `order`."""
     if order.axes is None:
         return np.empty(shape, kind)
     return np.empty([shape[axis] for axis in order.axes], kind).transpose(np.argsort(order.axes))

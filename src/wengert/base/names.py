@@ -8,7 +8,7 @@ from typing import TypeVar
 K = TypeVar("K", bound=type)
 
 INSTALLED: dict[str, str] = {}
-"""The package by each name under which it is installed, such as ``torch`` (`compat.install`)."""
+"""``wengert``, by each name that the package is installed under (`compat.install`)."""
 SHOWN: list[type] = []
 """Classes whose printed name follows the name under which the package is installed."""
 RENAMED: list[Callable[[type], None]] = []

@@ -1,4 +1,4 @@
-"""Layer 0 · base: where compiled modules are, and whether they are used."""
+"""Layer 0 · base: find the compiled modules of the package, and decide whether to use them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def prefer_compiled(path: list[str]) -> None:
     Raises
     ------
     ImportError
-        If ``WENGERT_NATIVE=1`` asks for compiled modules and there are none, or older ones than
+        If ``WENGERT_NATIVE=1`` requires compiled modules and there are none, or they are older than
         the source.
     """
     if _WANTED == "0":

@@ -1,13 +1,13 @@
-"""Layer 0 · base: definitions of the package that somebody else has put in place of its own.
+"""Layer 0 · base: `PATCHES`, definitions of the package that other code has replaced.
 
 NOTE [patches]
-A trace of a compiled function does not look through the code of the package, so it holds only while
-that code is the package's own. Whoever replaces a definition (``F.linear = mine``, ``Tensor.relu =
-mine``, `unittest.mock.patch`) changes what all of its callers do, and nothing that these reach
-shows it. So the modules of the package and the classes of tensors tell what is set on them, once
-somebody has asked to `watch`: `Patches.key` is another object while other definitions are in place,
-and `Patches.found` holds these. Other classes cannot tell; who depends on one compares its
-`Members` when its tag says that some have changed.
+Tracing does not enter the code of the package, so a trace is valid only while that code is the
+package's own. Replacing a definition (``F.linear = mine``, ``Tensor.relu = mine``,
+`unittest.mock.patch`) changes all of its callers, without a change in any object that they reach.
+So after the first call of `watch`, the modules of the package and the classes of tensors report
+every assignment to their attributes: `Patches.key` is a different object while different
+definitions are in place, and `Patches.found` holds these. Other classes cannot report; code that
+depends on one compares its `Members` if its version tag has changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from wengert.base.names import INSTALLED
 __all__ = ["PATCHES", "Members", "Patches", "is_own", "put"]
 
 _APART = ("wengert.compiler", "wengert.compat", "wengert.distributed")
-"""Packages whose definitions no traced operation looks up, or that hold those of others."""
+"""Packages whose definitions no traced operation looks up, or that hold foreign ones."""
 _LIBRARIES = frozenset({"wengert", "numpy", "scipy"})
 _OTHERS = frozenset({"__main__", "unittest"})
 _NONE: Any = object()
@@ -51,7 +51,7 @@ def _is_own(value: Any, within: list[Any]) -> bool:
         cells = [cell for cell in value.__closure__ or () if cell != _EMPTY]
         if not cells or any(value is known for known in within):
             return True
-        # what a decorator of the package makes of a function is no more of the package than that
+        # a wrapper made by a decorator of the package is its own only if the wrapped function is
         return all(_is_own(cell.cell_contents, [*within, value]) for cell in cells)
     if kind in (staticmethod, classmethod):
         return _is_own(value.__func__, within)
@@ -64,21 +64,21 @@ def _is_own(value: Any, within: list[Any]) -> bool:
 
 _EMPTY = types.CellType()
 _HOLDERS = (types.FunctionType, staticmethod, classmethod, property, functools.partial)
-"""The types of what may hold functions of others."""
+"""Types whose instances may hold foreign functions."""
 
 
 class Patches:
-    """The definitions of the package that others have put in its place.
+    """The definitions of the package that other code has replaced.
 
     Attributes
     ----------
-    classes: The classes that tell.
-    found: These, each with the module or class and the name that it has there.
-    key: An object that is the same while the same ones are in place.
+    classes: The classes that report assignments.
+    found: The replacements, each with its module or class and its name there.
+    key: An object that stays the same while the same replacements are in place.
     """
 
     absent = _NONE
-    """What stands for no value."""
+    """Stands for a missing value."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[int, str], tuple[Any, str, Any]] = {}
@@ -91,7 +91,7 @@ class Patches:
         self._note()
 
     def watch(self) -> None:
-        """Find what is in place, and have it told what is set from now on."""
+        """Find the current replacements, and report assignments from now on."""
         if len(sys.modules) == self._count:
             return
         if not self._count:
@@ -99,7 +99,7 @@ class Patches:
                 self._find(one)
         self._count = len(sys.modules)
         for module in list(sys.modules.values()):
-            # anything may stand there
+            # sys.modules may hold any object
             kind: Any = type(module)
             name: Any = getattr(module, "__name__", None)
             if (
@@ -114,7 +114,7 @@ class Patches:
         self._note()
 
     def _find(self, owner: Any) -> None:
-        # quick, for there are thousands
+        # on the hot path: there are thousands of definitions
         function, fine = types.FunctionType, self._fine
         for name, value in list(vars(owner).items()):
             kind = type(value)
@@ -130,23 +130,23 @@ class Patches:
             elif kind is function and value.__closure__ is None:
                 module = sys.modules.get(value.__module__)
                 if module is not None and vars(module) is value.__globals__:
-                    # which is never gone
+                    # the globals of a loaded module are never freed, so their id stays valid
                     fine.add(id(value.__globals__))
             elif not isinstance(value, type) and kind not in _HOLDERS:
                 fine.add(kind)
 
     def tell(self, owner: Any, name: str, before: Any, value: Any) -> None:
-        """Note that something has been set on a module or class, or deleted (see `absent`)."""
+        """Note an assignment to an attribute of a module or class, or its deletion (`absent`)."""
         if name == "__slotnames__":
             return  # `copyreg` keeps a list on classes
         place = id(owner), name
         own = self._own.setdefault(place, [before])
-        # some definitions come late, or take the place of what loads them
+        # lazy imports: the package sets some definitions late, or in place of their loaders
         loads = type(own[-1]) is not types.FunctionType and is_own(value)
         if isinstance(owner, type) and own[-1] is _NONE:
             loads = loads and (callable(value) or hasattr(value, "__get__"))
         if not self._count:
-            # `watch` finds it
+            # the first call of `watch` will find it
             return
         known = any(value is one for one in own)
         if known or loads:
@@ -164,17 +164,17 @@ class Patches:
         place = frozenset([(id(owner), name, id(value)) for owner, name, value in held])
         if len(self._keys) > _MOST:
             self._keys.clear()
-        # the key keeps alive what the numbers stand for
+        # the key keeps the objects alive, so that their ids stay valid
         self.key = self._keys.setdefault(place, held)
 
 
 _MOST = 64
 PATCHES = Patches()
-"""What is in place in this process."""
+"""The replacements in this process."""
 
 
 class Watched(types.ModuleType):
-    """The class of modules that tell what is set on them."""
+    """The class of modules that report assignments to their attributes."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         before = vars(self).get(name, PATCHES.absent)
@@ -196,14 +196,14 @@ def _watching(kind: type) -> type:
 
 
 def put(owner: Any, name: str, value: Any) -> None:
-    """Set one of the package's own definitions on a module or class: it is no patch."""
+    """Set a definition of the package itself on a module or class, without reporting it."""
     (type if isinstance(owner, type) else types.ModuleType).__setattr__(owner, name, value)
 
 
-# -- classes that cannot tell ----------------------------------------------------------------------
+# -- classes that cannot report assignments --------------------------------------------------------
 
 _AT = 384
-"""Where the tag of a class lies, a number that each change of the class or a base replaces."""
+"""The offset of a class's version tag, which every change of the class or a base replaces."""
 
 
 def _tag(kind: type) -> Any:
@@ -211,13 +211,13 @@ def _tag(kind: type) -> Any:
 
 
 class _Untold:
-    """The tag of classes where tags cannot be read: it never says that nothing has changed."""
+    """The tag of classes if tags cannot be read: it never equals `Members.seen`."""
 
     value = 0
 
 
 def _has_tags() -> bool:
-    """Return whether this Python has tags, where they are looked for."""
+    """Return whether this Python's classes have version tags at `_AT`."""
     if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
     base = type("Base", (), {"name": 1})
@@ -237,12 +237,12 @@ _HAS_TAGS = _has_tags()
 
 
 class Members:
-    """The members of a class of the package and of its bases there, as they are now.
+    """A snapshot of the members of a class of the package and of its bases in libraries.
 
     Attributes
     ----------
-    tag: It has its `value` until the class changes.
-    seen: That value; 0 if it has to be compared each time.
+    tag: The version tag of the class: its `value` changes with the class.
+    seen: The value at the snapshot. While they are equal, nothing has changed.
     """
 
     def __init__(self, kind: type) -> None:
@@ -258,14 +258,14 @@ class Members:
         return found or -1
 
     def foreign(self) -> Iterator[tuple[type, str, Any]]:
-        """Yield those that are not the package's own, with their classes and names."""
+        """Yield the members that are not the package's own, with their classes and names."""
         for base, known in zip(self._bases, self._known, strict=True):
             for name, value in known.items():
                 if not is_own(value):
                     yield base, name, value
 
     def have_changed(self) -> bool:
-        """Return whether any member is another than it was."""
+        """Return whether any member differs from the snapshot."""
         for base, known in zip(self._bases, self._known, strict=True):
             now = vars(base)
             if len(now) != len(known) or any(now.get(k, _NONE) is not v for k, v in known.items()):

@@ -332,21 +332,21 @@ def _tables() -> tuple[dict[str, dict[str, tuple[str, str]]], dict[str, dict[str
     for path, rows in _SINGLE.items():
         for kind, words in rows:
             refused.setdefault(path, {}).update(dict.fromkeys(words.split(), _REASONS[kind]))
-    # what stands somewhere is not refused
+    # a name that exists here is not refused
     for path, shown in names.items():
         refused[path] = {n: why for n, why in refused.get(path, {}).items() if n not in shown}
     return names, refused
 
 
 NAMES, REFUSED = _tables()
-"""By module: the names that it re-exports, with their module and name there; and those refused."""
+"""The re-exported names of each module, with their source; and its refused names."""
 MODULES = {
     **dict.fromkeys(
-        # packages that hold rows, too
+        # the parent packages of rows, too
         [path[:at] for path in (*ROWS, *_SHOWN) for at, c in enumerate(path) if c == "."],
         _ABOUT,
     ),
     **dict.fromkeys([path for path in (*ROWS, *_SINGLE) if path], _ABOUT_REFUSED),
     **dict.fromkeys(_SHOWN, _ABOUT),
 }
-"""Modules that rows make, unless a file is there, and their docstrings."""
+"""The modules made from rows, unless they have a file, with their docstrings."""

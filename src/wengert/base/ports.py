@@ -1,9 +1,9 @@
-"""Layer 0 · base: ports: what layers ask of layers above them.
+"""Layer 0 · base: ports, through which a layer calls layers above it.
 
 NOTE [ports]
-Imports lead downwards. Where a layer needs something that is defined above it, it asks a port,
-which the module that defines it fills with `provides`. A port that is called before that module was
-imported imports it, so rarely used parts cost nothing when the package is imported.
+A module imports only from its own layer and those below. If it needs a definition from a layer
+above, it calls a port, which the defining module fills with `provides`. A port that is called
+before that module is imported imports it, so rarely used parts cost nothing at import.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Ports:
     ----------
     namespace: T, the namespace that computes on tensors.
     tensor: The class of results.
-    shown, formatted: A tensor as text, and in a format.
+    shown, formatted: The text of a tensor, and its text in a format.
     made_on, full_mode: Create tensors on another device; the mode that holds the default device.
     meta: A tensor without values, in place of one or of an array (see `wengert.tensor.meta`).
     levels: The levels of transforms that are currently active.
@@ -80,7 +80,7 @@ class Ports:
     parts: The decomposition of a primitive into simpler ones, or None.
     fused: A primitive on large arrays, by native code (see `wengert.compiler.runtime.fused`).
     drawn, permuted, twisted
-        Random numbers, an order, and words of the twister, by native code (see
+        Random samples, a permutation, and raw words of the twister, by native code (see
         `wengert.compiler.runtime.drawing`).
     """
 

@@ -67,12 +67,12 @@ class Progress:
             print(self._text, end="", file=self.stream, flush=True)
 
     def end(self, reason: str = "") -> None:
-        """Finish, and show why there are no more steps."""
+        """Finish, and show the reason for stopping, if any."""
         if self._bar is not None:
             self._bar.set_postfix_str(", ".join(filter(None, (self._text, reason))))
             self._bar.close()
         elif self._live:
-            # the last step may have followed too quickly to be shown
+            # the last step may have come too soon after the one before to be shown
             print("  ".join(filter(None, (self._text, reason))), file=self.stream, flush=True)
         elif self.stream is not None and reason:
             print(reason, file=self.stream, flush=True)

@@ -13,11 +13,11 @@ doctest runs, the full form in NumPy's style:
 
 * An entry that many functions have is written here, and named there. ``returns_...`` and
   ``raises_...`` are whole sections, with their headings; ``error_...`` is one entry of several.
-  Lines that several examples have stand in `_EXAMPLES`.
+  Lines that several examples share are in `_EXAMPLES`.
 * An entry's text follows its name and type on the same line, ``x : int. Text``, or a name or a type
   alone, ``ValueError: Text``.
-* `out`, `inplace` and `last_epoch` need no entry, nor does `name` in functions of TensorFlow.
-* Examples need not import the library, neither as ``wg`` nor as what an idiom calls it.
+* `out`, `inplace` and `last_epoch` need no entry; nor does `name` in TensorFlow's functions.
+* Examples need not import the library, as ``wg`` or under the name that an idiom uses.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PARAMETERS = {
     "row_tensors": (
         "tensors : sequence of Tensor\n    Of shapes that differ in that dimension only."
     ),
-    # where and how
+    # dimensions, outputs and creation
     "dim": "dim : int\n    The dimension.",
     "axis": "axis : int, optional\n    NumPy's name of `dim`.",
     "keepdim": "keepdim : bool\n    Whether to leave a dimension of size 1 in its place.",
@@ -57,11 +57,11 @@ _PARAMETERS = {
         "out : tuple of Tensor, optional\n    Where to write the results; outside the graph only."
     ),
     "two_outs": "out : tuple of two Tensors, optional\n    Where to write the results.",
-    "device": "device : device or str, optional\n    Where it is to be; the CPU by default.",
+    "device": "device : device or str, optional\n    Where to create it; the CPU by default.",
     "ignored_layout": "layout, pin_memory\n    Have no effect.",
-    "requires_grad": "requires_grad : bool\n    Whether gradients are wanted.",
-    "to_dtype": "dtype : dtype, optional\n    What to convert the input to first.",
-    "generator": "generator : Generator, optional\n    Where the random numbers come from.",
+    "requires_grad": "requires_grad : bool\n    Whether to record operations on it.",
+    "to_dtype": "dtype : dtype, optional\n    The dtype to convert the input to first.",
+    "generator": "generator : Generator, optional\n    The source of random numbers.",
     "pivot": "pivot : bool\n    Must be True.",
     "offset": "offset : int\n    Which diagonal: 0 the main one, positive above it.",
     "factors": (
@@ -71,11 +71,11 @@ _PARAMETERS = {
     # losses
     "reduction": (
         "size_average, reduce : bool, optional\n    Former names of `reduction`.\n"
-        'reduction : {"mean", "sum", "none"}\n    What to make of the single losses.'
+        'reduction : {"mean", "sum", "none"}\n    How to reduce the losses of the elements.'
     ),
     "loss_reduction": (
         "size_average, reduce : bool, optional\n    Former arguments for `reduction`.\n"
-        'reduction : {"mean", "sum", "none"}\n    What becomes of the single losses.'
+        'reduction : {"mean", "sum", "none"}\n    How to reduce the losses.'
     ),
     # modules and optimisers
     "module": "module : Module\n    The module that holds it.",
@@ -94,13 +94,14 @@ _PARAMETERS = {
         "differentiable : bool\n    Record the steps, so that gradients flow through them."
     ),
     "unused_foreach": (
-        "foreach, capturable : bool, optional\n    Accepted for PyTorch's sake, without effect."
+        "foreach, capturable : bool, optional\n"
+        "    Accepted for compatibility with PyTorch, without effect."
     ),
     "closure": (
         "closure : callable, optional\n    Recomputes the loss, with its gradients, and returns it."
     ),
     "optimizer": "optimizer : Optimizer\n    Whose learning rates it sets.",
-    "last_epoch": "last_epoch : int\n    -1 starts; another number goes on from a saved state.",
+    "last_epoch": "last_epoch : int\n    -1 starts; another number continues from a saved state.",
     # distributions
     "cache_size": "cache_size : {0, 1}\n    As for each `Transform`.",
     "bits": "probs, logits : Tensor or number\n    One of them: probabilities, or log-odds.",
@@ -114,12 +115,12 @@ _PARAMETERS = {
         "create_graph : bool\n    Whether both results can be differentiated, by inputs, by `v` "
         "and by whatever else `func`\n    uses that requires a gradient."
     ),
-    # of a few functions that are alike, in short
+    # several entries at once, for families of functions
     "points": """\
 y : Tensor. The values, of any dtype but bool.
 x : Tensor, optional. The points: one for each position of `dim`, or of a shape that broadcasts
     with that of `y`.
-dx : number, optional. The distance of neighbours, where there is no `x`; 1 by default.
+dx : number, optional. The distance between neighbours, if `x` is not given; 1 by default.
 dim : int. The dimension to integrate along.""",
     "parts": """\
 indices_or_sections : int or sequence of int. The number of equal parts, or the positions before
@@ -140,7 +141,7 @@ q : float or Tensor. Which quantiles, from 0 to 1: a number, or a tensor of the 
 dim : int, optional. The dimension to choose along; all elements by default.
 keepdim : bool
     Whether to leave a dimension of size 1 in its place.
-interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}. What to make of a rank
+interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}. How to interpolate
     between two elements.
 
 Returns
@@ -151,10 +152,10 @@ Tensor: The quantiles, those of a `q` with a dimension along a new first one. Di
 v : Tensor or tuple of Tensor, optional. The vector, of the shapes of the inputs; a single input
     of one element needs none.""",
     "blended": """\
-former : Tensor, optional. The second tensor, where programs of old give the factor before the
-    tensors.
+former : Tensor, optional. The second tensor of a former signature, in which the factor comes
+    before the tensors.
 value : number. A factor.
-out : Tensor, optional. Where to put the result.
+out : Tensor, optional. Where to write the result.
 
 Returns
 -------
@@ -172,7 +173,7 @@ layout, pin_memory
 memory_format : memory_format, optional. The order of the result's memory; default: that of
     `input`.""",
     "max_norm": """\
-max_norm : float, optional. Vectors that are looked up are scaled down to this norm.
+max_norm : float, optional. The norm to which longer vectors are scaled down when looked up.
 norm_type : float. The order of that norm.
 scale_grad_by_freq : bool. Whether to divide gradients by how often a number occurs in the
     input.""",
@@ -181,8 +182,8 @@ index : Tensor. The positions, int64 or int32; no larger than `input` apart from
     "sorted": """\
 input : Tensor. Of any real dtype. A NaN counts as larger than every number.
 dim : int. The dimension to sort along.
-descending : bool. Whether to begin with the largest.
-stable : bool. Accepted for PyTorch's sake: equal elements keep their order in any case.""",
+descending : bool. Whether to start with the largest.
+stable : bool. Accepted for compatibility with PyTorch: equal elements always keep their order.""",
     "primals": """\
 fun : callable. Takes `primals`, and returns a pytree of arrays.
 *primals: Pytrees: where to differentiate.
@@ -216,16 +217,16 @@ ImportError: If SciPy is not installed.""",
     "summed": """\
 dim : int or tuple of int, optional. The dimensions to sum over; all by default.
 keepdim : bool. Whether to leave a dimension of size 1 for each that is summed over.
-dtype : dtype, optional. What to convert the input to before adding. Without it bools and
-    integers add up as int64.""",
+dtype : dtype, optional. The dtype to convert the input to before adding. By default, bools and
+    integers are summed as int64.""",
     "tested": """\
 input : Tensor. Of any shape and dtype; NaN counts as other than 0.
-dim : int or tuple of int, optional. The dimensions to look along; all by default. An empty
-    tuple asks of each element alone.
+dim : int or tuple of int, optional. The dimensions to reduce; all by default. An empty tuple
+    tests each element alone.
 keepdim : bool
     Whether to leave a dimension of size 1 for each of them.""",
     "moved": """\
-source, destination : int or tuple of int. Where the dimensions are, and where they go.
+source, destination : int or tuple of int. The current and the new positions of the dimensions.
 
 Returns
 -------
@@ -236,14 +237,14 @@ Raises
 ------
 IndexError
     If there is no such dimension.
-RuntimeError: If a dimension is named twice, or the two are not as many.""",
+RuntimeError: If a dimension is repeated, or the two differ in length.""",
     "two_dims": """\
 dim0, dim1 : int. The dimensions.""",
     "decoupled": """\
 decoupled_weight_decay : bool. Shrink the parameters instead of adding to the gradient, as
     `AdamW` does.""",
     "two_betas": """\
-betas : tuple of float. How much of the means of the gradient and of its square is kept.""",
+betas : tuple of float. The decay rates of the running means of the gradient and of its square.""",
     "searched_dims": """\
 dim : int or tuple of int. The dimensions to search; all by default.""",
     "searched_dim": """\
@@ -253,14 +254,14 @@ dim : int, optional. The dimension to choose along; all elements by default.""",
     "positions": """\
 index : Tensor. The positions: a vector of int64 or int32.""",
     "unit_weight": """\
-weight : Tensor, optional. A weight for each single loss; the mean is then by the sum of the
+weight : Tensor, optional. A weight for each loss; the mean then divides by the sum of the
     weights.""",
     "shared_target": """\
 target : Tensor. Of the same shape, usually between 0 and 1.
-weight : Tensor, optional. A factor of each single loss, whose shape broadcasts with theirs.""",
+weight : Tensor, optional. A factor for each loss; its shape broadcasts with theirs.""",
     "cycled_momentum": """\
-cycle_momentum : bool. Let the momentum (or the first beta) go down where the learning rate goes
-    up.
+cycle_momentum : bool. Decrease the momentum (or the first beta) while the learning rate
+    increases.
 base_momentum, max_momentum : float or list of float. Its bounds.""",
     "its_name": """\
 name : str. Its name.""",
@@ -270,30 +271,30 @@ x0 : array, tensor, number, or dict, list or tuple of these, nested. Where to st
     "clipped_norm": """\
 norm_type : float. The order of the norm; ``inf`` is the largest absolute value.
 error_if_nonfinite : bool. Whether a norm that is infinite or NaN is an error.
-foreach : bool, optional. Of no effect.""",
+foreach : bool, optional. Without effect.""",
     "sizes": """\
 *shape : int or sequence of int. The shape, as several integers or as one sequence; also as
     ``size=``.
 size : sequence of int, optional. The shape, as a keyword.""",
     "batch_norm": """\
 bn_rm, bn_rv : Tensor. The running mean and variance of the normalisation.
-bn_eps : float. What is added to the variance.
+bn_eps : float. Added to the variance.
 bn_w, bn_b : Tensor. The weight and bias of the normalisation, or None.""",
     "of_rows": """\
 scale_grad_by_freq : bool. Whether to divide the gradient of a row by the number of times that
     it occurs.
-sparse : bool. Whether the gradient is a sparse tensor, of the rows that were read, if `weight` is a
+sparse : bool. Whether the gradient is a sparse tensor of the rows that were read, if `weight` is a
     leaf.""",
     "expanded": """\
-*sizes : int, or one sequence of ints. The new shape (also as `size`); -1 leaves a dimension as
-    it is.""",
+*sizes : int, or one sequence of ints. The new shape (also as `size`); -1 keeps the size of a
+    dimension.""",
     "one_element": """\
 func : callable. Takes the inputs, as many arguments, and returns a tensor with one element.""",
     "several": """\
 func : callable. Takes the inputs, as many arguments, and returns a tensor or a tuple of
     tensors.""",
     "rate_lambda": """\
-lr_lambda : callable or list of callable. Gives the factor for the number of steps; one for all
+lr_lambda : callable or list of callable. Maps the number of steps to a factor; one for all
     groups, or one for each.""",
     "probability_dim": """\
 dim : int. The dimension along which the results add up to 1.""",
@@ -312,7 +313,7 @@ dtype : dtype, optional. A real floating dtype to convert the input to first."""
     "rectangular": """\
 A : Tensor. Of shape (..., m, n), of floating or complex dtype.""",
     "strictly": """\
-strict : bool. Raise, instead of giving zeros, if the gradient does not depend on some input.
+strict : bool. Raise, instead of returning zeros, if the gradient does not depend on some input.
 
 Returns
 -------
@@ -336,21 +337,21 @@ dim : int. The dimension to run along; `axis` is NumPy's name of it.""",
     "mask": """\
 mask : Tensor. Of bools; broadcasts with `input`.""",
     "shrinking": """\
-weight_decay : float. How much each step takes away of the parameters, as a part of `lr`.""",
+weight_decay : float. The fraction of the parameters, times `lr`, that each step subtracts.""",
     "features_of_channels": """\
 num_features : int. The number C of channels.""",
     "class_weight": """\
 weight : Tensor, optional. A weight for each class.""",
     "layers": """\
-num_layers : int. The number of layers, of which each takes what the one below returns.""",
+num_layers : int. The number of layers; each takes the output of the layer below.""",
     "lower_limit": """\
 alpha : float. Minus the limit for large negative inputs.""",
     "where_to_draw": """\
-generator : Generator, optional. Where to draw from; the default generator unless given.""",
+generator : Generator, optional. The source of random numbers; a default generator if omitted.""",
     "outs_of_dim": """\
 out : tuple of two Tensors, optional. Where to write the results, if there is a `dim`.""",
     "momentum_and_eps": """\
-momentum : float. The share of the new values in the running ones.
+momentum : float. The weight of new values in the running statistics.
 eps : float. Keeps the quotient finite.
 
 Returns
@@ -419,7 +420,7 @@ _RETURNS = {
     "loss": "Tensor\n    The loss; differentiable by input and target.",
     "score_loss": "Tensor\n    The loss; differentiable by the scores, to any order.",
     "filled": "Tensor\n    `tensor` itself.",
-    "handle": "RemovableHandle\n    Whose ``remove()`` takes the hook away.",
+    "handle": "RemovableHandle\n    Its ``remove()`` removes the hook.",
     "module": "Module\n    `module` itself.",
     "closure": "Tensor or float or None\n    What `closure` returned.",
 }
@@ -448,7 +449,7 @@ LinAlgError: If a matrix is singular.""",
     "no_planes": """\
 RuntimeError: If there are fewer than two dimensions.""",
     "one_dim": """\
-RuntimeError: If the dimensions are one.""",
+RuntimeError: If the dimensions are the same.""",
     "shape_or_dtype": """\
 RuntimeError: If shapes or dtypes do not fit.""",
     "definite": """\
@@ -510,7 +511,7 @@ _IDIOMS = {
 """Names that a package's examples need not import, and the statements that define them."""
 
 _IMPLIED = {name: _PARAMETERS[name] for name in ("inplace", "last_epoch", "out")}
-"""Parameters that mean the same in every function, and stand last."""
+"""Parameters with the same meaning in every function, which come last."""
 _IMPLIED_BY_IDIOMS = {
     "wengert.compat.tensorflow": {"name": "name : str, optional\n    Accepted, and of no effect."}
 }
@@ -653,7 +654,7 @@ def fill_sections(names: dict[str, Any]) -> None:
         names["__doc__"] = module.filled(doc)
     for value in names.values():
         if type(value) is FunctionType:
-            # idioms name their own modules
+            # the docstrings of idioms are filled by their own modules
             home = value.__module__
             if (home == name or home[:8] != "wengert.") and (doc := value.__doc__):
                 value.__doc__ = module.filled(doc, value)

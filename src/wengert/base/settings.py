@@ -1,7 +1,7 @@
-"""Layer 0 · base: process-wide settings that are stored and returned, and have no effect.
+"""Layer 0 · base: process-wide settings that are stored and returned, without effect.
 
-What they choose between in PyTorch is one and the same here: every operation is deterministic, and
-products are as exact as their dtype.
+The alternatives that they select in PyTorch are the same here: every operation is deterministic,
+and products have the full precision of their dtype.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class _Settings:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for the same results in each run, which every operation gives anyway.
+    """Request the same results in each run, which every operation gives anyway.
 
     Examples
     --------

@@ -1,15 +1,14 @@
 """Layer 0 · base: threads that share the work on large arrays.
 
 NOTE [threads]
-NumPy computes with one thread, and releases the interpreter's lock while it does. So large work is
-cut into chunks, and idle threads help. They are started when there is first something to share, and
-sleep in between. The thread that asks for help takes chunks like the helpers, and waits only for
-those that are at work on a chunk: a helper that does not get a processor, that was left behind by
-``fork`` or that was stopped at the end of the program delays nothing. There is one team; while it
-is at work, anyone else who asks for help, be it another thread, a signal handler or a chunk itself,
-does all the work alone. So there are no deadlocks.
+NumPy computes with one thread, and releases the interpreter's lock meanwhile. So large work is cut
+into chunks, and helper threads take some of them. Helpers start when work is first shared, and
+sleep between jobs. The calling thread takes chunks like the helpers, and waits only for helpers
+that are working on a chunk: one that does not get a processor, was lost in a ``fork`` or was
+stopped at exit delays nothing. There is one team; while it is busy, any other caller, be it another
+thread, a signal handler or a chunk itself, does all its work alone. So there are no deadlocks.
 
-Every element is computed as one thread would compute it: the number of threads changes no result.
+Every element is computed as by one thread: the number of threads changes no result.
 """
 
 from __future__ import annotations
@@ -106,12 +105,12 @@ class _Team:
         """Wake `count` helpers, starting those that do not exist yet."""
         while len(self.calls) < count:
             called = allocate_lock()
-            # before its helper starts: an open lock is a call
+            # before the helper starts: an open lock would wake it
             called.acquire()
             try:
                 start_new_thread(self.serve, (called,))
             except RuntimeError:
-                # no more threads can be started: those that exist do the work
+                # no more threads can be started: the existing ones do the work
                 break
             self.calls.append(called)
         for called in self.calls[:count]:
@@ -134,7 +133,7 @@ _wanted: int | None = None
 
 
 def _renew() -> None:
-    """Replace the team after ``fork``: its helpers are gone, and a lock may still be held."""
+    """Replace the team after ``fork``: its helpers do not exist, and a lock may be held."""
     global _team
     _team = _Team()
 
@@ -161,7 +160,7 @@ def share(work: Work, size: int, step: int) -> None:
         work(0, size)
         return
     try:
-        # some more chunks than threads, since not all threads get a processor of their own
+        # more chunks than threads: some threads may not get a processor of their own
         team.job = _Job(work, size, step * max(1, chunks // (4 * count)))
         team.call(count - 1)
         team.job.lead()
@@ -205,8 +204,8 @@ def _default() -> int:
 def get_num_threads() -> int:
     """Return the number of threads that share the work on large arrays.
 
-    By default it is what the environment variable ``WENGERT_NUM_THREADS`` says, or
-    ``OMP_NUM_THREADS``, or else the number of processors that this process may use.
+    The default is the environment variable ``WENGERT_NUM_THREADS``, else ``OMP_NUM_THREADS``, else
+    the number of processors that this process may use.
 
     Returns
     -------

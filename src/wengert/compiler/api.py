@@ -45,31 +45,31 @@ _DEFAULT = 8
 _KINDS = 64
 """The default limit on the number of argument sizes that are traced."""
 _MOST_MET = 1000
-"""So many sizes that were not traced are remembered."""
+"""The largest number of untraced sizes that are remembered."""
 _PATIENCE = 60.0
-"""Seconds until a call no longer waits for another thread that traces."""
+"""The number of seconds that a call waits for another thread that is tracing."""
 _TRACING = threading.RLock()
-"""Held by the thread that traces: meanwhile the tensors that it reaches hold symbols."""
+"""Held while a thread traces: until it ends, the tensors that it reaches hold symbols."""
 _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 _INDUCTOR = (
     *("epilogue_fusion", "max_autotune", "max_autotune_gemm", "fallback_random", "shape_padding"),
     *("triton", "trace", "cpp", "guard_filter_fn", "freezing", "coordinate_descent_tuning"),
 )
-"""The options of PyTorch's compiler, or what these begin with, that programs set."""
+"""Options, and prefixes of options, of PyTorch's compiler that programs set."""
 
 
 class CompileError(RuntimeError):
-    """A function cannot be compiled, and was to be: ``compile(f, fullgraph=True)``."""
+    """A function of ``compile(f, fullgraph=True)`` cannot be compiled."""
 
 
 class Compiled:
-    """A function that is compiled as it is called (see `compile`).
+    """A function that is traced and compiled when it is called (see `compile`).
 
     Attributes
     ----------
-    function: The function as it was written.
-    reason: Why calls run it as it is, or None.
-    under_transforms: What became of its calls under transforms, by the kinds of these.
+    function: The original function.
+    reason: Why calls run it uncompiled, or None.
+    under_transforms: The functions compiled for calls under transforms, by kinds of transforms.
     """
 
     __slots__ = (
@@ -120,7 +120,7 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __getattr__(self, name: str) -> Any:
-        # a compiled module has parameters, modes and a state: those of the module
+        # a compiled module has the parameters, mode and state of the module
         if name == "function":
             raise AttributeError(name)
         if name == "_orig_mod" and hasattr(self.function, "named_parameters"):
@@ -143,14 +143,14 @@ class Compiled:
                 try:
                     result = quick(args, kwargs)
                 except Missing as missing:
-                    # what it prints could not be printed
+                    # the output that it prints could not be printed
                     return self._traced((mode, default), args, kwargs, missing)
                 if result is not MISS:
                     return result
         return self._run((mode, default), args, kwargs)
 
     def _beneath(self, mode: Any, args: Any, kwargs: Any) -> Any:
-        """A call in a mode of its own: transforms, another trace, somebody who watches."""
+        """Call the function in a special mode: transforms, another trace, or a dispatch mode."""
         kinds = kinds_of(mode)
         if kinds is None:
             return self.function(*args, **kwargs)
@@ -160,9 +160,9 @@ class Compiled:
         return beneath(*args, **kwargs)
 
     def _run(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The general way of a call."""
+        """Run a call on the general path."""
         if self._open and _TRACING.acquire(timeout=_PATIENCE):
-            # a number is read when a call begins and written when it ends
+            # open places are read at the start of a call and written at its end
             try:
                 return self._found(key, args, kwargs)
             finally:
@@ -170,7 +170,7 @@ class Compiled:
         return self._found(key, args, kwargs)
 
     def _found(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a trace that holds for a call, or make one."""
+        """Run a trace that is valid for a call, or make one."""
         missing: Missing | None = None
         for entry_key, entry in self.entries:
             if entry_key != key:
@@ -194,7 +194,7 @@ class Compiled:
         return self._traced(key, args, kwargs, missing)
 
     def _gains(self) -> bool:
-        """Whether compiled code is worth its calls; if it is not, the function runs as it is."""
+        """Return whether compiled code pays; if it does not, give up compiling."""
         known = [entry.gain for _, entry in self.entries if entry.left is None]
         if self._options.fullgraph or any(one is None or one >= 1 for one in known):
             return True
@@ -202,7 +202,7 @@ class Compiled:
         return False
 
     def _hasten(self) -> None:
-        """Make the quick ways through calls."""
+        """Generate the fast paths of calls."""
         self._quick = [
             (*key, quick)
             for key, entry in self.entries
@@ -224,8 +224,8 @@ class Compiled:
         return self.explain().programs()
 
     def llvm(self, optimised: bool = False) -> str:
-        """LLVM's text of all native programs, as it was written or as it was optimised."""
-        # blocks that do the same share theirs
+        """Return the LLVM IR of all native programs, as generated or optimised."""
+        # identical blocks share a machine
         machines = {
             machine: None
             for part in (self, *self.under_transforms.values())
@@ -248,12 +248,12 @@ class Compiled:
             self.__class__ = Compiled
 
     def _give_up(self, reason: Reason | None) -> None:
-        """Run the function as it is from now on."""
+        """Run the function uncompiled from now on."""
         self.reason = reason
         self.__class__ = _Plain
 
     def _entry(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry | None:
-        """The traces that hold for a call, whether they have been verified or not."""
+        """Return the entry whose guards hold for a call, verified or not, or None."""
         for entry_key, entry in self.entries:
             if entry_key == key:
                 found = entry.match(args, kwargs)
@@ -267,7 +267,7 @@ class Compiled:
         return Environment(self.function, args, kwargs, gradients, openings)
 
     def _opened(self, args: Any, kwargs: Any) -> Environment:
-        """The environment of a call, with the places open that calls change."""
+        """Return the environment of a call, in which the places that calls change are open."""
         if self._open:
             found = self._environment(args, kwargs, openings=Openings(self._open))
             if not found.openings.clashes:
@@ -277,12 +277,12 @@ class Compiled:
         return self._environment(args, kwargs)
 
     def _reopen(self, paths: frozenset[str]) -> None:
-        """Open other places, which the present traces do not know."""
+        """Open these places instead, and drop all traces, which do not know them."""
         self._open = paths
         self.entries, self._quick = [], []
 
     def _changed(self, captured: Captured, args: Any, kwargs: Any) -> bool:
-        """Open the places that a call has changed; False if that is nothing new."""
+        """Open the places that a call has changed; return False if there are no new ones."""
         search = Search(captured.before, self._open)
         exact = self._environment(args, kwargs, False, search).is_exact
         found = set() if exact else search.paths - self._open - self._shut
@@ -309,7 +309,7 @@ class Compiled:
             with told_before(said):
                 return self.function(*args, **kwargs)
         if not _TRACING.acquire(blocking=False):
-            # another thread traces: the tensors of this call may be among those that it reaches
+            # another thread is tracing, and may have replaced this call's tensors by symbols
             if not _TRACING.acquire(timeout=_PATIENCE):
                 with told_before(said):
                     return self.function(*args, **kwargs)
@@ -349,7 +349,7 @@ class Compiled:
                 after = self._environment(args, kwargs, False, known)
                 if options.fullgraph or self._open or not before.equals(after):
                     raise unseen.cause from None
-                # the error may be one of tracing
+                # the error may come from tracing alone
                 result = self.function(*args, **kwargs)
                 what = f"tracing it raises {type(unseen.cause).__name__}: {unseen.cause}"
                 self._stop(Reason(what, None))
@@ -374,7 +374,7 @@ class Compiled:
             same = before.equals(after)
             if captured.left or not same:
                 captured.trace.unmask()
-                # what it has computed and kept, later calls find
+                # later calls may find what this one has computed and cached
                 self._passed += 1
                 new = self._changed(captured, args, kwargs) or same
                 new = new or before.caches() != after.caches()
@@ -386,15 +386,15 @@ class Compiled:
             return result
 
     def _waits(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether new arguments are not worth a trace, or not yet: their sizes may not come again.
+        """Return whether to delay a trace for new sizes, which may not come again.
 
-        The first two sizes are traced at once, for there may be no more.
+        The first two sizes are traced at once, since there may be no others.
         """
         form, sizes = _kind_of(args, kwargs)
         met = self._met.setdefault((key, form), {})
         traced = met.get(sizes)
         if traced or not met:
-            # they differ in more than sizes
+            # a new kind: the first of its sizes, or one that was traced and differs otherwise
             self._kinds += 1
         elif len(self.entries) >= self._options.kinds or (traced is None and len(met) > _MOST_MET):
             return True
@@ -402,7 +402,7 @@ class Compiled:
         return not met[sizes]
 
     def _kept(self, key: Any, entry: Entry | None, captured: Captured, given: Any) -> Any:
-        """Add a trace to those that are there; gives the result of this call."""
+        """Add a trace to the existing ones; return the result of this call."""
         self._writes = self._writes or captured.writes
         if entry is None:
             name = getattr(self.function, "__name__", "f")
@@ -416,13 +416,13 @@ class Compiled:
         known = entry.note_foreign(captured)
         added = known and entry.add(captured)
         if known and not (added or entry.by_blocks) and captured.trace.turns.skipped:
-            # it is told with all turns in the next call
+            # the next call records every iteration
             self._skips = False
             return captured.result
         if added:
             entry.weigh(captured)
         if added and all(one is not entry for _, one in self.entries):
-            # only now may other threads find it
+            # only now, when it is complete, may other threads find it
             self.entries.insert(0, (key, entry))
         if not known:
             self._stop(Reason("arrays come from outside that are not the same in each call", None))
@@ -440,7 +440,7 @@ class Compiled:
         return entry.with_history(captured, given, added)
 
     def _left(self, key: Any, captured: Captured, reason: Reason) -> Reason:
-        """Run calls whose inputs share memory as in this one as they are, and no others."""
+        """Run calls uncompiled if their inputs share memory as in this call."""
         entry = self._entry_class(captured.environment, self.function, "", self._options)
         entry.layout, entry.left, entry.ready = captured.layout, reason, True
         self.entries.insert(0, (key, entry))
@@ -448,7 +448,7 @@ class Compiled:
         return reason._replace(layout=len(self.entries) <= self._options.limit)
 
     def _stop(self, reason: Reason | None) -> None:
-        """Run without compiling from now on, and say so once."""
+        """Run uncompiled from now on, and warn once."""
         if self._options.fullgraph:
             raise CompileError(f"{self!r}: {reason}")
         if self.reason is None:
@@ -465,10 +465,10 @@ class Compiled:
 
 
 def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """The key of a call by its arguments, apart from their sizes; and these sizes."""
+    """Return the key of a call by its arguments without their sizes, and the sizes."""
     leaves: list[Any] = flatten((args, kwargs))[0]
     arrays: Any = TensorBase | np.ndarray
-    # not by what a subclass may override, and see
+    # payloads: a subclass could override the tensors' attributes
     held = [leaf._payload if isinstance(leaf, TensorBase) else leaf for leaf in leaves]
     form = [
         (array.dtype, array.ndim, getattr(leaf, "_edge", None) is not None)
@@ -482,7 +482,7 @@ def _kind_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
 
 
 class _Beneath(Compiled):
-    """The calls of a compiled function under transforms of certain kinds.
+    """The part of a compiled function that serves calls under certain kinds of transforms.
 
     See NOTE [calls under transforms] in `wengert.compiler.runtime.transformed`.
     """
@@ -493,7 +493,7 @@ class _Beneath(Compiled):
     def __init__(self, compiled: Compiled, kinds: tuple[str, ...]) -> None:
         super().__init__(compiled.function, compiled._options, compiled._settings)
         self.where = f" under {' and '.join(dict.fromkeys(kinds))}"
-        # it is forgotten with the function that it belongs to
+        # `reset` forgets it together with the function that it belongs to
         COMPILED.discard(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -510,7 +510,7 @@ class _Beneath(Compiled):
         return TransformedEnvironment(self.function, args, kwargs, gradients)
 
     def _changed(self, captured: Captured, args: Any, kwargs: Any) -> bool:
-        """No place is opened under transforms."""
+        """Return False: no place is opened under transforms."""
         return False
 
     def _captured(
@@ -520,17 +520,17 @@ class _Beneath(Compiled):
         return capture_transformed(self.function, args, kwargs, environment, by_blocks, missing)
 
     def _hasten(self) -> None:
-        """There is no quicker way than the general one."""
+        """Do nothing: calls under transforms have no fast path."""
 
     def _give_up(self, reason: Reason | None) -> None:
         self.reason = reason
 
 
 class _Plain(Compiled):
-    """A function that has turned out to run best as it is.
+    """A function that runs uncompiled from now on.
 
-    A call costs a lookup more than one of the function: what Python finds where it looks for the
-    method is the function, and no step of its own is between them.
+    A call costs one lookup more than a call of the function itself: ``__call__`` is a slot that
+    holds the function, so there is no frame in between.
     """
 
     __slots__ = ()
@@ -542,11 +542,11 @@ def _compiled_anew(function: Callable[..., Any], settings: dict[str, Any]) -> An
 
 
 def _backend(name: str) -> Any:
-    """The module that makes programs run."""
+    """Return the module of a backend."""
     if name in ("auto", "inductor"):
         name = "llvm" if importlib.util.find_spec("llvmlite") else "numpy"
     elif name == "aot_eager":
-        # the traced program by the kernels of eager code
+        # it runs the traced program on the kernels of eager code
         name = "numpy"
     if name not in ("llvm", "numpy"):
         raise ValueError(
@@ -596,43 +596,44 @@ def compile(
     threads: int | None = None,
     limit: int | None = None,
 ) -> Any:
-    """`model` as a function that runs as native loops, where its calls allow it.
+    """Return `model` as a function that runs as native loops, where its calls allow it.
 
-    The first call runs the function as it is and notes every kernel that it comes to, whether in
-    the forward pass, in a backward pass inside of it, or in an update of parameters. Later calls
-    with arguments of the same shapes and dtypes run the loops made from that. Decisions on values
-    (``if x.sum() > 0``) are looked at in each call; one that goes another way than before is traced
-    again. Whatever cannot be compiled runs as it is, after one warning that says why.
+    The first call runs the function eagerly and records every operation: in the forward pass, in a
+    backward pass inside of it, and in updates of parameters. Later calls with arguments of the same
+    shapes and dtypes run native loops generated from this trace. Decisions on values (``if x.sum()
+    > 0``) are checked in each call; a new outcome is traced. A function that cannot be compiled
+    runs eagerly, after one warning that gives the reason.
 
     Parameters
     ----------
     model : callable, optional. Takes anything, and returns anything. Without it, a decorator is
         returned.
-    fullgraph : bool. Raise `CompileError` where otherwise the function would run as it is.
+    fullgraph : bool. Raise `CompileError` instead of running the function eagerly.
     backend : {"auto", "llvm", "numpy", "eager"}. What runs the loops: native code, which needs
         llvmlite, or NumPy. ``"inductor"`` means ``"auto"``, ``"aot_eager"`` means ``"numpy"``, and
         with ``"eager"`` nothing is compiled.
-    disable : bool. Return `model` as it is.
-    fastmath : bool. Allow rewriting that changes rounding, and that supposes finite numbers.
+    disable : bool. Return `model` unchanged.
+    fastmath : bool. Allow rewrites that change rounding, and that assume finite numbers.
     threads : int, optional. 1 keeps large loops on one thread; otherwise, and by default, they use
-        as many as `get_num_threads` says.
-    limit : int, optional. How many traces there may be for one kind of arguments, and how many
-        kinds: 8, or what ``wengert._dynamo.config.recompile_limit`` says. Where neither is set,
-        kinds that differ in nothing but sizes count as one, up to 64 sizes; from the third on, a
-        size is traced when it comes for the second time.
-    options : dict, optional. ``{"measure": False}`` goes on with compiled code also where a call
-        costs more than that saves, by the number of operations, their elements, and conditions.
-        ``{"quiet": True}`` leaves out the warning. Those of PyTorch's Inductor are accepted,
+        the number of threads that `get_num_threads` returns.
+    limit : int, optional. The largest number of traces for one kind of arguments, and of kinds: 8,
+        or the value of ``wengert._dynamo.config.recompile_limit``. If neither is set, kinds that
+        differ only in sizes count as one, up to 64 sizes; from the third on, a size is traced when
+        it is used for the second time.
+    options : dict, optional. ``{"measure": False}`` runs compiled code even if a call is estimated
+        to cost more than it saves, by the number of operations, their elements, and guards.
+        ``{"quiet": True}`` omits the warning. Options of PyTorch's Inductor are accepted, without
+        effect.
+    dynamic : bool, optional. Accepted for compatibility with PyTorch: each shape has traces of its
+        own, but shapes with the same loops share their native code.
+    mode : str, optional. Accepted for compatibility with PyTorch: ``"default"``,
+        ``"reduce-overhead"``, ``"max-autotune"``, ``"max-autotune-no-cudagraphs"`` or ``"lite"``,
         without effect.
-    dynamic : bool, optional. Accepted for PyTorch's sake: each shape has traces of its own, but
-        shapes whose loops are the same share their native code.
-    mode : str, optional. Accepted for PyTorch's sake: ``"default"``, ``"reduce-overhead"``,
-        ``"max-autotune"``, ``"max-autotune-no-cudagraphs"`` or ``"lite"``, without effect.
 
     Returns
     -------
     Compiled: Called like `model`, also under transforms: ``vmap(compile(f))`` runs compiled code
-        for the whole batch. ``compile(vmap(f))`` spares the cost of the transform, too.
+        for the whole batch. ``compile(vmap(f))`` also saves the cost of the transform.
 
     Raises
     ------
@@ -641,12 +642,12 @@ def compile(
 
     Notes
     -----
-    Traces hold for what the function reached when it was traced: numbers, strings and the structure
-    of containers among its arguments, in enclosing functions, globals and attributes are compared
-    in each call; tensors and arrays there are read again. What it prints is printed in each call,
-    once all is computed; then numbers and attributes that it sets are set, and lists that it adds
-    to get what it adds. A function that reads files or clocks, draws random numbers outside of
-    wengert or changes other objects is not compiled.
+    A trace is valid for the objects that the function reached when it was traced. Each call checks
+    numbers, strings and the structure of containers among its arguments, closed-over variables,
+    globals and attributes, and reads tensors and arrays there again. After all computation, a call
+    prints what the function prints, then sets the numbers and attributes that it sets and appends
+    to the lists that it appends to. A function that reads files or clocks, draws random numbers
+    outside of wengert or changes other objects is not compiled.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: what functions may ask of the compiler, and forbid it."""
+"""Layer 8 · compiler: `wengert.compiler`: query, disable and configure compilation."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 COMPILED: weakref.WeakSet[Any] = weakref.WeakSet()
-"""All functions that are compiled."""
+"""All compiled functions."""
 STANCES: list[str] = []
 """The stance that `set_stance` has set, unless it is ``"default"``."""
 _KNOWN = ("default", "eager_then_compile", "force_eager", "eager_on_recompile", "fail_on_recompile")
 
 
 def is_compiling() -> bool:
-    """Whether the function that asks is being traced by `compile`.
+    """Return whether the calling function is being traced by `compile`.
 
     Examples
     --------
@@ -51,13 +51,14 @@ def is_compiling() -> bool:
 
 
 def disable(fn: F | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """`fn` as a function that is never traced: compiled functions that call it run as they are.
+    """Return `fn` as a function that is never traced: compiled functions that call it run eagerly.
 
     Parameters
     ----------
     fn : callable, optional. The function; without it, a decorator is returned.
-    recursive : bool. Accepted for PyTorch's sake; what `fn` calls is not traced either.
-    reason : str, optional. Why, for `Compiled.explain`.
+    recursive : bool. Accepted for compatibility with PyTorch; functions that `fn` calls are not
+        traced either.
+    reason : str, optional. The reason that `Compiled.explain` shows.
 
     Examples
     --------
@@ -94,10 +95,10 @@ def reset() -> None:
 
 
 class _Config:
-    """Settings under the names of PyTorch's, with its defaults; most have no effect.
+    """Settings with PyTorch's names and defaults; most have no effect.
 
-    ``recompile_limit`` is the ``limit`` of functions that are compiled from then on, and while
-    ``disable`` is True, `compile` gives functions back as they are.
+    ``recompile_limit`` is the default ``limit`` of functions that are compiled from then on. While
+    ``disable`` is True, `compile` returns functions unchanged.
     """
 
     def __init__(self) -> None:
@@ -127,9 +128,9 @@ class _Config:
 
     @contextlib.contextmanager
     def patch(self, *names: Any, **settings: Any) -> Iterator[None]:
-        """Other settings inside of a ``with`` block, or in calls of a function.
+        """Change settings inside a ``with`` block, or during calls of a function.
 
-        By keyword, as a dictionary, or as a name and a value.
+        They are given by keyword, as a dictionary, or as a name and a value.
         """
         given = names[0] if len(names) == 1 else dict([names] if names else [])
         before = dict(vars(self))
@@ -142,23 +143,23 @@ class _Config:
 
 
 CONFIG = _Config()
-"""Of functions that are compiled from now on."""
+"""The settings of functions that are compiled from now on."""
 
 
-class set_stance:  # as PyTorch calls it
-    """Say what becomes of calls of compiled functions, in all threads.
+class set_stance:  # PyTorch's name
+    """Set how calls of compiled functions run, in all threads.
 
-    It holds from the call on, or inside of a ``with`` block, or, as a decorator, in the calls of a
-    function.
+    It applies from now on, inside a ``with`` block, or, as a decorator, during calls of a function.
 
     Parameters
     ----------
     stance
-        ``"default"`` and ``"eager_then_compile"``: calls are compiled, and the first of a kind runs
-        as it is. ``"force_eager"``: all calls run as they are. ``"eager_on_recompile"``: those do
-        that no trace holds for. ``"fail_on_recompile"``: these raise a RuntimeError.
-    skip_guard_eval_unsafe : bool. Accepted for PyTorch's sake: conditions are always checked.
-    force_backend : optional. Accepted for PyTorch's sake, without effect.
+        ``"default"`` and ``"eager_then_compile"``: calls are compiled; the first of a kind runs
+        eagerly. ``"force_eager"``: all calls run eagerly. ``"eager_on_recompile"``: calls without a
+        valid trace run eagerly. ``"fail_on_recompile"``: these raise a RuntimeError.
+    skip_guard_eval_unsafe : bool. Accepted for compatibility with PyTorch: guards are always
+        checked.
+    force_backend : optional. Accepted for compatibility with PyTorch, without effect.
 
     Raises
     ------
@@ -190,14 +191,14 @@ class set_stance:  # as PyTorch calls it
         return before
 
     def __enter__(self) -> None:
-        """It has been set when this was made."""
+        """Do nothing: the constructor has set the stance."""
 
     def __exit__(self, *error: object) -> None:
-        """Set what was set before."""
+        """Restore the previous stance."""
         STANCES[:] = self._before
 
     def __call__(self, function: F) -> F:
-        """`function`, with the stance in its calls."""
+        """Return `function` with the stance set during its calls."""
         STANCES[:] = self._before
 
         @functools.wraps(function)
@@ -209,16 +210,16 @@ class set_stance:  # as PyTorch calls it
 
 
 FUSING = [True]
-"""Whether eager operations may use native code."""
+"""Whether eager operations may use native code: a list of one bool."""
 
 
 def set_fused_kernels(enabled: bool) -> None:
     """Set whether eager operations on large arrays may use native code.
 
-    With llvmlite installed they do: activations, normalisations, losses, convolutions and others
-    that NumPy computes in several passes run as one loop from some thousand elements on, and so do
-    their derivatives. Results agree with NumPy's to rounding. The first use of each kind takes
-    about 15 ms, the first of all, which imports the compiler, some 0.3 s.
+    With llvmlite installed, they do by default: activations, normalisations, losses, convolutions
+    and others that NumPy computes in several passes run as one loop from some thousand elements on,
+    and so do their derivatives. Results agree with NumPy's to rounding. The first use of each kind
+    takes about 15 ms; the very first, which imports the compiler, about 0.3 s.
 
     Parameters
     ----------
@@ -233,7 +234,7 @@ def set_fused_kernels(enabled: bool) -> None:
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Nothing: there are no CUDA graphs.
+    """Do nothing: there are no CUDA graphs.
 
     Examples
     --------
@@ -242,7 +243,7 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
-    """The names that `compile` takes as ``backend``.
+    """Return the names that `compile` accepts as ``backend``.
 
     Parameters
     ----------
@@ -257,7 +258,7 @@ def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
 
 
 def allow_in_graph(fn: F) -> F:
-    """`fn` itself: whatever it does with tensors is part of a program.
+    """Return `fn` unchanged: all of its operations on tensors are traced anyway.
 
     Examples
     --------
@@ -268,7 +269,7 @@ def allow_in_graph(fn: F) -> F:
 
 
 def assume_constant_result(fn: F) -> F:
-    """`fn` itself: what it computes is looked at in each call.
+    """Return `fn` unchanged: its result is not assumed to be constant, but computed in each call.
 
     Examples
     --------
@@ -279,7 +280,7 @@ def assume_constant_result(fn: F) -> F:
 
 
 def substitute_in_graph(original_fn: Any, **options: Any) -> Callable[[F], F]:
-    """The decorator of what would be traced in place of a function; that is traced itself.
+    """Return a decorator without effect: the function itself is traced, not a substitute.
 
     Examples
     --------
@@ -290,7 +291,7 @@ def substitute_in_graph(original_fn: Any, **options: Any) -> Callable[[F], F]:
 
 
 def is_dynamo_compiling() -> bool:
-    """The same as `is_compiling`.
+    """Return what `is_compiling` returns.
 
     Examples
     --------
@@ -301,7 +302,7 @@ def is_dynamo_compiling() -> bool:
 
 
 def is_exporting() -> bool:
-    """False: nothing is exported.
+    """Return False: nothing is exported.
 
     Examples
     --------

@@ -244,7 +244,7 @@ class _Reverse(Function):
     def backward(ctx: Any, *cotangents: Any) -> Any:
         call = ctx.call
         if is_recording() or levels_of(*[tensor._payload for tensor in ctx.saved_tensors]):
-            # again, since derivatives also go through the residuals
+            # run the rule again, since derivatives also go through the residuals
             call = _Call(call.arguments(ctx.saved_tensors), call.fixed)
             ctx.owner.compute(call, call.args)
         grads = ctx.owner.pulled(call, ctx.call.structure(list(cotangents)))

@@ -139,7 +139,7 @@ def with_state(
     values = _tied(module, given) if tie_weights else given
     if strict:
         _check_names(module, values)
-    # look all holders up first: the rest cannot fail half way
+    # look up all holders first, so that the rest cannot fail halfway
     places = [(name, *_holder(module, name)) for name in values]
     before = [_held(holder, attribute) for _, holder, attribute in places]
     for (name, _, attribute), held in zip(places, before, strict=True):
@@ -180,7 +180,7 @@ def _put(holder: Any, attribute: str, value: Any) -> None:
         return
     for table in (holder._parameters, holder._buffers):
         if attribute in table:
-            # without the checks of an assignment: it need not be a parameter
+            # bypass the checks of an assignment: the value need not be a parameter
             table[attribute] = value
             return
     setattr(holder, attribute, value)

@@ -243,7 +243,7 @@ def with_aux(output: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
 
 
 def tensors_only(output: Any, function: str) -> tuple[list[Any], Callable[..., Any]]:
-    """Return the tensors of a function's output, of which there is one, and what rebuilds it."""
+    """Return the tensors of a function's output, at least one, and a function that rebuilds it."""
     outputs, rebuild = flatten(output)
     if not outputs or output is None:
         raise RuntimeError(

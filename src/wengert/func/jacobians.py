@@ -169,11 +169,11 @@ def jacfwd(
 
     Returns
     -------
-    callable: Returns what that of `jacrev` does.
+    callable: Returns the same as the function that `jacrev` returns.
 
     Raises
     ------
-    RuntimeError: As that of `jacrev`.
+    RuntimeError: As in `jacrev`.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def jacfwd(
             return slopes, others
 
         if sum(tensor._payload.size for tensor in inputs) == 1:
-            # one direction needs no batch, in which values could not be branched on
+            # one direction needs no batch, so the function may branch on values
             parts = column(*[T.select(unit, dim=0, index=0) for unit in units_of(inputs)])
             slopes, others = ([T.unsqueeze(p, dim=0) for p in part] for part in parts)
         else:
@@ -216,7 +216,7 @@ def jacfwd(
         result = rebuild(made)
         if not has_aux:
             return result
-        # the same for each direction
+        # it is the same for each direction
         first = [T.select(other, dim=0, index=0) for other in others]
         return result, rebuild_aux(first)
 
@@ -291,7 +291,7 @@ def jacobian(
 
     Returns
     -------
-    callable: Returns what that of `jacrev` does.
+    callable: Returns the same as the function that `jacrev` returns.
 
     Raises
     ------

@@ -50,7 +50,7 @@ def _value_and_grad(
                 "instead?"
             )
         flat = [tensor for own in inputs for tensor in own]
-        # paths outside may lead through the rules, too, and are rare
+        # paths to the outside are rare, and may also lead through the rules
         graph = outside and leads_outside([output], flat, True)
         keep = graph and leads_outside([output], flat)
         found: list[Any] = [None] * len(flat)

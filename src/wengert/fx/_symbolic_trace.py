@@ -240,7 +240,7 @@ class Tracer(TracerBase):
                     if value in self._functions:
                         patch(space, name, self._noting(value))
                     elif as_found(value) is not value:
-                        # imported before functions checked for proxies
+                        # imported before functions began to check for proxies
                         patch(space, name, as_found(value))
         for space, name in _WRAPPED:
             original = space.get(name) or getattr(sys.modules["builtins"], name)

@@ -264,7 +264,7 @@ class Graph:
             return
         if self._before is to_erase:
             self._before = to_erase._next
-        # it keeps its own links, so that a running iteration can continue
+        # the node keeps its own links, so that a running iteration can continue
         to_erase._unlink()
         to_erase._erased = True
         to_erase._set((), {})
@@ -380,7 +380,7 @@ class _Code:
                 name = node.target.lstrip("*")
                 stars = node.target[: len(node.target) - len(name)]
                 if stars:
-                    # not the node's name, which differs
+                    # without the stars, which the target has and the node's name lacks
                     params.append(node.target)
                     starred.append(f"    {node.name} = {name}" if node.name != name else "")
                 else:

@@ -249,7 +249,7 @@ class Node:
         if self.op in ("call_module", "get_attr"):
             return False
         name = getattr(self.target, "__name__", self.target)
-        # in place, by its name
+        # a trailing underscore marks an in-place operation
         written = name.endswith("_") and not name.endswith("__")
         return bool(written or name in _IMPURE or self.target in (operator.setitem, *IN_PLACE))
 

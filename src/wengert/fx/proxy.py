@@ -89,7 +89,7 @@ class TracerBase:
         ------
         TraceError: For any other loop.
         """
-        # the loop stands where the method of the proxy was called
+        # the loop is in the frame that called the proxy's method
         frame = sys._getframe(2)
         step = next(i for i in dis.get_instructions(frame.f_code) if i.offset == frame.f_lasti)
         if step.opname == "UNPACK_SEQUENCE":
@@ -137,7 +137,7 @@ class Proxy:
     node: Node
 
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
-        # functions check for overriding classes from the first one on
+        # from the first proxy on, functions check for classes that override them
         prepare()
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node

@@ -1,11 +1,11 @@
-"""Layer 8 · compiler: data flow through the interpreter's stack, by analysis of bytecode.
+"""Layer 8 · compiler: data-flow analysis of the interpreter's stack, on bytecode.
 
 NOTE [flow of values]
 Python does not expose the interpreter's stack, but the bytecode determines it. `Flow` follows all
-paths through a function, with the instructions that may have pushed each stack entry, and so knows
+paths through a function, records which instructions may have pushed each stack entry, and so knows
 which instructions consume the result of each. It answers whether a value is only returned
 (`is_returned`), only printed (`wengert.compiler.objects.flows`), or only passed to our operations
-(`wengert.compiler.objects.straight`), and whether a computed value lies on the stack (`is_bare`).
+(`wengert.compiler.objects.straight`), and whether a computed value is on the stack (`is_bare`).
 An unknown instruction may read the whole stack.
 """
 
@@ -33,9 +33,9 @@ QUIET = frozenset(
         "JUMP_BACKWARD_NO_INTERRUPT",
     }
 )
-"""Instructions that leave the stack alone."""
+"""Instructions that leave the stack unchanged."""
 SPEC = 4
-"""The bit in the argument of ``FORMAT_VALUE`` for a format."""
+"""The bit in the argument of ``FORMAT_VALUE`` that says that a format is on the stack."""
 _PUSHES = (
     *("LOAD_FAST", "LOAD_CONST", "LOAD_SMALL_INT", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLOSURE"),
     *("LOAD_GLOBAL", "PUSH_NULL"),
@@ -48,22 +48,22 @@ _GIVES_NONE = ("STORE_", "DELETE_", "POP_TOP", "POP_JUMP")
 """Prefixes of instructions that pop nothing, push one value, or push none."""
 _LOOKS_UP = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _STILL = frozenset({"LOAD_GLOBAL", "LOAD_CONST", "LOAD_SMALL_INT", "PUSH_NULL"})
-"""Instructions that push something that is not computed."""
+"""Instructions that push a constant or a global."""
 _ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 _ALWAYS = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
 """Instructions that always jump, without fall-through."""
 _READS = frozenset({"numpy", "item", "__float__", "__array__"})
-"""Methods that return the values of a tensor themselves; other functions compute with them."""
+"""Methods that return a tensor's values unchanged; other functions compute with the values."""
 _CONTAINERS = frozenset({"BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP"})
 _OF_TWO = re.compile("((?:LOAD|STORE)_FAST(?:_BORROW)?)_((?:LOAD|STORE)_FAST(?:_BORROW)?)")
 
 
 @functools.lru_cache(512)
 def instructions_of(code: CodeType) -> tuple[list[Any], list[int]]:
-    """The instructions of a code object, and their offsets.
+    """Return the instructions of a code object, and their offsets.
 
-    Since Python 3.13 one instruction may load or store two variables; it is given as two, of which
-    the second one lies at an odd offset, where no other does.
+    Since Python 3.13 one instruction may load or store two variables. It is returned as two; the
+    second has an odd offset, which no real instruction has.
     """
     found: list[Any] = []
     for step in dis.get_instructions(code):
@@ -79,31 +79,31 @@ def instructions_of(code: CodeType) -> tuple[list[Any], list[int]]:
 
 
 def user_frame(frame: Any) -> Any:
-    """The innermost frame, from `frame` outwards, that is not ours."""
+    """Return the innermost frame, from `frame` outwards, that is not the library's."""
     while frame is not None and OURS[frame.f_code.co_filename]:
         frame = frame.f_back
     return frame
 
 
 def place_at(code: CodeType, offset: int) -> int:
-    """The index of the instruction that runs where a frame is at an offset."""
+    """Return the index of the instruction that runs while a frame is at `offset`."""
     steps, offsets = instructions_of(code)
-    # a call is left at its own offset or at that of the caches behind it
+    # during a call the offset is that of the call or of the caches after it
     k = bisect(offsets, offset) - 1
     while steps[k].opname == "CACHE":
         k -= 1
-    # where the interpreter has specialised a call, it stays at what prepares it
+    # if the interpreter has specialised the call, the offset is that of its PRECALL
     return k + 1 if steps[k].opname == "PRECALL" else k
 
 
 def place_of(frame: Any) -> int:
-    """The index of the instruction that is running."""
+    """Return the index of the instruction that the frame runs."""
     return place_at(frame.f_code, frame.f_lasti)
 
 
 @functools.lru_cache(512)
 def loops_of(code: CodeType) -> list[tuple[int, int]]:
-    """The first and last offset of each loop."""
+    """Return the first and last offset of each loop."""
     return [
         (step.argval, step.offset)
         for step in instructions_of(code)[0]
@@ -111,7 +111,7 @@ def loops_of(code: CodeType) -> list[tuple[int, int]]:
     ]
 
 
-# -- the flow of values ----------------------------------------------------------------------------
+# -- data flow -------------------------------------------------------------------------------------
 
 _Stack = tuple[frozenset[int], ...]
 _OUTSIDE = frozenset({-1})
@@ -119,14 +119,14 @@ _OUTSIDE = frozenset({-1})
 
 
 def _effect(step: Any) -> tuple[int, int] | None:
-    """The number of values that an instruction pops and pushes, if known."""
+    """Return how many values an instruction pops and pushes, or None if that is not known."""
     what, arg = step.opname, step.arg or 0
     if what in QUIET:
         return 0, 0
     if what == "RETURN_VALUE":
         return 1, 0
     if what == "RETURN_GENERATOR":
-        # behind it lies what is sent first
+        # the value that is sent first
         return 0, 1
     if what in ("CALL", "CALL_KW"):
         return arg + 2 + (what == "CALL_KW"), 1
@@ -147,8 +147,8 @@ class Flow:
     ----------
     steps: The instructions.
     before
-        By the index of an instruction that some way leads to, for each entry of the stack the
-        indices of the instructions that may have put it there. Empty if that is not known.
+        The stack before each reachable instruction, by index: for each entry, the indices of the
+        instructions that may have pushed it. Empty if the analysis failed.
     """
 
     def __init__(self, code: CodeType) -> None:
@@ -190,7 +190,7 @@ class Flow:
                 todo.append((k + 1, self._after(k, stack, False)))
 
     def _after(self, k: int, stack: _Stack, jump: bool) -> _Stack:
-        """The stack behind an instruction."""
+        """Return the stack after an instruction."""
         step = self.steps[k]
         if step.opname == "COPY":
             return (*stack, stack[-step.arg])
@@ -200,7 +200,7 @@ class Flow:
             return tuple(moved)
         found = _effect(step)
         if found is None:
-            # whatever it does, it puts what lies on top there
+            # an unknown instruction: assume that it computes the top of the stack
             net = dis.stack_effect(step.opcode, step.arg, jump=jump)
             takes = min(1 + max(0, -net), len(stack))
             found = takes, takes + net
@@ -210,22 +210,22 @@ class Flow:
         return stack[: len(stack) - takes] + (frozenset({k}),) * gives
 
     def takes(self, k: int) -> int | None:
-        """The number of values that an instruction pops; None if it may read all of them."""
+        """Return how many values an instruction pops; None if it may read the whole stack."""
         if self.steps[k].opname in ("COPY", "SWAP"):
             return 0
         found = _effect(self.steps[k])
         return None if found is None else found[0]
 
     def takers(self, k: int) -> list[tuple[int, int | None]] | None:
-        """The instructions that take what instruction `k` leaves, or None if they are not known.
+        """Return the instructions that pop the result of instruction `k`, or None if unknown.
 
-        Each comes with the position among what it takes, from the lowest one on; or with None, if
-        it may do anything.
+        Each comes with the position of that operand, counted from the lowest; the position is None
+        if the instruction may read the whole stack.
         """
         return self._taken.get(k, []) if k in self.before else None
 
     def is_still(self, k: int) -> bool:
-        """Return whether the result of instruction `k` is not computed."""
+        """Return whether instruction `k` pushes a constant or a global, not a computed value."""
         if k < 0:
             return False
         if self.steps[k].opname in _LOOKS_UP:
@@ -235,15 +235,15 @@ class Flow:
 
 @functools.lru_cache(512)
 def flow_of(code: CodeType) -> Flow:
-    """The flow of values in a code object."""
+    """Return the data flow of a code object."""
     return Flow(code)
 
 
 def is_bare(frame: Any) -> bool:
-    """Whether the stack of a function in a call holds nothing computed below what that takes.
+    """Return whether a frame's stack, below the operands of its call, holds no computed value.
 
-    ``x * helper(y)`` leaves `x` there while `helper` runs. What was loaded from a module or is a
-    constant stays what it is; anything else may have been computed.
+    ``x * helper(y)`` keeps `x` on the stack while `helper` runs. Constants and globals are not
+    computed; anything else may be.
     """
     flow, k = flow_of(frame.f_code), place_of(frame)
     stack = flow.before.get(k)
@@ -254,11 +254,11 @@ def is_bare(frame: Any) -> bool:
 
 
 def is_returned(code: CodeType, until: CodeType | None) -> bool:
-    """Whether the call that the function of `code` is in the middle of gives a result of its own.
+    """Return whether the function of `code` returns the result of the call that it is making.
 
-    ``return float(loss)`` and ``return loss.numpy()`` take values out of tensors, but do nothing
-    with these but to return them: they are results like others, and no decisions. Only where the
-    function itself calls, not one that it called; it was called by `until`.
+    ``return float(loss)`` and ``return loss.numpy()`` read values of tensors only to return them:
+    they are results like any other, not decisions. This holds for calls that the function makes
+    itself, not for those of its callees. `until` is the code of its caller.
     """
     frame: Any = sys._getframe(1)
     asked = ""
@@ -275,7 +275,7 @@ def is_returned(code: CodeType, until: CodeType | None) -> bool:
 
 
 def _is_handed_back(flow: Flow, k: int) -> bool:
-    """Whether what instruction `k` leaves on the stack reaches the end, in containers or alone."""
+    """Return whether the result of instruction `k` is only returned, alone or in containers."""
     takers = flow.takers(k)
     return bool(takers) and all(
         flow.steps[i].opname == "RETURN_VALUE"

@@ -50,20 +50,20 @@ __all__ = [
 ]
 
 MOST_BYTES = 1 << 16
-"""The most bytes of NumPy arrays to compare in each call; with more it runs uncompiled."""
+"""The largest NumPy array, in bytes, that calls compare; with a larger one they run uncompiled."""
 
 
 # -- containers ------------------------------------------------------------------------------------
 
 
 def read_sequence(thing: Any) -> Reading:
-    """A list or tuple."""
+    """Read a list or tuple."""
     parts = [Part(_at(i), part) for i, part in enumerate(thing)]
     return Reading("class", parts, (Part("len({0})", len(thing)),))
 
 
 def read_mapping(thing: Any) -> Reading:
-    """A dictionary."""
+    """Read a dictionary."""
     keys = list(thing)
     if all(key.__class__ is str for key in keys):
         facts: tuple[Part, ...] = (Part("list({0})", keys),)
@@ -71,7 +71,7 @@ def read_mapping(thing: Any) -> Reading:
     parts = [_item(key, part) for key, part in thing.items()]
     if all(_is_plain(key) for key in keys):
         return Reading("class", parts, (fact(_typed, thing),))
-    # keys are these objects, some of which have parts of their own
+    # these objects themselves are the keys; those that are not plain have parts of their own
     parts += [Part("{1}", key, key) for key in keys if not _is_plain(key)]
     count = Part("len({0})", len(keys))
     return Reading("class", parts, (count, Part("all(map(is_, {0}, {1}))", True, keys)))
@@ -84,7 +84,7 @@ def _item(key: Any, part: Any) -> Part:
 
 @functools.lru_cache(4096)
 def _at(key: Any) -> str:
-    """The expression of a part at a position, or under a name; empty where it needs the key."""
+    """Return the expression of a part at an index or name; empty if it needs the key object."""
     return "" if key.__class__ is str and not key.isidentifier() else f"{{0}}[{key!r}]"
 
 
@@ -97,31 +97,31 @@ def _is_plain(key: Any) -> bool:
 
 
 def _typed(things: Any) -> Any:
-    """Plain values with their classes: 1 is not True."""
+    """Return plain values with their classes, so that 1 differs from True."""
     return [(thing.__class__, _typed(thing) if type(thing) is tuple else thing) for thing in things]
 
 
 def read_set_of(thing: Any) -> Reading:
-    """A set."""
+    """Read a set."""
     if all(map(_is_plain, thing)):
         return Reading("class", (), (fact(_typed, thing),))
     return Reading("class", (called(list, thing),))
 
 
 def read_deque(thing: Any) -> Reading:
-    """A deque."""
+    """Read a deque."""
     return Reading("class", (called(list, thing),), (Part("{0}.maxlen", thing.maxlen),))
 
 
 def read_defaultdict(thing: Any) -> Reading:
-    """A dictionary with a default factory."""
+    """Read a dictionary with a default factory."""
     made = read_mapping(thing)
     made.parts.append(Part("{0}.default_factory", thing.default_factory))
     return made
 
 
 def steps(iterator: Any) -> Any:
-    """The iterable of a Python iterator, and its position."""
+    """Return the iterable of a Python iterator, and its position."""
     return iterator.__reduce__()[1:]
 
 
@@ -129,12 +129,12 @@ def steps(iterator: Any) -> Any:
 
 
 def read_decimal_number(thing: Any) -> Reading:
-    """A decimal, together with what arithmetic of it depends on."""
+    """Read a decimal, together with the decimal context that its arithmetic depends on."""
     return Reading("class", (), [fact(str, thing), fact(precision, thing)])
 
 
 def precision(thing: Any) -> str:
-    """The context that arithmetic of decimals takes place in."""
+    """Return the current decimal context as text."""
     context = decimal.getcontext()
     traps = [signal.__name__ for signal, on in context.traps.items() if on]
     limits = context.Emin, context.Emax, context.capitals, context.clamp
@@ -142,7 +142,7 @@ def precision(thing: Any) -> str:
 
 
 def read_path(thing: Any) -> Reading:
-    """A path without a file system."""
+    """Read a pure path."""
     return Reading("class", (), (fact(str, thing),))
 
 
@@ -151,7 +151,7 @@ def _bytes_of(thing: Any) -> bytes:
 
 
 def read_memory(thing: Any) -> Reading:
-    """A view of memory."""
+    """Read a memoryview."""
     return Reading("class", (), [fact(bytes, thing), fact(_layout, thing)])
 
 
@@ -160,14 +160,14 @@ def _layout(view: memoryview) -> Any:
 
 
 def read_c_object(thing: Any) -> Reading:
-    """An object of C."""
+    """Read a ctypes object."""
     if not _is_flat(type(thing)):
         raise Unknown(f"it uses memory of C behind a pointer ({type(thing).__name__})")
     return Reading("class", (), (fact(_bytes_of, thing),))
 
 
 def _is_flat(kind: Any) -> bool:
-    """Whether a type of ctypes holds its values itself."""
+    """Return whether a ctypes type stores its values inline, without pointers."""
     if issubclass(kind, ctypes._SimpleCData):
         return kind._type_ in "cbB?hHiIlLqQfdgu"
     if issubclass(kind, ctypes.Array):
@@ -182,24 +182,24 @@ def _is_flat(kind: Any) -> bool:
 
 
 def bits(number: Any) -> bytes:
-    """A number of NumPy as it is in memory: 0 is not -0, and NaN is NaN."""
+    """Return the bytes of a NumPy scalar, so that 0 differs from -0 and NaN equals NaN."""
     return bytes(number.tobytes())
 
 
 def content_of(thing: Any) -> Any:
-    """The content of an array, for comparison."""
+    """Return the content of an array, for comparison."""
     return _describe(thing), np.ndarray.tobytes(thing)
 
 
 def _describe(thing: Any) -> Any:
-    # quick: each call of a function looks at all arrays that it reaches
+    # on the hot path: each call checks every array that the function reaches
     kind, flags = thing.dtype, thing.flags
     name = kind.str if kind.names is None else str(kind)
     return name, thing.shape, flags.writeable, flags.c_contiguous, flags.f_contiguous
 
 
 def read_ndarray(thing: Any) -> Reading:
-    """An array of NumPy that is not an operand of ours."""
+    """Read a NumPy array that is not an operand of the library's operations."""
     if thing.nbytes > MOST_BYTES:
         raise Unknown(
             f"NumPy reads an array of {thing.nbytes} bytes, more than the {MOST_BYTES} that are "
@@ -217,12 +217,12 @@ def _objects(thing: Any) -> list[Any]:
 
 
 def stream(thing: Any) -> Any:
-    """The state of a generator of random numbers, as plain values."""
+    """Return the state of a random generator as plain values."""
     return _bare(thing.bit_generator.state)
 
 
 def legacy_stream(thing: Any) -> Any:
-    """The state of one of NumPy's older generators."""
+    """Return the state of a `numpy.random.RandomState` as plain values."""
     return _bare(thing.get_state(legacy=False))
 
 
@@ -236,7 +236,7 @@ def _bare(state: Any) -> Any:
 
 
 def read_function(thing: Any) -> Reading:
-    """A function, but for the names that it looks up in its module."""
+    """Read a function, except for the globals that it looks up."""
     parts = []
     if thing.__defaults__ is not None:
         parts += [Part(f"{{0}}.__defaults__[{i}]", v) for i, v in enumerate(thing.__defaults__)]
@@ -262,9 +262,9 @@ def read_function(thing: Any) -> Reading:
 
 
 def _stands_in_library(function: Any) -> bool:
-    """Whether a function was made when its module was, and holds nothing of a user's.
+    """Return whether a library's module holds a function under its name.
 
-    What a decorator of a library makes bears the name and module of a user's function.
+    A wrapper that a library's decorator makes has the name and module of the user's function.
     """
     name, module = function.__name__, function.__module__
     return function.__globals__.get(name) is function or (
@@ -273,7 +273,7 @@ def _stands_in_library(function: Any) -> bool:
 
 
 def read_builtin(thing: Any) -> Reading:
-    """A function in C, or a method of an object."""
+    """Read a function in C, or a method of an object."""
     owner = thing.__self__
     if owner is None or isinstance(owner, types.ModuleType):
         module = thing.__module__ if owner is None else owner.__name__
@@ -284,15 +284,15 @@ def read_builtin(thing: Any) -> Reading:
 
 
 def called_by(module: str | None, name: str) -> str:
-    """The name of a function of a module, for messages."""
+    """Return the name of a module's function, for messages."""
     return f"{module}.{name}" if module and module != "builtins" else f"{name}()"
 
 
 def read_cached(thing: Any) -> Reading:
-    """A function with a cache: what is in there.
+    """Read a function with a cache by the content of the cache.
 
-    What it computes from does not matter: a trace in which it computed is not kept, and while the
-    cache is as it was, it answers from there.
+    The wrapped function does not matter: a trace in which it ran is discarded, and as long as the
+    cache is unchanged, results come from there.
     """
     parts: list[Part] = []
     info = thing.cache_info()
@@ -305,20 +305,20 @@ def read_cached(thing: Any) -> Reading:
             raise Unknown("a cache of a function cannot be looked into")
         return Reading("identity", parts, (misses,))
     if info.maxsize is None:
-        # only what raised was missed without being kept
+        # in an unbounded cache, a miss that is not cached is a call that raised
         misses = Part("", missed)
-    # it may have been emptied and filled again
+    # the cache may have been cleared and refilled
     same = "(len({1}[0]), all(map(is_, {1}[0], {1}[1])) and all(map(is_, {1}[0].values(), {1}[2])))"
     keys, entries = [*held[0]], [*held[0].values()]
     known = Part(same, Filled((info.currsize, True)), (held[0], keys, entries))
-    # what is in it may be written to, and is handed out again as it is then
+    # cached results are returned by reference and may have been modified
     results = [*keys, *entries] if info.maxsize is None else _linked(thing, held[0])
     parts += [Part("{1}", result, result) for result in results if not _is_fixed(result)]
     return Reading("identity", parts, (misses, known))
 
 
 def _linked(thing: Any, entries: dict[Any, Any]) -> list[Any]:
-    """The keys and results in a cache with a limit, whose entries are linked with each other."""
+    """Return the keys and results of a bounded cache, whose entries form a linked list."""
     own = (thing.__wrapped__, thing.__dict__, entries)
     kinds = (type, object)
     found = [*gc.get_referents(thing)]
@@ -335,13 +335,13 @@ def _is_fixed(value: Any) -> bool:
 
 
 class Filled(tuple[int, ...]):
-    """The number of misses of a cache, and its size."""
+    """The miss count and size of a cache."""
 
     __slots__ = ()
 
 
 def read_variable(thing: Any) -> Reading:
-    """A context variable."""
+    """Read a context variable."""
     return Reading("identity", (called(_current, thing),))
 
 
@@ -354,5 +354,5 @@ _MISSING = object()
 
 
 def read_reference(thing: Any) -> Reading:
-    """A weak reference."""
+    """Read a weak reference."""
     return Reading("class", (Part("{0}()", thing()),))

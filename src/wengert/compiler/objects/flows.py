@@ -1,11 +1,11 @@
-"""Layer 8 · compiler: whether text formatted from values is only printed.
+"""Layer 8 · compiler: find text, formatted from values, that is only printed.
 
 NOTE [text for print]
 ``f"{loss.item():.3f}"`` formats a number that differs in each call. No code can see that text
-before it is printed if it goes directly to ``print``: from the instruction that formats it, through
-f-strings, ``+``, and variables that nothing else reads. The bytecode shows this. Only there does
-the trace use a placeholder for the text (`wengert.compiler.tracing.prints`); anywhere else
-formatting a number is a decision on it.
+before it is printed if it goes straight to ``print``: from the instruction that formats it, through
+f-strings, ``+``, and variables that nothing else reads. The bytecode shows this. Only then does
+the trace use a placeholder for the text (`wengert.compiler.tracing.prints`); otherwise, formatting
+a number is a decision on its value.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ __all__ = [
 ]
 
 _CONVERSION = 3
-"""The part of the argument of ``FORMAT_VALUE`` that says that it is converted first."""
+"""The bits in the argument of ``FORMAT_VALUE`` for a conversion such as ``!r``."""
 _LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK"})
 _TEXTS = frozenset({"str", "repr", "format"})
-"""Functions that give the text of their first argument."""
+"""Functions that convert their first argument to text."""
 _NESTED = re.compile(r"\{[^{}]*\{")
 
 
@@ -45,13 +45,13 @@ LEVELS = {
     name: logging.getLevelNamesMapping()[name.upper()]
     for name in ("debug", "info", "warning", "error", "critical")
 }
-"""The methods of a logger that make a record, and functions of `logging`, with their levels."""
+"""The functions of `logging` and methods of loggers that log a record, with their levels."""
 LOGGERS: frozenset[type] = frozenset({logging.Logger, logging.RootLogger})
 _PRINT = frozenset({"print"})
 
 
 def sinks_of(code: CodeType, space: dict[str, Any]) -> frozenset[str]:
-    """The names, with those of attributes, by which code calls ``print`` and what is like it."""
+    """Return the names by which code calls ``print``, ``warnings.warn`` and methods of loggers."""
     found = set() if "print" in space else {"print"}
     for name in code.co_names:
         thing = space.get(name)
@@ -63,11 +63,11 @@ def sinks_of(code: CodeType, space: dict[str, Any]) -> frozenset[str]:
 
 
 def is_printed(as_is: bool) -> bool:
-    """Whether the text under way, which the user's program asks for, is only printed.
+    """Return whether the text that the user's frame is formatting is only printed.
 
     Parameters
     ----------
-    as_is: Whether it is ``str()`` or ``repr()`` of something, that no format is applied to yet.
+    as_is: Whether the text is the ``str()`` or ``repr()`` of an object, before any format.
     """
     frame = user_frame(sys._getframe(1))
     if frame is None:
@@ -92,7 +92,7 @@ def is_printed(as_is: bool) -> bool:
 
 
 def is_printed_number() -> bool:
-    """Whether the number that is read off a tensor just now is only printed."""
+    """Return whether the number that the running frame reads from a tensor is only printed."""
     frame = user_frame(sys._getframe(1))
     if frame is None:
         return False
@@ -102,7 +102,7 @@ def is_printed_number() -> bool:
 
 
 def is_handed_to_print(code: CodeType, offset: int) -> bool:
-    """Whether what the instruction at an offset gives is an argument of ``print``, and no more."""
+    """Return whether the result of the instruction at `offset` is only an argument of ``print``."""
     return _flows(code, instructions_of(code)[1].index(offset), False, _PRINT)
 
 
@@ -110,10 +110,11 @@ def is_handed_to_print(code: CodeType, offset: int) -> bool:
 def questions_of(
     code: CodeType, name: str, sinks: frozenset[str] = _PRINT
 ) -> tuple[str, ...] | None:
-    """The tests that a function makes on an integer parameter, if it does nothing else with it.
+    """Return the tests that a function makes on an integer, if it only tests or prints it.
 
-    Each is an expression of ``{0}``, such as ``({0} % 100) == 0``, and the function uses only its
-    truth value. Empty where the number is only printed; None if it is used in another way.
+    The integer is the parameter `name`. Each test is an expression of ``{0}``, such as
+    ``({0} % 100) == 0``, whose truth value alone the function uses. Empty if the number is only
+    printed; None if it is used in another way.
     """
     if name in code.co_cellvars or "vars" in code.co_names:
         return None
@@ -135,7 +136,7 @@ def questions_of(
 
 
 def _question(steps: list[Any], i: int) -> str | None:
-    """The test of the number on the stack, by arithmetic and comparison with constants."""
+    """Return the test of the number on the stack, if it is arithmetic with constants, else None."""
     text = "{0}"
     while i + 1 < len(steps):
         step, other = steps[i], steps[i + 1]
@@ -163,19 +164,19 @@ _ARITHMETIC = _DIVISIONS | {"+", "-"}
 
 
 def _is_variable(step: Any, name: str) -> bool:
-    """Whether an instruction is one on a local variable of that name."""
+    """Return whether an instruction reads or writes the local variable `name`."""
     return step.argval == name and "_FAST" in step.opname
 
 
 def _called(flow: Flow, k: int, sinks: frozenset[str]) -> str:
-    """The kind of the call at instruction `k`.
+    """Return the kind of the call at instruction `k`, or an empty string.
 
-    ``"print"``: one of `sinks`; ``"text"``: a function that gives the text of its argument;
-    ``"format"``: that method of a text.
+    ``"print"``: one of `sinks`; ``"text"``: a function that converts its argument to text;
+    ``"format"``: the method of a constant string.
     """
     if k not in flow.before or flow.steps[k].opname not in ("CALL", "CALL_KW"):
         return ""
-    # the function, and what lies beside it
+    # the function and the entry next to it: a null or the object of a method
     under = flow.before[k][len(flow.before[k]) - (flow.takes(k) or 0) :][:2]
     if any(len(entry) != 1 for entry in under):
         return ""
@@ -200,7 +201,7 @@ def _called(flow: Flow, k: int, sinks: frozenset[str]) -> str:
 def _flows(
     code: CodeType, k: int, is_text: bool, sinks: frozenset[str], seen: frozenset[int] = frozenset()
 ) -> bool:
-    """Whether what instruction `k` leaves on the stack is only printed, or made part of text."""
+    """Return whether the result of instruction `k` is only printed or made part of such text."""
     flow = flow_of(code)
     takers = flow.takers(k)
     return bool(takers) and all(
@@ -217,7 +218,7 @@ def _is_harmless(
     sinks: frozenset[str],
     seen: frozenset[int],
 ) -> bool:
-    """Whether instruction `i` prints what it takes there, or makes it part of such text."""
+    """Return whether instruction `i` prints its operand `at`, or makes it part of such text."""
     flow = flow_of(code)
     step = flow.steps[i]
     what, arg = step.opname, step.arg or 0
@@ -239,9 +240,9 @@ def _is_harmless(
 
 
 def _is_stored(code: CodeType, name: str, sinks: frozenset[str], seen: frozenset[int]) -> bool:
-    """Whether text goes into a variable which is only printed, wherever it is read."""
+    """Return whether every read of the variable that text is stored in only prints it."""
     if "vars" in code.co_names:
-        # which gives all variables
+        # it returns all variables
         return False
     for i, step in enumerate(instructions_of(code)[0]):
         if not _is_variable(step, name) or step.opname in ("STORE_FAST", "DELETE_FAST"):

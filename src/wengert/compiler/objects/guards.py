@@ -22,16 +22,16 @@ Matcher = Callable[[tuple[Any, ...], dict[str, Any]], tuple[list[Any], list[Any]
 
 _variable = getattr(getattr(getattr(np, "_core", None), "umath", None), "_extobj_contextvar", None)
 _settings: Callable[[], Any] = object if _variable is None else _variable.get
-"""Return the object of NumPy's settings, which each change replaces; or always a new object."""
+"""Return NumPy's error state object, which each change replaces; or a new object each time."""
 
 
 _format = getattr(sys.modules.get("numpy._core.printoptions"), "format_options", None)
 _formats: Callable[[], Any] = object if _format is None else _format.get
-"""Return the object of NumPy's print options, which each change replaces, too."""
+"""Return NumPy's print options object, which each change replaces, or a new object each time."""
 
 
 def _memory(tensor: Any) -> Any:
-    """The payload of a tensor as an array, or that of a transform."""
+    """Return the payload of a tensor as an array, or the payload of a transform."""
     array = tensor._array()
     if getattr(array, "traced", False):
         raise AttributeError("a tensor that another thread traces")
@@ -43,10 +43,10 @@ class Conditions:
 
     Attributes
     ----------
-    met, arrays: The tensors and arrays that are found, each once.
-    compared: The places of the arrays that are guarded by content, with that content.
+    met, arrays: The tensors and arrays that the statements find, each once.
+    compared: The content of each array that is guarded by content, by its index in `arrays`.
     refusal: Why no guard is possible, or None.
-    kept: The objects whose identity is a condition.
+    kept: The objects that conditions compare with, kept alive.
     """
 
     met: list[Any]
@@ -75,7 +75,7 @@ class Conditions:
         self._format, self._shown = _formats(), np.get_printoptions()
 
     def noted(self) -> Conditions:
-        """The conditions as they are now, to be compared."""
+        """Return a copy of the conditions, for `equals`."""
         made = Conditions()
         made._lines, made._plain = [*self._lines], [*self._plain]
         made._contents, made.refusal = [*self._contents], self.refusal
@@ -83,7 +83,7 @@ class Conditions:
         return made
 
     def equals(self, other: Conditions) -> bool:
-        """Whether everything is as it was when others were written for the same call."""
+        """Return whether the conditions are those of `other`, written for the same call."""
         return (
             self._lines == other._lines
             and self.refusal == other.refusal
@@ -95,11 +95,11 @@ class Conditions:
         )
 
     def caches(self) -> list[Filled]:
-        """The sizes and misses of the caches of functions."""
+        """Return the miss counts and sizes of functions' caches."""
         return [value for value in self._plain if value.__class__ is Filled]
 
     def matcher(self) -> Matcher:
-        """The function that checks the conditions."""
+        """Return the function that checks the conditions."""
         tensors = [f"t{i}" for i in range(len(self.met))]
         arrays = [f"n{i}" for i in range(len(self.arrays))]
         source = "\n".join(
@@ -118,18 +118,18 @@ class Conditions:
         return made
 
     def lines(self) -> list[str]:
-        """The conditions as statements, each of which returns None where it does not hold.
+        """Return the conditions as statements, each of which returns None if it fails.
 
-        They leave the tensors and arrays in ``t0``, ..., ``n0``, ..., and payloads in ``p0``, ...
+        They assign the tensors to ``t0``, ..., arrays to ``n0``, ..., and payloads to ``p0``, ...
         """
         lines = [*self._lines]
         for letter, count in (("t", len(self.met)), ("n", len(self.arrays))):
             if count > 1:
-                # one tensor in two places is another program than two of them
+                # one tensor in two places is a different program from two tensors
                 ids = ", ".join(f"id({letter}{i})" for i in range(count))
                 lines.append(f"if len({{{ids}}}) != {count}: return None")
         if self._computes or self.compared:
-            # whether NumPy raises, warns or goes on
+            # NumPy's error state: whether it raises, warns or ignores
             lines.append(
                 f"if {self._tool(_settings)}() is not {self._tool(self._settings)} "
                 f"and {self._tool(np.geterr)}() != {self._tool(self._errors)}: return None"
@@ -144,7 +144,7 @@ class Conditions:
         return lines
 
     def scope(self) -> dict[str, Any]:
-        """The namespace of the conditions."""
+        """Return the namespace of the statements."""
         return dict(self._scope)
 
     # -- conditions --------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class Conditions:
         self._line(f"if not ({condition}): return None")
 
     def _constant(self, value: Any) -> str:
-        """The name of an object in the conditions, which it is a part of."""
+        """Return a name for an object that conditions compare with."""
         name = f"k{len(self.kept)}"
         self.kept.append(value)
         self._plain.append(value)
@@ -164,9 +164,9 @@ class Conditions:
         return name
 
     def _tool(self, value: Any) -> str:
-        """The name of what leads to objects, and is not compared itself."""
+        """Return a name for a helper of the statements, which conditions do not compare with."""
         if value.__class__ is list:
-            # keys, which are
+            # a list of keys, which is compared
             return self._constant(value)
         name = f"h{self._tools}"
         self._tools += 1
@@ -174,7 +174,7 @@ class Conditions:
         return name
 
     def _local(self, path: str) -> str:
-        """A variable that holds what `path` leads to."""
+        """Assign the value of `path` to a new variable, and return its name."""
         name = f"v{self._count}"
         self._count += 1
         self._line(f"{name} = {path}")
@@ -190,9 +190,9 @@ def _are(mine: list[Any], yours: list[Any]) -> bool:
 
 
 def _is_same(mine: Any, yours: Any) -> bool:
-    """Whether what a condition compares with is the same in two environments."""
+    """Return whether two environments' conditions compare with the same value."""
     if mine is yours:
-        # a NumPy scalar may be NaN, which no condition ever finds again
+        # a NumPy scalar may be NaN, which equals nothing
         return not isinstance(mine, np.generic | complex) or bool(mine == mine)
     kind = type(mine)
     if kind is not type(yours):

@@ -1,12 +1,12 @@
 """Layer 8 · compiler: which functions and classes belong to libraries, and which are pure.
 
 NOTE [libraries]
-The walk does not enter the code of a library: this module says what its functions may be used for.
-A guard checks that the names by which a function reaches them still lead to the same objects; what
-they call in turn is assumed not to change. The functions of NumPy, SciPy and wengert are pure,
-except for the names that read or set hidden state; so are those of Python's modules in `_PURE`. All
-others are *not known to be*: a standard-library function written in Python is walked like the
-user's own, and one in C is denied.
+The walk does not enter library code: this module says which library functions a trace may contain.
+A guard checks that the names through which a function reaches them still resolve to the same
+objects; the code that these call is assumed not to change. The functions of NumPy, SciPy and
+wengert are pure, except for those in `_WORLDLY`, which read or set hidden state; so are those of
+the standard library's modules in `_PURE`. All others are *not known to be pure*: a standard-library
+function written in Python is walked like the user's own, and one in C is denied.
 """
 
 from __future__ import annotations
@@ -80,17 +80,17 @@ _WORLDLY = {
 }
 """Functions that read or set hidden state, or have other effects."""
 _DRAWING = ("numpy.random", "numpy.ctypeslib", "scipy.io", "scipy.stats", "scipy.datasets")
-"""Modules of libraries that draw random numbers of their own, or read files."""
+"""Library modules that draw random numbers from generators of their own, or read files."""
 EXACT = frozenset(
     name for kind in (int, float, complex) for name, part in vars(kind).items() if callable(part)
 )
-"""Methods of numbers, which classes give as functions that take nothing else."""
+"""Methods of Python's number types, which accept only those types."""
 _ASKING_TYPES = {
     "builtins": frozenset({"type", "pow"}),
     "math": frozenset({"ldexp"}),
     "itertools": frozenset({"count"}),
 }
-"""Functions that check the types of their arguments or parse text, where no others do."""
+"""The functions in modules of `_TAKING` that check the exact types of their arguments."""
 _TAKING = frozenset(
     {
         *("abc", "_abc", "bisect", "_bisect", "builtins", "cmath", "collections", "_collections"),
@@ -101,35 +101,35 @@ _TAKING = frozenset(
         *("_collections_abc", "wengert"),
     }
 )
-"""Modules whose functions in C, and objects, take whatever behaves like a number or a list."""
+"""Modules whose C functions and classes accept anything that behaves like a number or a list."""
 _CONSTANTS = frozenset({"pi", "e", "tau", "inf", "nan", "newaxis", "euler_gamma", "NaN", "Inf"})
 
 
 def of_library_name(module: str | None) -> bool:
-    """Whether a module is one of NumPy, SciPy, Python or our own."""
+    """Return whether a module belongs to NumPy, SciPy, the standard library or this package."""
     base = _base(module or "")
     return base in LIBRARIES or (base in sys.stdlib_module_names and base != "__main__")
 
 
 def _base(module: str) -> str:
-    """The package of a module; our own has the names that it is installed under, too."""
+    """Return a module's package; names that this package is installed under map to ``wengert``."""
     base = module.split(".")[0]
     return INSTALLED.get(base, base)
 
 
 def is_library_module(module: types.ModuleType) -> bool:
-    """Whether a module is one of a library, which nobody changes."""
+    """Return whether a module is a library's, whose contents are assumed not to change."""
     return of_library_name(module.__name__)
 
 
 def is_of_library(kind: type) -> bool:
-    """Whether a class is NumPy's, SciPy's, Python's or our own."""
+    """Return whether a class belongs to NumPy, SciPy, the standard library or this package."""
     module = kind.__dict__.get("__module__", "builtins")
     return isinstance(module, str) and of_library_name(module) and _is_defined(kind, module)
 
 
 def _is_defined(kind: type, module: str) -> bool:
-    """Whether a class stands where it says; anything may call itself by any name."""
+    """Return whether a class can come from the module that it names; it may name any module."""
     if module == "builtins":
         return not kind.__flags__ & _HEAP or hasattr(sys.modules["builtins"], kind.__name__)
     return module in sys.modules or _base(module) != module.split(".")[0]
@@ -139,7 +139,7 @@ _HEAP = 1 << 9
 
 
 def is_pure(module: str | None, name: str) -> bool:
-    """Return whether a function or class of a library, of that name, is pure."""
+    """Return whether the library function or class ``module.name`` is pure."""
     if module is None:
         return False
     base = _base(module)
@@ -151,16 +151,16 @@ def is_pure(module: str | None, name: str) -> bool:
 
 
 def may_tell(thing: Any) -> bool:
-    """Whether a function in C or a class may tell a number or a list from what stands for it.
+    """Return whether a C function or a class may distinguish a number or list from its stand-in.
 
-    What is not known to take both is supposed to.
+    Those that are not known to accept both are assumed to distinguish them.
     """
     kind = type(thing)
     if kind is np.ufunc or not issubclass(kind, type | _IN_C):
         return False
     module, name = getattr(thing, "__module__", None), thing.__name__
     if module is None:
-        # a method, which an object or a class has given
+        # a method, bound or looked up on a class
         return name in EXACT
     base = _base(module)
     if base == "numpy":
@@ -181,7 +181,7 @@ _IN_C = (
 
 
 def is_trusted(function: types.FunctionType) -> bool:
-    """Whether a function in Python is one of a library that is not looked through."""
+    """Return whether a Python function belongs to a library that the walk does not enter."""
     return _is_trusted_name(str(function.__globals__.get("__name__")))
 
 
@@ -192,5 +192,5 @@ def _is_trusted_name(module: str) -> bool:
 
 
 def is_constant(name: str, value: Any) -> bool:
-    """Whether an attribute of a library's module is a number that everybody knows."""
+    """Return whether an attribute of a library's module is a well-known constant."""
     return name in _CONSTANTS and isinstance(value, float | type(None))

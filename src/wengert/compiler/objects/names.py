@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: the names that a function looks up, read off its bytecode."""
+"""Layer 8 · compiler: the names that a function looks up, from its bytecode."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Names:
     Attributes
     ----------
     read
-        The variables of the module that are read, each with the chains of attributes that follow:
+        The globals that are read, each with the chains of attributes that follow:
         ``np.linalg.solve`` is ``("linalg", "solve")``. The empty chain is a use of the object
         itself.
-    written: The variables of the module that are set.
+    written: The globals that are assigned.
     imported: The modules that are imported while it runs.
-    attributes: All names of attributes, and strings that may be some.
+    attributes: All names of attributes, and strings that may be such names.
     streams
-        The chains to standard streams, as (variable, attribute), with whether they are arguments of
-        ``print`` and nothing else.
-    passed: The variables of the module that are used otherwise than to be called there.
+        The accesses to standard streams, as (global, attribute), with whether each is only an
+        argument of ``print``.
+    passed: The globals that are used other than by a direct call.
     """
 
     __slots__ = ("attributes", "imported", "passed", "read", "streams", "written")
@@ -77,13 +77,13 @@ class Names:
             elif what == "LOAD_CONST" and isinstance(step.argval, str):
                 self.attributes |= words_of(step.argval)
             elif what == "MATCH_CLASS":
-                # whose names stand in a tuple, or in the class
+                # its attribute names come from a tuple or from the class
                 self.attributes.add("getattr")
         self.attributes.update(code.co_names)
 
 
 def words_of(text: str) -> set[str]:
-    """The names that a text may be, or that it holds if it is a format."""
+    """Return the names that a string may stand for; a format string may hold several."""
     return {text, *re.findall(r"\w+", text)} if "{" in text else {text}
 
 
@@ -99,7 +99,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def line_of_name(code: CodeType, name: str) -> tuple[str, int] | None:
-    """The first line that looks up a name."""
+    """Return the file and line that first look up `name`, or None."""
     for part in _codes(code):
         line = part.co_firstlineno
         for step in instructions_of(part)[0]:
@@ -111,5 +111,5 @@ def line_of_name(code: CodeType, name: str) -> tuple[str, int] | None:
 
 @functools.lru_cache(2048)
 def names_of(code: CodeType) -> Names:
-    """The names that a function of this code looks up."""
+    """Return the names that a function with this code looks up."""
     return Names(code)

@@ -1,11 +1,11 @@
-"""Layer 8 · compiler: whether users' code that a backward pass runs is pure.
+"""Layer 8 · compiler: check that users' code in a backward pass is pure.
 
 NOTE [code of backward passes]
-A backward pass is traced together with the function, though nobody may ever ask for one. Users'
-code in it (``backward`` of a Function, what unpacks saved tensors) runs then, too, so it may
-do no more than compute: with its arguments, what it makes of them, numbers, functions of libraries,
-and functions of which the same holds. Where it uses another object from around it, or sets
-attributes or variables that are not its own, the function runs as it is.
+A backward pass is traced together with the function, even if it is never requested. That runs
+users' code in it (``backward`` of a Function, hooks that unpack saved tensors), so this code must
+be pure: it may use its arguments and values computed from them, constants, pure library functions,
+and other functions that are pure in this sense. If it uses any other global or closed-over object,
+or sets attributes or variables that are not its own, the function runs uncompiled.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _DRAWS = re.compile(
     r"(log_)?normal_?|(bernoulli|uniform|exponential|geometric|cauchy|random)_?"
     r"|\w*(rand|dropout|poisson|binomial|multinomial|gumbel|rrelu|fractional)\w*"
 )
-"""The names of what draws random numbers."""
+"""Names of functions that draw random numbers."""
 _CONSTANTS = (int, float, complex, str, bytes, type(None), dtype)
 
 
 def does_more(nodes: Iterable[Any]) -> str | None:
-    """The first impure function that nodes run in a backward pass, for a message, or None."""
+    """Return a message's words for the first impure function in a backward pass, or None."""
     for node in nodes:
         for code in _code_of(node):
             if not _computes(code, set()):
@@ -43,7 +43,7 @@ def does_more(nodes: Iterable[Any]) -> str | None:
 
 
 def _code_of(node: Any) -> Iterator[Any]:
-    """Users' code that a node runs when its turn comes."""
+    """Yield the users' functions that a node runs in a backward pass."""
     function = getattr(type(node), "function", None)
     if function is not None:
         yield function.backward
@@ -55,7 +55,7 @@ def _code_of(node: Any) -> Iterator[Any]:
 
 
 def _computes(function: Any, known: set[Any]) -> bool:
-    """Whether a function in Python does no more than compute."""
+    """Return whether a Python function is pure."""
     if not isinstance(function, types.FunctionType):
         return False
     if function in known or (is_trusted(function) and function.__closure__ is None):
@@ -78,12 +78,12 @@ def _computes(function: Any, known: set[Any]) -> bool:
 
 
 def _is_harmless(value: Any, chains: Iterable[tuple[str, ...]], known: set[Any]) -> bool:
-    """Whether what code does with an object from around it is to compute."""
+    """Return whether uses of a global or closed-over object, by attribute `chains`, are pure."""
     if isinstance(value, types.ModuleType):
         names = {name for chain in chains for name in chain}
         return is_library_module(value) and all(is_pure(value.__name__, name) for name in names)
     if isinstance(value, type) and not is_of_library(value):
-        # another Function
+        # an autograd Function
         applied = all(chain == ("apply",) for chain in chains)
         both = (getattr(value, name, None) for name in ("forward", "backward"))
         return applied and all(_computes(one, known) for one in both)

@@ -1,4 +1,4 @@
-"""Layer 8 · compiler: the reading of a Python object: its value, identity, or parts."""
+"""Layer 8 · compiler: `Reading`, how a Python object is recognised as unchanged."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = [
 
 
 class Unknown(Exception):
-    """Raised for an object that cannot be guarded; the message says why.
+    """Raised for an object that cannot be guarded; the message gives the reason.
 
     Attributes
     ----------
-    where: The line of the user's program that leads to it, if it is known.
+    where: The line of the user's program that leads to the object, if known.
     """
 
     where: tuple[str, int] | None = None
@@ -37,11 +37,11 @@ class Part(NamedTuple):
     Attributes
     ----------
     path
-        An expression for it, in which ``{0}`` is the object and ``{1}`` is `key`; empty where it
-        only has to be as it was when a trace ends.
-    value: What it is now.
+        An expression for the part, in which ``{0}`` is the object and ``{1}`` is `key`; empty if
+        the part is not guarded, but must be unchanged when a trace ends.
+    value: The current value.
     key: A constant of the expression.
-    fresh: Whether it is made for the reading, so that its identity says nothing.
+    fresh: Whether the part is created by reading it, so that its identity has no meaning.
     """
 
     path: str
@@ -51,16 +51,16 @@ class Part(NamedTuple):
 
 
 class Reading:
-    """The description by which an object is recognised as unchanged.
+    """How to recognise an object as unchanged.
 
     Attributes
     ----------
     by
-        ``"value"``: its class, and that it is equal. ``"identity"``: that it is this object.
-        ``"class"``: its class, then its facts and parts.
-    facts: Expressions that are to be equal to a plain value, as parts.
-    same: Expressions that are to be one object, as parts.
-    parts: The objects that it leads to.
+        ``"value"``: by class and equality. ``"identity"``: by identity. ``"class"``: by class,
+        facts and parts.
+    facts: Expressions that must equal a plain value, as parts.
+    same: Expressions that must be one particular object, as parts.
+    parts: The objects that the object refers to.
     """
 
     __slots__ = ("by", "facts", "parts", "same")
@@ -84,35 +84,35 @@ _IDENTITY = Reading("identity")
 
 
 def by_value(thing: Any) -> Reading:
-    """The reading of what is known by being equal."""
+    """Return the reading of an object that is compared by equality."""
     return _VALUE
 
 
 def by_identity(thing: Any) -> Reading:
-    """The reading of what never changes."""
+    """Return the reading of an immutable object, which is compared by identity."""
     return _IDENTITY
 
 
 def called(function: Callable[[Any], Any], thing: Any) -> Part:
-    """The part that a function returns for an object, rebuilt each time."""
+    """Return the part that `function` computes from an object: a new object each time."""
     return Part("{1}({0})", function(thing), function, True)
 
 
 def fact(function: Callable[[Any], Any], thing: Any) -> Part:
-    """A plain value that a function gives for an object."""
+    """Return the plain value that `function` computes from an object, compared by equality."""
     return Part("{1}({0})", function(thing), function)
 
 
 def made_into(function: Callable[[Any], Any]) -> Reader:
-    """A reader of objects that are known by another one, which is made from them."""
+    """Return a reader for objects that are compared by the object `function` makes from them."""
     return lambda thing: Reading("class", (called(function, thing),))
 
 
 def known_by(*functions: Callable[[Any], Any]) -> Reader:
-    """A reader of objects that are known by plain values, which are made from them."""
+    """Return a reader for objects that are compared by plain values computed from them."""
     return lambda thing: Reading("class", (), [fact(function, thing) for function in functions])
 
 
 def attributes(*names: str) -> Reader:
-    """A reader of objects that are known by attributes."""
+    """Return a reader for objects that are compared by these attributes."""
     return lambda thing: Reading("class", [Part(f"{{0}}.{n}", getattr(thing, n)) for n in names])

@@ -1,10 +1,10 @@
-"""Layer 8 · compiler: whether arrays go straight into operations of ours, and nowhere else.
+"""Layer 8 · compiler: find NumPy arrays that only the library's operations use.
 
-In ``x * A`` and ``wg.from_numpy(A)`` a NumPy array is an operand of one of our operations, and so
-an input of the program. Any other use may read it without our seeing that. The bytecode tells them
-apart: it shows where a variable that holds the array is loaded, and which instruction pops it. If
-each of these is one where our operation took the array during tracing, outside of any loop, no
-other code has seen it.
+In ``x * A`` and ``wg.from_numpy(A)`` a NumPy array is an operand of one of the library's
+operations, and so an input of the program. Any other use may read it unnoticed. The bytecode
+distinguishes the two: it shows where a variable that holds the array is loaded, and which
+instructions pop it. If at each of these an operation of the library took the array during tracing,
+outside of any loop, no other code has read it.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ __all__ = ["Places"]
 
 _LOADS = ("LOAD_FAST", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME")
 _KNOWN = frozenset({"shape", "ndim", "dtype", "size", "itemsize", "nbytes"})
-"""Attributes of an array that are conditions in any case."""
+"""Attributes of an array that guards check anyway."""
 _OTHERS = frozenset(
     {
         *("LOAD_CONST", "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "KW_NAMES"),
         *("MAKE_CELL", "COPY_FREE_VARS"),
     }
 )
-"""Instructions that may have a variable's name, and mean something else by it."""
+"""Instructions whose argument may equal a variable's name without referring to the variable."""
 
 
 class Places:
-    """The variables of a function that hold arrays."""
+    """The variables through which a function reaches NumPy arrays."""
 
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._names: dict[int, list[str]] = {}
@@ -61,13 +61,14 @@ class Places:
                 self._names.setdefault(id(value), []).append(name)
 
     def met(self, array: Any) -> None:
-        """Note that a way leads to an array, by a variable or not."""
+        """Count a path from the function to an array."""
         self._seen[id(array)] += 1
 
     def straight(self, taken: Iterable[tuple[int, CodeType, int]]) -> set[int]:
-        """The identities of the arrays that nobody else has seen.
+        """Return the ids of the arrays that no other code has read.
 
-        `taken` says which arrays an operation of ours took, by which code and at which place in it.
+        `taken` lists the arrays that the library's operations took: the id, and the code and offset
+        of the call.
         """
         code = self._code
         if code is None or not self._names:
@@ -86,7 +87,7 @@ class Places:
 
 
 def _is_straight(code: CodeType, name: str, ours: set[int]) -> bool:
-    """Whether all that takes a variable are the instructions at `ours`, each of them once."""
+    """Return whether only the instructions at `ours` use a variable, each at most once per call."""
     if any(_mentions(part, name) for part in code.co_consts if isinstance(part, CodeType)):
         return False
     flow, loops = flow_of(code), loops_of(code)

@@ -1,18 +1,18 @@
-"""Layer 8 · compiler: how Python's objects are read: what they consist of, and what can change.
+"""Layer 8 · compiler: read Python objects: their parts, and what about them can change.
 
 NOTE [objects]
 The result of a function depends on the objects that it reaches, and a trace holds only while these
 are unchanged. `read` is the one place that defines "unchanged": by the exact type of an object, or
 by a rule for a family of classes, it returns a `Reading`, which says how to recognise the object
 (by its value, its identity, or its class and its parts), and which parts it has.
-Conditions (`wengert.compiler.tracing.environment`), states at decisions
-(`wengert.compiler.tracing.state`) and the search for changes all ask it.
+Guards (`wengert.compiler.tracing.environment`), states at decisions
+(`wengert.compiler.tracing.state`) and the search for changes all call it.
 
-A class of our own whose objects never change says so, by an attribute `is_fixed`.
+A class of this package with immutable objects declares it by an attribute `is_fixed`.
 
 Unknown objects are denied: `read` raises `Unknown`, with the reason that `explain()` shows, and the
 function runs uncompiled. So a class with hidden state in C is safe: its objects are larger than
-their attributes account for (`_hides`), and so they are unknown.
+their attributes account for (`_hides`), so they are unknown.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def read(thing: Any) -> Reading:
 
 
 def _with_attributes(thing: Any, kind: type, made: Reading) -> Reading:
-    """The reading of an object that may have attributes besides what it is known by."""
+    """Return `made` extended by the attributes in the object's ``__dict__``."""
     held = thing.__dict__
     if kind in _NUMPYS:
         for key in held:
@@ -109,7 +109,7 @@ def _with_attributes(thing: Any, kind: type, made: Reading) -> Reading:
 
 
 CACHED = type(functools.lru_cache(len))
-"""The type of functions with a cache."""
+"""The type of functions wrapped by ``functools.lru_cache``."""
 
 # -- classes ---------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ _ABOUT = frozenset(
         *("__getstate__", "__setstate__", "__init_subclass__", "__dir__", "__sizeof__"),
     }
 )
-"""Attributes that describe a class, or show and store its objects, but take no part in results."""
+"""Attributes that describe a class, or print and pickle its objects: they affect no result."""
 
 
 def _class(thing: Any) -> Reading:
@@ -146,16 +146,16 @@ def _class(thing: Any) -> Reading:
     parts += [Part("{1}", base, base) for base in thing.__mro__[1:] if not is_of_library(base)]
     if type(thing) is not type and not is_of_library(type(thing)):
         parts.append(Part("{1}", type(thing), type(thing)))
-    # copying an object may leave a note in its class
+    # copying an object adds ``__slotnames__`` to its class
     noted = "__slotnames__" in own
     facts = (Part('len({1}) - ("__slotnames__" in {1})', len(own) - noted, own),)
     return Reading("identity", parts, facts, (Part("{0}.__mro__", thing.__mro__),))
 
 
 def _is_text(key: str, part: Any) -> bool:
-    """Whether a part of a class is how users have its objects shown, in code of their own.
+    """Return whether a part of a class is a ``__repr__`` that a user wrote.
 
-    What dataclasses and classes by attrs have follows from the attributes.
+    Those of dataclasses and attrs classes are generated from the attributes.
     """
     return (
         key == "__repr__"
@@ -172,7 +172,7 @@ _LAYOUT = frozenset({types.MemberDescriptorType, types.GetSetDescriptorType})
 
 
 def _rule(thing: Any, kind: type) -> Reader:
-    """Return the reader of objects of a class that is in no table."""
+    """Return the reader for objects of a class that is not in `_READERS`."""
     found = _RULES.get(kind)
     if found is not None:
         return found
@@ -194,7 +194,7 @@ def _rule(thing: Any, kind: type) -> Reader:
     if getattr(kind, "is_fixed", False) and is_of_library(kind):
         return by_identity
     if kind.__module__.startswith("wengert.compiler.") and thing in COMPILED:
-        # its traces come and go
+        # its traces are not part of its identity
         _ATTRIBUTES[kind] = _MADE
         return lambda compiled: Reading("identity", (Part("{0}.function", compiled.function),))
     if hasattr(kind, "__next__"):
@@ -209,7 +209,7 @@ def _rule(thing: Any, kind: type) -> Reader:
 
 
 def _hides(kind: type, base: type) -> bool:
-    """Whether objects of a class are larger than what `base` and its attributes account for."""
+    """Return whether objects of a class are larger than `base` and their attributes explain."""
     expected = base.__basicsize__
     for part in kind.__mro__[: kind.__mro__.index(base)]:
         own = part.__dict__
@@ -230,7 +230,7 @@ _MANAGED_WEAKREF = 1 << 3
 
 
 def _slots(kind: type, base: type) -> list[Any]:
-    """The descriptors of the slots that a class and those below `base` have."""
+    """Return the descriptors of all slots that classes between `kind` and `base` define."""
     return [
         member
         for part in kind.__mro__[: kind.__mro__.index(base)]
@@ -264,7 +264,7 @@ def _instance(kind: type, content: Reader | None, slots: list[Any], thing: Any) 
 
 
 def slots_of(kind: type) -> list[str]:
-    """The names of the slots that objects of a class have."""
+    """Return the names of the slots of a class."""
     return [
         name
         for part in kind.__mro__
@@ -318,7 +318,7 @@ _BASES: dict[type, Reader | None] = {
     pathlib.PurePath: contents.read_path,
     BaseException: attributes("args"),
 }
-"""The classes that classes are built on, with what they hold besides attributes."""
+"""Builtin base classes, with readers of the content that objects hold apart from attributes."""
 
 VALUES: frozenset[type] = frozenset(
     {
@@ -368,7 +368,7 @@ _READERS: dict[type, Reader] = {
         by_identity,
     ),
     **dict.fromkeys((Generator, _FIELD, dtype), by_identity),
-    # their own attributes end a trace (NOTE [reports] in `wengert.compiler.tracing.reports`)
+    # reading their attributes ends a trace (NOTE [reports] in `wengert.compiler.tracing.reports`)
     **dict.fromkeys((logging.Logger, logging.RootLogger), by_identity),
     functools.cached_property: attributes("func", "attrname"),
     **dict.fromkeys(
@@ -392,10 +392,10 @@ _READERS: dict[type, Reader] = {
         made_into(contents.steps),
     ),
 }
-"""The readers of objects of exactly these types."""
+"""The readers of objects of exactly these types; subclasses go through `_rule`."""
 _NUMPYS: frozenset[type] = frozenset({np.ufunc, type(np.sum)})
 _MADE = frozenset({*functools.WRAPPER_ASSIGNMENTS, "__annotations__", "__wrapped__"})
-"""The attributes that are given to what stands for a function."""
+"""The attributes that wrappers copy from a function."""
 _LOGGERS = frozenset({*vars(logging.Logger("")), "manager"})
 _ATTRIBUTES: dict[type, frozenset[str]] = {
     **{kind: frozenset() for kind in _NUMPYS},
@@ -406,6 +406,6 @@ _ATTRIBUTES: dict[type, frozenset[str]] = {
     random.Random: frozenset({"gauss_next"}),
     **dict.fromkeys((logging.Logger, logging.RootLogger), _LOGGERS),
 }
-"""The types of these and rules whose objects may have attributes, with those that all have."""
+"""The types whose objects may have a ``__dict__``, with the attributes that all of them have."""
 _RULES: dict[type, Reader] = {}
-"""The readers of classes that a rule was found for."""
+"""The cache of `_rule`."""

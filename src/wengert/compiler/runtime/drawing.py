@@ -1,12 +1,12 @@
 """Layer 8 · compiler: native loops that draw random numbers sequentially.
 
 NOTE [native draws]
-A sampler that rejects proposals is a function of Python that draws uniform numbers and returns a
-number (`wengert.kernels.samplers`). Its source is translated here, statement by statement, into a
-function of doubles, and a loop around it, which takes its numbers off the same twister by NumPy's
-own C function. The functions of `math` are those of the C library in both, so that a sample has the
-same bits either way, and the stream goes on from the same place. What the translation does not know
-is an error when the function is translated, for the functions are the library's own.
+A rejection sampler is a Python function that draws uniform numbers and returns a sample
+(`wengert.kernels.samplers`). Its source is translated here, statement by statement, into an LLVM
+function of doubles, with a loop around it that draws from the same Mersenne Twister through NumPy's
+own C function. Both versions call the C library's mathematical functions, so a sample has the same
+bits either way, and the stream continues from the same state. An unsupported statement raises
+during translation: the samplers are all the library's own.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _ORDERS = {
     ast.Lt: "olt", ast.LtE: "ole", ast.Gt: "ogt", ast.GtE: "oge", ast.Eq: "oeq", ast.NotEq: "une",
 }  # fmt: skip
 _INSTRUCTIONS = ("fabs", "floor", "ceil")
-"""Functions that are an instruction of most processors."""
+"""Functions that most processors have an instruction for."""
 
 
 class _Context(ctypes.Structure):
-    """The source of numbers: the twister, and a cached normal number, if there is one."""
+    """The source of random numbers: the twister, and a cached normal number, if any."""
 
     _fields_ = (
         ("next", ctypes.c_void_p),
@@ -74,7 +74,7 @@ define internal double @unit(ptr %c) alwaysinline {
 
 
 def _normal(draws: Any) -> float:
-    """Like `_Draws.normal` of the samplers."""
+    """Return a normal number, by the algorithm of `_Draws.normal` of the samplers."""
     if draws.has:
         draws.has = 0.0
         return draws.ahead
@@ -86,7 +86,7 @@ def _normal(draws: Any) -> float:
 
 
 class _Translation:
-    """A function of Python as one of LLVM's, of the context and of doubles."""
+    """Translates a Python function into an LLVM function of the context and of doubles."""
 
     def __init__(self, function: Callable[..., float], module: Any, known: dict[Any, str]) -> None:
         self._scope = function.__globals__
@@ -94,7 +94,7 @@ class _Translation:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
         assert isinstance(tree, ast.FunctionDef)
         names = [arg.arg for arg in tree.args.args]
-        # what draws comes first, where there is such an argument
+        # the source of draws, if any, is the first argument
         self._draws = names.pop(0) if names[0] in ("draw", "draws") else ""
         self._cells: dict[str, Cell] = {}
         self._loops: list[str] = []
@@ -118,7 +118,7 @@ class _Translation:
             getattr(self, f"_{type(statement).__name__}")(statement)
 
     def _Expr(self, node: ast.Expr) -> None:
-        assert isinstance(node.value, ast.Constant)  # what documents it
+        assert isinstance(node.value, ast.Constant)  # the docstring
 
     def _Assign(self, node: ast.Assign) -> None:
         (target,) = node.targets
@@ -231,7 +231,7 @@ class _Translation:
         return self._called(node.func, [self._value(arg) for arg in node.args if not self._is(arg)])
 
     def _listed(self, node: ast.Subscript) -> str:
-        """A number of a tuple of the library's."""
+        """Return a number from one of the library's tuples of constants."""
         assert isinstance(node.value, ast.Name)
         place, found = self._value(node.slice), literal(math.nan, _DOUBLE)
         for i, number in enumerate(self._scope[node.value.id]):
@@ -260,7 +260,7 @@ class _Translation:
             return self._translated(_normal, given)
         assert isinstance(function, ast.Name)
         if function.id in ("abs", "int"):
-            # of what is not negative
+            # the operand is not negative, so truncation is floor
             return self._call("fabs" if function.id == "abs" else "floor", given)
         return self._translated(self._scope[function.id], given)
 
@@ -271,7 +271,7 @@ class _Translation:
         return self._code.let(f"call double @{self._known[function]}(ptr %c{operands})")
 
     def _call(self, name: str, given: list[str]) -> str:
-        """A function of the C library, which `math` calls, too."""
+        """Emit a call of a C library function, the one that `math` calls, too."""
         symbol = f"llvm.{name}.f64" if name in _INSTRUCTIONS else name
         types = ", ".join(["double"] * len(given))
         self._code.module.declare(symbol, f"declare double @{symbol}({types})")
@@ -281,7 +281,7 @@ class _Translation:
 
 @cache
 def _exchanges() -> tuple[Any, Any]:
-    """The exchanges of Fisher and Yates, as a function of the context, numbers and their count."""
+    """Return native code for a Fisher-Yates shuffle of `n` integers, and its machine."""
     code = Code(Module())
     next_, state = code.entry("%c", 0), code.entry("%c", 1)
     last = code.let("sub i64 %n, 1")
@@ -300,7 +300,7 @@ def _exchanges() -> tuple[Any, Any]:
 
 @provides("permuted")
 def permuted(stream: Any, n: int) -> Any:
-    """The integers below `n`, less than 2**32, in a random order; None without a compiler."""
+    """Return the integers below `n` < 2**32 in random order; None without a compiler."""
     if Machine is None:
         return None
     order = np.arange(n)
@@ -310,14 +310,14 @@ def permuted(stream: Any, n: int) -> Any:
 
 
 _WIDTH = 16
-"""Words that are made at a time."""
+"""The number of words computed at a time."""
 _LENGTH, _REACH = 624, 397
-"""The words of the twister's state, and how far apart those lie that make a new one."""
+"""The twister's parameters: n, the words of its state, and m, the offset of the recurrence."""
 _WORD = np.dtype(np.uint32)
 
 
 class _Words:
-    """Instructions on one word, or on several side by side, of the twister's algorithm.
+    """Emits the instructions of the twister's algorithm, on one word or on a vector of words.
 
     References
     ----------
@@ -344,10 +344,10 @@ class _Words:
         return str(self._code.let(f"{operation} {self._type} {word}, {other}"))
 
     def twisted(self, word: str, following: str, far: str) -> str:
-        """The word that comes in place of one."""
+        """Return the next value of a word of the state."""
         do = self._do
         both = do("or", do("and", word, 0x80000000), do("and", following, 0x7FFFFFFF))
-        # all ones where the last bit is 1
+        # all ones if the lowest bit is 1
         odd = do("ashr", do("shl", both, 31), 31)
         return do("xor", do("xor", far, do("lshr", both, 1)), do("and", odd, 0x9908B0DF))
 
@@ -361,7 +361,7 @@ class _Words:
 
 
 def _renewed(code: Any) -> None:
-    """Make all words of a state new, where that is done in the order of their places."""
+    """Emit the code that computes the next state, word by word, in place."""
     near = _LENGTH - _REACH
     for start, stop, far in ((0, near, _REACH), (near, _LENGTH - 1, -near)):
         whole = stop - (stop - start) % _WIDTH
@@ -378,7 +378,7 @@ def _renewed(code: Any) -> None:
 
 @cache
 def _twists() -> tuple[Any, Any]:
-    """The words that come next, as a function of a state, where they are written, and how many."""
+    """Return native code that writes the next `n` words of a state, and its machine."""
     code = Code(Module())
     place = code.at("%state", _WORD, _LENGTH)
     at, done = code.cell("i64"), code.cell("i64", "0")
@@ -422,7 +422,7 @@ def _made(bits: Any, count: int) -> Any:
 
 @cache
 def _is_known() -> bool:
-    """Whether the state lies in memory as it does in the NumPy that this was written for."""
+    """Return whether this NumPy's twister has the state layout that the native code assumes."""
     ours, theirs = np.random.MT19937(5), np.random.MT19937(5)
     for count in (1, 700, 1300, 623):
         if not np.array_equal(_made(ours, count), theirs.random_raw(count)):
@@ -433,7 +433,7 @@ def _is_known() -> bool:
 
 @provides("twisted")
 def twisted(bits: Any, count: int) -> Any:
-    """The next words of a twister, whose lock is held; None where native code cannot make them."""
+    """Return the next words of a twister, whose lock is held; None without native code."""
     if Machine is None or not FUSING[0] or not _is_known():
         return None
     return _made(bits, count)
@@ -441,7 +441,7 @@ def twisted(bits: Any, count: int) -> Any:
 
 @cache
 def _machine(function: Callable[..., float], count: int) -> tuple[Any, Any]:
-    """The loop around a function of so many parameters, and what keeps its code alive."""
+    """Return the native loop around a sampler of `count` parameters, and its machine."""
     setup()
     module = Module()
     known: dict[Any, str] = {}
@@ -456,18 +456,18 @@ def _machine(function: Callable[..., float], count: int) -> tuple[Any, Any]:
     each = code.function("void @each(ptr %c, ptr %params, ptr %out, i64 %n)")
     machine = Machine(f"{module.text()}\n{_BASE}\n{each}\n")
     pointer = ctypes.c_void_p
-    # with the interpreter's lock: whoever else draws waits for it
+    # a PYFUNCTYPE keeps the interpreter's lock: other threads that draw wait
     kind = ctypes.PYFUNCTYPE(None, pointer, pointer, pointer, ctypes.c_int64)
     return kind(machine.address("each")), machine
 
 
 @provides("drawn")
 def drawn(function: Callable[..., float], stream: Any, params: Sequence[Any]) -> Any:
-    """Run a sampler for each element of some parameters; None without a compiler or a source.
+    """Run a sampler on each element of its parameters; None without a compiler or the source.
 
     Parameters
     ----------
-    function: A function of what draws, and of a number of each of `params`.
+    function: The sampler: a function of the source of draws, and of a number from each parameter.
     stream: A `Stream`, whose lock is held.
     params: Flat arrays of one length.
     """

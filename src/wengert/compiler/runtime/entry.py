@@ -99,12 +99,14 @@ class Call:
     exit: The exit of the trace.
     why: Why there is no derivative, or None.
     lies
-        The saved values that are memory of tensors and arrays that the call reaches, and the places
-        of these.
-    late: Those that are memory that the call gives to tensors.
+        The saved values that are memory of input tensors and arrays, as pairs of indices: in the
+        saved values and in the memory of the inputs.
+    late
+        The saved values that are memory assigned to tensors by the call, as pairs of indices: in
+        the saved values and in the tensors.
     follows
-        Those that the tape would read off tensors, and the places of these in `Exit.reads`.
-    known: The places in `Exit.reads` of tensors of which it is known what the tape would read.
+        The saved values that the tape would read from tensors, with their indices in `Exit.reads`.
+    known: The indices in `Exit.reads` of tensors for which it is known what the tape would read.
     """
 
     def __init__(self, entry: Entry, exit: Exit, tree: Any = None) -> None:
@@ -171,7 +173,7 @@ class Call:
 
     @property
     def places(self) -> Sequence[int]:
-        """The places in the environment of the tensors that the outputs depend on."""
+        """The indices in the environment of the tensors that the outputs depend on."""
         backward = self.exit.backward
         assert backward is not None
         return backward.sources
@@ -179,14 +181,14 @@ class Call:
     def again(
         self, given: tuple[tuple[Any, ...], dict[str, Any]], met: Sequence[Memory], saved: Any
     ) -> list[Any]:
-        """The outputs that require a gradient, from the function itself, which is recorded.
+        """Run the function again, recorded, and return the outputs that require a gradient.
 
-        `met` are the tensors that it reached when it was called, and `saved` what it computed for
-        its backward pass, which shows writes to memory that no version counts.
+        `met` are the tensors that it reached in the original call, and `saved` the values that call
+        saved for its backward pass: they reveal writes to memory without a version counter.
 
         Raises
         ------
-        RuntimeError: If it could not be run again without another outcome.
+        RuntimeError: If a second run could differ from the first.
         """
         args, kwargs = given
         why = None
@@ -213,7 +215,7 @@ class Call:
         exts = [memory.tensor._ext for memory in met]
         ended = [ext for ext in exts if ext is not None and ext.ended]
         try:
-            # the transform that they are the inputs of may have ended, but somebody follows them
+            # the transform of these inputs may have ended, but they are still differentiated
             for ext in ended:
                 ext.ended = False
             with silent():
@@ -221,7 +223,7 @@ class Call:
         finally:
             for ext in ended:
                 ext.ended = True
-        # what is not a result is the base of one that is a view
+        # an output that is not a result is the base of a view that is one
         views = {
             leaf.what.place: i for i, leaf in enumerate(self.exit.leaves) if leaf.kind == "part"
         }
@@ -230,7 +232,7 @@ class Call:
         ]
 
     def _is_as_before(self, found: Any, saved: Any) -> bool:
-        """Whether another run computes what was `saved`."""
+        """Return whether another run computes the values that were `saved`."""
         values = () if self.exit.backward is None else self.exit.backward.saved
         try:
             exit, known = self._tree.run(self.entry.contents(*found))
@@ -250,7 +252,7 @@ class GraphCall(Call):
 
     @property
     def places(self) -> Sequence[int]:
-        """The places in the environment of the tensors that require a gradient."""
+        """The indices in the environment of the tensors that require a gradient."""
         return self.entry.places
 
     def _is_as_before(self, found: Any, saved: Any) -> bool:
@@ -265,7 +267,7 @@ class GraphCall(Call):
         )
 
     def pull(self, saved: Any, cotangents: list[Any], present: list[bool]) -> list[Any]:
-        """The gradients, block by block."""
+        """Return the gradients, computed block by block."""
         parts = zip(cotangents, present, strict=True)
         total = self._tree.pull(saved, [g if there else None for g, there in parts])
         return [total.get(place) for place in self.entry.places]
@@ -276,16 +278,16 @@ class Entry:
 
     Attributes
     ----------
-    environment: What the function reached.
+    environment: The objects that the function reached.
     tree: The traces.
     verified: Whether arrays of unknown origin, if there are any, were the same in a second run.
     layout: The memory layout of the inputs, if some trace writes to any (see
         `wengert.compiler.tracing.memory`).
-    strides: The strides of the inputs whose layout some trace depends on, by place.
+    strides: The strides of the inputs whose layout some trace depends on, by index.
     left: Why calls with this layout run uncompiled, or None.
     streams: The names of the streams that some trace prints to.
-    ready: Whether calls may take the quick path, for which native code is built.
-    gain: The speedup of the best of its traces over uncompiled, if that matters.
+    ready: Whether calls may take the fast path, for which native code is built.
+    gain: The estimated speedup of the best trace, or None if it is not measured.
     """
 
     def __init__(
@@ -309,7 +311,7 @@ class Entry:
 
     @property
     def match(self) -> Matcher:
-        """Whether a call reaches the same; made when it is first needed, which it may never be."""
+        """The function that checks the guards of a call; generated when first used."""
         if self._match is None:
             self._match = self.environment.matcher()
         return self._match
@@ -320,7 +322,7 @@ class Entry:
 
     @property
     def by_blocks(self) -> bool:
-        """Whether the traces are a graph."""
+        """Whether the traces form a graph rather than a tree."""
         return self.tree.by_states
 
     def fits(self, tensors: list[Any], arrays: list[Any]) -> bool:
@@ -335,7 +337,7 @@ class Entry:
         return self.layout is None or bool(self.layout == layout_of(*self.memory(tensors, arrays)))
 
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
-        """The memory of the inputs, and the version cells of the tensors among them."""
+        """Return the memory of the inputs, and the version cells of the tensors."""
         held = [tensor._array() for tensor in tensors]
         return [*held, *arrays], [tensor._vc for tensor in tensors]
 
@@ -345,7 +347,7 @@ class Entry:
             self.layout = captured.layout
 
     def add(self, captured: Captured) -> bool:
-        """Add a trace; False if it contradicts those that are there."""
+        """Add a trace; return False if it contradicts the existing ones."""
         assert captured.exit is not None
         inputs, items, exit = captured.inputs, captured.trace.items, captured.exit
         self.streams |= exit.streams
@@ -354,11 +356,11 @@ class Entry:
         if exit.derivatives is not None and self._graphs:
             tree = self.tree if self.by_blocks else Graph(inputs, self.options, by_states=True)
             if tree.add(inputs, items, exit.by_blocks()):
-                # what a tree knew is traced again where it is needed
+                # this drops the traces of a tree; they are traced again when needed
                 self.tree = tree
                 return True
         if self.by_blocks:
-            # what a graph knew is, too
+            # this drops the traces of a graph, too
             self._graphs = False
             self.tree = Graph(inputs, self.options)
         if captured.trace.turns.skipped:
@@ -368,14 +370,14 @@ class Entry:
         return self.tree.add(inputs, items, exit)
 
     def weigh(self, captured: Captured) -> None:
-        """Estimate what a trace gains, but for its derivatives (NOTE [what is gained])."""
+        """Estimate the gain of a trace without derivatives (NOTE [what is gained])."""
         if self.options.measure and captured.exit is not None and captured.exit.backward is None:
             conditions = len(self.environment.lines())
             found = gain(captured, self.options.backend.call_cost, conditions)
             self.gain = max(found, self.gain or 0.0)
 
     def note_foreign(self, captured: Captured) -> bool:
-        """Compare the arrays of unknown origin with those of earlier runs; False if they differ."""
+        """Compare arrays of unknown origin with earlier runs; return False if they differ."""
         found = captured.trace.foreign
         if self.tree.root is None:
             self.foreign = found
@@ -408,7 +410,7 @@ class Entry:
         return self.finished(exit, known, tensors, arrays, (args, kwargs), tensors)
 
     def contents(self, tensors: list[Any], arrays: list[Any]) -> list[Any]:
-        """The inputs of the programs."""
+        """Return the inputs of the programs."""
         memory = [*[tensor._array() for tensor in tensors], *arrays]
         return [
             array
@@ -418,7 +420,7 @@ class Entry:
         ]
 
     def _in_order(self, array: Any, memory: list[Any]) -> Any:
-        """The array as backends take it, if the traces are of one that lies as it does."""
+        """Return the array in C order; raise if the traces do not hold for its strides."""
         made = contiguous(array)
         if is_turned(array) and not any(memory[place] is array for place in self.strides):
             raise Elsewhere
@@ -434,7 +436,7 @@ class Entry:
         done: Captured | None = None,
         memory: list[Any] | None = None,
     ) -> Any:
-        """Like `run`, but on a graph; with `done`, replay that trace without effects."""
+        """Run a graph of traces; with `done`, replay that trace without effects."""
         visits: list[Visit] | None = [] if self.records else None
         if done is None:
             exit, known = graph.run(inputs, visits)
@@ -471,7 +473,7 @@ class Entry:
 
     @property
     def places(self) -> list[int]:
-        """The places of the environment's tensors that require a gradient."""
+        """The indices of the environment's tensors that require a gradient."""
         return self.environment.places
 
     @property
@@ -489,10 +491,10 @@ class Entry:
         met: Any,
         memory: list[Any] | None = None,
     ) -> Any:
-        """The results of a run that came to `exit`, for the arguments `given`.
+        """Return the results of a run that ended at `exit`, for the arguments `given`.
 
-        `met` are the tensors that the function reached, for which `tensors` stand. `memory` is what
-        these and the arrays held when it began, unless they still do.
+        `met` are the tensors that the function reached, and `tensors` their stand-ins. `memory` is
+        the memory of these and of the arrays at the start, if it may have changed since.
         """
         backward, node = exit.backward, None
         leaves = exit.finish(known, tensors, arrays)
@@ -501,7 +503,7 @@ class Entry:
                 exit.call = self.call_of(exit)
             saved = [known[value] for value in backward.saved]
             if exit.call.lies:
-                # the memory itself, where a write to it shows
+                # the memory itself, so that writes to it are detected
                 own = self.memory(tensors, arrays)[0] if memory is None else memory
                 for k, place in exit.call.lies:
                     saved[k] = own[place]
@@ -526,14 +528,14 @@ class Entry:
         return Call(self, exit)
 
     def with_history(self, captured: Captured, given: Any, added: bool) -> Any:
-        """The results of the call that was traced, rebuilt so that they have a node.
+        """Return the results of the traced call, rebuilt with a node as their history.
 
-        If the trace has not been `added` to the others, it makes them alone.
+        If the trace has not been `added` to the others, an entry of its own rebuilds them.
         """
         trace, exit = captured.trace, captured.exit
         assert exit is not None
         tensors, arrays = captured.environment.met, captured.environment.arrays
-        # as it was before the function wrote to it
+        # the arrays before the function wrote to them
         known: Any = {**trace.arrays, **trace.before}
         places = captured.inputs
         inputs = [contiguous(known[value]) for value in places]
@@ -543,7 +545,7 @@ class Entry:
                 *(self.tree, inputs, list(tensors), list(arrays), given, captured, memory)
             )
         if added and self.tree.traces == 1:
-            # the code that later calls run
+            # run the code that later calls will run
             found, known = self.tree.run(inputs, None, *_taken(captured))
             if found.call is None:
                 found.call = self.call_of(found)
@@ -557,19 +559,19 @@ class Entry:
         own.tree = Graph(places, self.options)
         own.tree.add(places, trace.items, exit)
         found, known = own.tree.run(inputs, None, *_taken(captured))
-        # with its effects, which forbid to run the function again
+        # made before the effects are dropped: they forbid running the function again
         found.call = own.call_of(found)
         found = found.without_effects(captured.log.settle)
         return own.finished(found, known, list(tensors), list(arrays), given, tensors, memory)
 
 
 def _drawn(exit: Exit, known: Any) -> list[Any]:
-    """The random numbers of a run that came to `exit`."""
+    """Return the random numbers that a run which ended at `exit` has drawn."""
     return [known[value] for value in exit.draws]
 
 
 def _taken(captured: Captured) -> tuple[list[Any], list[Any]]:
-    """The random numbers that a traced run has drawn, and how it has decided."""
+    """Return the random numbers that a traced run has drawn, and the outcomes of its decisions."""
     items, known = captured.trace.items, {**captured.trace.arrays, **captured.trace.before}
     drawn = [known[item.value] for item in items if isinstance(item, Draw)]
     return drawn, [item.outcome for item in items if isinstance(item, Guard)]
@@ -578,9 +580,9 @@ def _taken(captured: Captured) -> tuple[list[Any], list[Any]]:
 def pulled_back(
     outputs: list[Any], inputs: list[Any], cotangents: Sequence[Any], start: int
 ) -> Any:
-    """The gradients of `inputs`, recorded, from cotangents some of which may be None.
+    """Return differentiable gradients of `inputs`, from cotangents some of which may be None.
 
-    Through what was recorded since `start`, a sequence number, and nothing else.
+    The walk is limited to nodes recorded since the sequence number `start`.
     """
     pairs = [
         (output, part if isinstance(part, TensorBase) else new_tensor(part))
@@ -592,14 +594,14 @@ def pulled_back(
 
 
 def is_equal(one: Any, other: Any) -> bool:
-    """Whether two values hold the same."""
+    """Return whether two arrays have equal elements; NaN equals NaN."""
     one, other = np.asarray(one), np.asarray(other)
     return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
 
 
 def contiguous(array: Any) -> Any:
-    """Return the array in the form that backends take."""
+    """Return the array in C order, as backends require."""
     if array.__class__ is Sym:
-        # another thread has begun to trace
+        # another thread is tracing
         raise Missing
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)

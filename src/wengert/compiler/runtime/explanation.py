@@ -32,7 +32,7 @@ class Explanation:
         self._left = [entry for _, entry in compiled.entries if entry.left is not None]
         self._entries = [entry for _, entry in compiled.entries if entry.tree.root is not None]
         for entry in self._entries:
-            # which is put off to the first run on it
+            # building is deferred to the first run
             entry.tree.prepare()
         self._own = sum(entry.tree.traces for entry in self._entries)
         self.traces = self._own
@@ -61,7 +61,7 @@ class Explanation:
     __repr__ = __str__
 
     def programs(self) -> str:
-        """The programs of all traces, as text."""
+        """Return the programs of all traces, as text."""
         parts = []
         for entry in self._entries:
             for block in entry.tree.blocks():
@@ -113,7 +113,7 @@ class Explanation:
 
 
 def _reports(entries: Iterable[Any]) -> list[tuple[str, Any]]:
-    """The calls in traces that print, warn or log, with their lines, each once."""
+    """Return the calls in traces that print, warn or log, with their lines, each once."""
     blocks = [block for entry in entries for block in entry.tree.blocks()]
     ends = [block.exit for block in blocks if block.exit is not None]
     return list(dict.fromkeys((said.name, said.site) for exit in ends for said in exit.said))

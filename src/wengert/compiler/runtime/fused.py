@@ -2,18 +2,17 @@
 
 NOTE [fused kernels]
 NumPy computes a softmax or a normalisation in many passes over memory, and an error function
-without vector instructions. The compiler makes one loop nest of either, from the decomposition that
-it has anyway. So where llvmlite is installed, the namespace of raw arrays asks here before it calls
-a kernel whose record says `fused`, if the array is large; and so do nodes before they apply the
-rule of such a record. There is no second version of any kernel.
+without vector instructions. The compiler makes one loop nest of either, from its existing
+decomposition. So if llvmlite is installed and the array is large, the namespace of raw arrays calls
+`fused` before a kernel whose record says `fused`, and nodes do so before they apply the rule of
+such a record. No kernel is written twice.
 
 Native code rounds differently from NumPy. So it is used from the first call of a kind on: equal
-arguments have equal results. What works element by element has one function, for pieces of one
-size, whatever the shapes, which one call of native code, or each of several threads, goes through:
-the pieces are the same ones however many threads share them. Others have one for each combination
-of shapes and parameters, up to a limit; where sizes vary without end, the kernel computes those
-that come late. What is not finite is left to the kernel as well: NumPy warns of such elements, and
-native code does not.
+arguments give equal results. An elementwise primitive has one native function, for pieces of fixed
+size, which serves all shapes; the pieces are the same however many threads share them. Any other
+primitive has one for each combination of shapes and parameters, up to a limit, beyond which the
+NumPy kernel computes. Results that are not finite are left to the kernel, too: NumPy warns about
+them, and native code does not.
 """
 
 from __future__ import annotations
@@ -47,22 +46,22 @@ except ImportError:
 __all__ = ["fused"]
 
 _PIECE = LARGE
-"""Elements of a piece, and of the smallest array that is large."""
+"""The number of elements of a piece, and of the smallest array that counts as large."""
 _SHARED = 16 * _PIECE
-"""Arrays of so many elements are shared between threads."""
+"""The number of elements from which several threads share an array."""
 _MOST = 32
-"""So many kinds of arguments of one primitive, or rule, have native code."""
+"""The largest number of native functions for one primitive or rule."""
 _DTYPES = frozenset("fd?iLlqB")
 _MADE: dict[Any, Any] = {}
 _KINDS: Counter[Any] = Counter()
 _LOCK = Lock()
-# for several threads, of which there may be more later than now
+# code for several threads: their number may grow later
 _OPTIONS = Options(_BACKEND, False, False, False, 2, 1, 1)
 
 
 @provides("fused")
 def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Apply a primitive or a rule to large arrays natively; None if there is no native code.
+    """Apply a primitive or a rule to large arrays natively; None leaves it to NumPy.
 
     Parameters
     ----------
@@ -83,7 +82,7 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
             if not (arg.flags.c_contiguous and arg.flags.aligned):
                 if 0 not in arg.strides:
                     return None
-                # cotangents of sums are one number, shown at each place
+                # the cotangent of a sum is one number, broadcast
                 args = (*args[:i], np.ascontiguousarray(arg), *args[i + 1 :])
             if how != "elements":
                 kinds.append((arg.shape, char))
@@ -106,13 +105,13 @@ def fused(function: Any, how: str, args: tuple[Any, ...], params: dict[str, Any]
 
 
 def _is_finite(array: Any) -> bool:
-    """Whether all elements are finite; also false where their squares are not."""
+    """Return whether all elements are finite; also False if the sum of squares overflows."""
     flat = array.reshape(-1)
     return flat.dtype.kind != "f" or isfinite(flat.dot(flat))
 
 
 def _by_pieces(key: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Like `fused`, for elementwise functions of arrays of one shape."""
+    """Apply an elementwise function to arrays of one shape, piece by piece."""
     shape, size = args[0].shape, args[0].size
     made = _MADE.get(key) or _made(
         key, [a.reshape(-1)[:_PIECE] if a.__class__ is np.ndarray else a for a in args], params
@@ -136,7 +135,7 @@ def _by_pieces(key: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 
 def _made(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    """The native code for the function of a key on arrays of these shapes, or None."""
+    """Return the native code for a key, built from `args` if it is new, or None."""
     try:
         return _MADE[key]
     except KeyError:
@@ -166,12 +165,12 @@ def _make(key: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
     results = results if isinstance(results, tuple) else (results,)
     outputs = [trace.symbol(result).value for result in results]
     if any(output in inputs for output in outputs):
-        # what passes an argument on makes no copy of it
+        # the kernel may return an argument without a copy
         return None
     program = Program(inputs, steps, outputs)
     if how != "elements":
         made = _OPTIONS.finish(program)[1]
-        # where nothing is native the kernel is called without a detour
+        # if no step is native, call the kernel directly
         return None if made.machine is None else made
     simple = _OPTIONS.simplified(program)
     call = _BACKEND.build(simple, piece=_PIECE).call

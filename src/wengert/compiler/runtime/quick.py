@@ -1,9 +1,10 @@
 """Layer 8 · compiler: the fast path of a call, as one generated Python function.
 
-Where the traces of an environment make a small tree, a call is: check the conditions, call the
-executables from decision to decision, wrap the results. Written out for the environment at hand,
-that costs a fraction of the general way (`Entry.run`), which stays the meaning of it all. Of other
-traces only what comes before the first block is written out.
+If the traces of an environment form a small tree, a call consists of three steps: check the
+guards, call the executables from decision to decision, wrap the results. Code generated for one
+environment does this in a fraction of the time of the general path (`Entry.run`), which remains the
+reference for its behaviour. For other traces, the generated code checks the guards and hands over
+to the driver of the blocks.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ __all__ = ["MISS", "quick_call"]
 MISS = object()
 """The result of a quick call whose conditions do not hold."""
 _MOST = 24
-"""So many blocks are written out."""
+"""The largest number of blocks to write out."""
 
 
 def quick_call(entry: Entry) -> Callable[..., Any] | None:
-    """The quick way through `entry`, if there is one."""
+    """Return the fast path through `entry`, or None if there is none."""
     if entry.layout is not None or not _in_order(entry) or not entry.verified:
         return None
     blocks = [*entry.tree.blocks()]
     if any(block.draws for block in blocks):
-        # a call that comes to no end draws again
+        # a call that misses runs again and would draw twice
         return None
     exits = [block.exit for block in blocks if block.exit is not None]
     if not exits or any(e.effects or e.put or e.backward is not None for e in exits):
@@ -56,7 +57,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         "new": TensorBase.__new__,
     }
     if not entry.by_blocks:
-        # of a graph each block is made when it is needed, and a driver does without most
+        # the blocks of a graph are built when needed, and linked code replaces most
         entry.tree.prepare()
     writer = _Writer(entry, names, scope)
     try:
@@ -70,7 +71,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
         return None
     seen = [*given, *[names[i] for i in entry.strides if names[i] not in given]]
     lines = [
-        # a result may be None
+        # None may be a result
         *[line.replace("return None", "return MISS") for line in conditions],
         *[f"if not are_known({sorted(entry.streams)}): return MISS"] * bool(entry.streams),
         *[f"if not {name}.flags.c_contiguous: return MISS" for name in seen],
@@ -81,7 +82,7 @@ def quick_call(entry: Entry) -> Callable[..., Any] | None:
             "def quick(args, kwargs):",
             "    try:",
             *[f"        {line}" for line in lines],
-            # what a step raises the function itself raises, or catches
+            # run the function itself, which raises or catches the error of a step
             "    except (AttributeError, LookupError, TypeError, *RAISED):",
             "        return MISS",
         ]
@@ -113,11 +114,11 @@ class _Writer:
         self._inputs = dict(zip(entry.tree.inputs, names, strict=True))
 
     def block(self, block: Any, known: dict[Value, str], margin: str = "") -> None:
-        """A block, for values that are known by expressions, and what follows it.
+        """Write a block and its successors; `known` maps values to their expressions.
 
         Raises
         ------
-        _Unwritten: If it is not of the kind that is written out.
+        _Unwritten: If only the general path handles it.
         """
         self._count += 1
         number = self._count
@@ -147,9 +148,9 @@ class _Writer:
                 self.block(following, known, f"{margin}    ")
 
     def _read(self, value: Value, known: dict[Value, str]) -> str:
-        """The expression of a value that a program takes."""
+        """Return the expression of an input of a program."""
         if value.constant is not None:
-            # where blocks that differ in numbers share a program
+            # blocks that differ only in constants share a program
             name = f"k{len(self._scope)}"
             self._scope[name] = value.constant
             return name
@@ -173,7 +174,7 @@ class _Writer:
         self.lines += [margin + line for line in [*lines, f"return {result}"]]
 
     def _says(self, number: int, exit: Exit, names: dict[Value, str]) -> list[str]:
-        """The statement that prints; what comes after it raises nothing."""
+        """Return the statement that prints; nothing after it may raise."""
         said = {
             v: f"s{number}_{i}" for i, v in enumerate(v for one in exit.said for v in one.values())
         }
@@ -187,9 +188,9 @@ class _Writer:
 
 
 def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]:
-    """The lines that make results where traces decide: like `Entry.run`, conditions known."""
+    """Return the lines that run the traces after the guards, as `Entry.run` does."""
     if entry.streams or (entry.by_blocks and entry.records):
-        # what fails after it has printed must not run again
+        # a call that fails after it has printed must not run again
         return []
     scope["run"] = entry.tree.run
     count = len(entry.environment.tensors)
@@ -207,13 +208,13 @@ def _decided(entry: Entry, names: list[str], scope: dict[str, Any]) -> list[str]
 
 
 def _in_order(entry: Entry) -> bool:
-    """Whether the traces hold for inputs in C order, or for all."""
+    """Return whether the traces hold for inputs in C order."""
     inputs = entry.tree.inputs
     return all(_strides(inputs[i]) == steps for i, steps in entry.strides.items())
 
 
 def _strides(value: Value) -> tuple[int, ...]:
-    """The strides of an array in C order."""
+    """Return the strides of an array in C order."""
     steps = [value.dtype.itemsize]
     for size in value.shape[:0:-1]:
         steps.append(steps[-1] * size)
@@ -228,7 +229,7 @@ def _leaf(
     names: list[str],
     scope: dict[str, Any],
 ) -> list[str]:
-    """The lines that make a leaf of a result; `made` collects the names of all."""
+    """Return the lines that make a leaf of a result; `made` lists the names of all leaves."""
     own, constant = f"l{name}", f"c{name}"
     if leaf.kind == "constant":
         scope[constant] = leaf.what
@@ -257,7 +258,7 @@ def _leaf(
 
 
 def _together(exit: Exit, made: list[str], scope: dict[str, Any]) -> str:
-    """The expression of the result."""
+    """Return the expression of the result."""
     marks = [_Mark(name) for name in made]
     text = _written(exit.rebuild(marks), scope)
     if text is not None:
@@ -276,7 +277,7 @@ class _Mark:
 
 
 def _written(shape: Any, scope: dict[str, Any]) -> str | None:
-    """The expression that makes a container of names, if it is of plain kinds."""
+    """Return the expression of a nested container of leaves; None if a class is not builtin."""
     kind = type(shape)
     if kind is _Mark:
         return str(shape.name)
@@ -304,7 +305,7 @@ def _written(shape: Any, scope: dict[str, Any]) -> str | None:
 
 
 def _is_named(kind: type) -> bool:
-    """Whether a class is a named tuple, made as such are."""
+    """Return whether a class is a named tuple with the standard constructor."""
     make = getattr(getattr(kind, "_make", None), "__func__", None)
     return issubclass(kind, tuple) and getattr(make, "__code__", None) is _MAKE
 

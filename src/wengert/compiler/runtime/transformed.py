@@ -1,16 +1,16 @@
 """Layer 8 · compiler: calls of compiled functions under transforms.
 
 NOTE [calls under transforms]
-Under `vmap` or forward mode, tensors hold payloads that wrap arrays: batches, and
-values with their tangents. Such a call is a function of these arrays, and that function is what is
-compiled: while it is traced, every array inside of a payload is a symbol, and the interpreters of
-the levels note what they do to it. How the payloads are nested, and at which of the levels under
-way, are conditions like others; the levels themselves are those of each call.
+Under `vmap` or forward mode, tensors hold payloads that wrap arrays: batches, and primals with
+their tangents. A call is a function of these arrays, and this function is compiled: during tracing,
+every array inside a payload is a symbol, and the interpreters of the levels record their operations
+on it. Guards check how the payloads are nested and to which active levels they belong; the levels
+themselves come from each call.
 
-On the tape, the tensors leave their levels first, the call is one node outside of all of them, and
-its results enter the levels again. So the gradient of a compiled function under `vmap` is the
-compiled gradient, and its cotangents are arrays. A cotangent of a tangent is of use also where the
-tangent is zero (NOTE [cotangents of duals]): tensors with a history have all their tangents here.
+On the tape, the tensors leave their levels, the call is one node outside of all levels, and its
+results enter the levels again. So the gradient of a compiled function under `vmap` is the compiled
+gradient, and its cotangents are arrays. The cotangent of a tangent matters even if the tangent is
+zero (NOTE [cotangents of duals]): here, tensors with a history have all their tangents.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = ["TransformedEntry", "TransformedEnvironment", "capture_transformed", 
 
 
 def kinds_of(mode: Mode) -> tuple[str, ...] | None:
-    """The levels under way, by kind, where nothing but levels is asked for."""
+    """Return the kinds of the active levels; None if the mode has anything but levels."""
     if mode.special is not None or mode.hooks or mode.dispatch or mode.tracing is not None:
         return None
     if mode.mutation is not None or mode.refusal is not None:
@@ -53,13 +53,13 @@ def kinds_of(mode: Mode) -> tuple[str, ...] | None:
     return tuple(["jvp" if level.size is None else "vmap" for level in mode.levels])
 
 
-# -- what a call reaches ---------------------------------------------------------------------------
+# -- the environment of a call ---------------------------------------------------------------------
 
 
 class TransformedEnvironment(Environment):
     """The environment of a call under transforms.
 
-    Its `tensors` stand for arrays: each tensor of a transform has one for every array inside.
+    Its `tensors` stand for arrays: a tensor of a transform has one for each array inside.
     """
 
     is_outermost = False
@@ -96,13 +96,13 @@ class TransformedEnvironment(Environment):
         for k, content in enumerate(contents_of(whole(tensor))):
             array = _apart(content)
             if array is not content:
-                # a write would not reach it uncompiled either
+                # in eager code, writes would not reach it either
                 self._copied.add(len(self.tensors))
             self.tensors.append(new_tensor(array, edge))
             self.owners.append((i, k))
 
     def lines(self) -> list[str]:
-        """The conditions (see `Environment.lines`)."""
+        """Return the conditions (see `Environment.lines`)."""
         return ["levels = under_way()", *super().lines()]
 
     def _payload(self, payload: Any, name: str) -> None:
@@ -130,7 +130,7 @@ class TransformedEnvironment(Environment):
         self._before = []
 
     def is_apart(self, leaf: Leaf) -> bool:
-        """Whether a leaf shows an array inside of a tensor of a transform."""
+        """Return whether a leaf is a view of an array inside a tensor of a transform."""
         if leaf.kind not in ("given", "window", "shared", "view"):
             return False
         place: int = leaf.what if leaf.kind == "given" else leaf.what.place
@@ -150,7 +150,7 @@ class TransformedEnvironment(Environment):
                 self._before.append((i, payload, tensor._edge, symbols[i]))
 
     def restore(self) -> None:
-        """Give tensors of transforms their payloads back, or what was written to them."""
+        """Restore the payloads of tensors of transforms, with any writes to them."""
         for i, before, edge, symbols in self._before:
             tensor = self.met[i]
             written = [k for k, symbol in symbols if symbol.storage.writes]
@@ -166,7 +166,7 @@ class TransformedEnvironment(Environment):
     def pulled(
         self, places: Sequence[int], pull: Callable[[list[Any]], Sequence[Any]]
     ) -> list[tuple[int, Any]]:
-        """The payloads of gradients by place (see `Environment.pulled`)."""
+        """Return the payloads of gradients by index (see `Environment.pulled`)."""
         wanted = sorted({self.owners[k][0] for k in places})
         found = dict(zip(wanted, pull([self.met[i] for i in wanted]), strict=True))
         parts = {i: split(g, self.met[i], self.levels) for i, g in found.items() if g is not None}
@@ -179,7 +179,7 @@ class TransformedEnvironment(Environment):
 
 
 def _apart(content: Any) -> Any:
-    """An array inside of a payload, or a copy where no write could reach it."""
+    """Return an array of a payload, or a copy if it cannot be written to in place."""
     if not isinstance(content, np.ndarray) or not content.flags.writeable or 0 in content.strides:
         return np.array(content)
     return content
@@ -188,7 +188,7 @@ def _apart(content: Any) -> Any:
 class Results:
     """The structure of a function's results over tensors outside of all levels.
 
-    It serves as the `rebuild` of an exit, which leaves these tensors as they are.
+    It is the `rebuild` of an exit, and returns these tensors unchanged.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class Results:
         return flat
 
     def raised(self, flat: list[Any], met: Sequence[Any], levels: Sequence[Level]) -> Any:
-        """The results at the levels of a call."""
+        """Return the results at the levels of a call."""
         parts = iter(flat)
         leaves: list[Any] = []
         for kind, what, cls in self._leaves:
@@ -217,7 +217,7 @@ class Results:
         return self._rebuild(leaves)
 
     def lifted(self) -> Iterator[bool]:
-        """For each tensor of the flat list whether it is a part of one inside of levels."""
+        """Yield, for each tensor of the flat list, whether it is part of a tensor of a level."""
         for kind, what, _ in self._leaves:
             if kind != "given":
                 yield from [kind == "lifted"] * _count(what if kind == "lifted" else None)
@@ -232,7 +232,7 @@ class Lowered:
 
     Attributes
     ----------
-    original, results: What it returned when it was last called, and how that consists of the list.
+    original, results: The result of the last call, and its structure over the list.
     """
 
     def __init__(self, function: Callable[..., Any], met: Sequence[Any]) -> None:
@@ -246,7 +246,7 @@ class Lowered:
         return self.function.__code__
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[Any]:
-        """The tensors."""
+        """Call the function, and return its tensors outside of all levels."""
         result = self.function(*args, **kwargs)
         mode = current_mode()
         assert mode is not None
@@ -269,12 +269,12 @@ class Lowered:
             parts: list[Any] = []
             form = lowered(leaf, mode.levels, parts)
             made.append(("lifted", form, type(leaf)))
-            # uncompiled, no write reaches what a tangent shares memory with
+            # in eager code, writes never reach memory that a tangent shares
             flat += [
                 T.clone(part) if tangent and _is_given(part._payload) else part
                 for part, tangent in zip(parts, _tangents(form), strict=True)
             ]
-        # which `rebuild` holds
+        # `rebuild` keeps the list alive: drop its tensors
         leaves[:] = [None] * len(leaves)
         self.original = result
         self.results = Results(made, rebuild)
@@ -285,7 +285,7 @@ class Lowered:
 
 
 def _tangents(form: Form | None, within: bool = False) -> Iterator[bool]:
-    """For each part of a form whether it is a tangent."""
+    """Yield, for each part of a form, whether it is a tangent."""
     if form is None:
         yield within
         return
@@ -294,7 +294,7 @@ def _tangents(form: Form | None, within: bool = False) -> Iterator[bool]:
 
 
 def _is_given(payload: Any) -> bool:
-    """Whether a payload shows the memory of an input of the trace."""
+    """Return whether a payload is a view of an input of the trace."""
     return isinstance(payload, Sym) and payload.storage.origin is not None
 
 
@@ -306,7 +306,7 @@ def capture_transformed(
     by_blocks: bool,
     missing: Missing | None,
 ) -> Captured:
-    """Run `function` at the levels under way and note what it does (see `capture`)."""
+    """Trace `function` at the active levels (see `capture`)."""
     below = Lowered(function, environment.met)
     captured = capture(below, args, kwargs, environment, by_blocks, missing)
     results, exit = below.results, captured.exit
@@ -328,10 +328,10 @@ def capture_transformed(
             and exit.backward is not None
             and any(level.size is None for level in environment.levels)
         ):
-            # whose histories are joined with their tangents, in new memory
+            # joining their histories with tangents would allocate new memory
             why = "its results share memory"
         elif exit.backward is not None and (exit.effects or _draws(captured)):
-            # it could not be run again for second derivatives, which transforms may ask for
+            # second derivatives, which transforms may need, run the function again
             what = "writes to tensors" if exit.effects else "draws random numbers"
             why = f"it {what} and is differentiated from outside"
         if why is not None:
@@ -364,7 +364,7 @@ class TransformedCall(Call):
         inputs: list[Any],
         cotangents: Sequence[Any],
     ) -> Any:
-        """The gradients of `inputs` as functions (see `Call.pull_again`)."""
+        """Return differentiable gradients of `inputs` (see `Call.pull_again`)."""
         args, kwargs, levels, places = given
         owners = [self.entry.owners[place] for place in places]
         wanted = sorted({i for i, _ in owners})
@@ -386,13 +386,13 @@ class TransformedCall(Call):
         return [parts[i][k] if i in parts else None for i, k in owners]
 
     def leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The tensors that the function's results consist of."""
+        """Run the function and return the tensors outside of all levels in its result."""
         found = self.entry.match(args, kwargs)
         assert found is not None
         tensors = found[0]
         payloads = [tensor._payload for tensor in tensors]
         try:
-            # as it was traced
+            # give the tensors the payloads that they had during tracing
             for tensor in tensors:
                 tensor._payload = whole(tensor)
             return Lowered(self.entry.function, tensors)(*args, **kwargs)
@@ -408,11 +408,11 @@ class TransformedEntry(Entry):
 
     @property
     def owners(self) -> list[tuple[int, int]]:
-        """For each array of the environment its tensor, and its place in this."""
+        """For each array of the environment, its tensor and its index in that tensor."""
         return self.environment.owners
 
     def weigh(self, captured: Captured) -> None:
-        """A call is always worth it: transforms take longer."""
+        """Skip the estimate: under transforms, compiled code always pays."""
 
     def run(
         self, tensors: list[Any], arrays: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -424,12 +424,12 @@ class TransformedEntry(Entry):
         return self.finished(exit, known, tensors, arrays, (args, kwargs), tensors)
 
     def contents(self, tensors: list[Any], arrays: list[Any]) -> list[Any]:
-        """The inputs of the programs (see `Entry.contents`)."""
+        """Return the inputs of the programs (see `Entry.contents`)."""
         parts = [part for tensor in tensors for part in contents_of(whole(tensor))]
         return [contiguous(np.asarray(part)) for part in (*parts, *arrays)]
 
     def memory(self, tensors: list[Any], arrays: list[Any]) -> tuple[list[Any], list[Any]]:
-        """The memory of the inputs, and version cells (see `Entry.memory`)."""
+        """Return the memory of the inputs, and version cells (see `Entry.memory`)."""
         held: list[Any] = []
         cells: list[Any] = []
         for tensor in tensors:
@@ -452,7 +452,7 @@ class TransformedEntry(Entry):
         met: Any,
         memory: list[Any] | None = None,
     ) -> Any:
-        """The results of a run that came to `exit` (see `Entry.finished`)."""
+        """Return the results of a run that ended at `exit` (see `Entry.finished`)."""
         levels = tuple(PORTS.levels())
         sources = () if exit.backward is None else exit.backward.sources
         wanted = {self.owners[place][0] for place in sources}

@@ -1,8 +1,8 @@
 """Layer 8 · compiler: backward passes of compiled calls on cotangents of transforms.
 
 `jacrev` pulls a batch of cotangents through the node of a compiled call, whose backward pass is a
-program of arrays. What that does to a batch is another program of arrays: it is found by running
-the first on symbols at the levels of the cotangents, once for each way in which these are nested.
+program of arrays. Applied to a batch, this is another program of arrays. It is traced by running
+the first one on symbols at the levels of the cotangents, once for each nesting of levels.
 """
 
 from __future__ import annotations
@@ -22,13 +22,18 @@ from wengert.tape.modes import MODE, changed, current_mode
 __all__ = ["TransformedProgram", "traced"]
 
 _MOST = 8
-"""The largest number of nestings of values that programs are built for."""
+"""The largest number of combinations of forms and shapes that programs are built for."""
 
 
 def traced(
     function: Callable[[Iterator[Sym]], Any], arrays: Sequence[Any]
 ) -> tuple[Trace, list[Value], list[Step], Any] | None:
-    """Trace a function of symbols: its inputs, steps and result; None if it is not a program."""
+    """Trace a function of symbols; return None if it does more than apply primitives.
+
+    Returns
+    -------
+    The trace, the values of the inputs, the steps, and the result of the function.
+    """
     trace = Trace()
     symbols = [trace.input(array) for array in arrays]
     before = current_mode()
@@ -59,7 +64,7 @@ class TransformedProgram:
         self._made: dict[Any, tuple[Any, list[Form | None]] | None] = {}
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
-        """The outputs."""
+        """Return the outputs."""
         mode = current_mode()
         known = levels_of(*values)
         levels = [known[number] for number in sorted(known)]
@@ -85,14 +90,14 @@ class TransformedProgram:
         return [built(form, results, levels) for form in forms]
 
     def _applied(self, values: Sequence[Any]) -> list[Any]:
-        """The outputs, step by step."""
+        """Return the outputs, computed step by step by the interpreters."""
         lifted = [value for value in values if isinstance(value, Lifted)]
         return apply(self._program, namespace_of(*lifted), values)
 
     def _traced(
         self, forms: Sequence[Form | None], arrays: Sequence[Any], levels: Sequence[Level]
     ) -> tuple[Any, list[Form | None]] | None:
-        """The executable for values of these forms, and the forms of its outputs."""
+        """Return the executable for values of these forms, and the forms of its outputs."""
         made = traced(
             lambda symbols: self._applied([built(form, symbols, levels) for form in forms]), arrays
         )
