@@ -14,8 +14,8 @@ class OpError(Exception):
     Attributes
     ----------
     message: The description of the error.
-    node_def, op: None: operations run at once.
-    error_code: TensorFlow's number for the class.
+    node_def, op: None, because operations run eagerly.
+    error_code: TensorFlow's number of the class.
     """
 
     error_code = 2

@@ -256,7 +256,7 @@ def format(template: str, inputs, placeholder: str = "{}", summarize: int = 3, n
 
 
 def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
-    """Refused: Python has no hash equal to TensorFlow's.
+    """Raise an error: Python has no hash equal to TensorFlow's.
 
     Raises
     ------

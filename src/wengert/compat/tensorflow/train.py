@@ -228,15 +228,15 @@ class _Restoration:
         return self
 
     def expect_partial(self) -> _Restoration:
-        """Accepted: unmatched values are not reported anyway."""
+        """Do nothing: unmatched values are not reported anyway."""
         return self
 
     def initialize_or_restore(self, *args) -> None:
-        """Accepted: the values are already restored."""
+        """Do nothing: the values are already restored."""
 
 
 class CheckpointOptions:
-    """Accepted, without effect."""
+    """Options of checkpoints; accepted, without effect."""
 
     def __init__(self, **options) -> None:
         vars(self).update(options)

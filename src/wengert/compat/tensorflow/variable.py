@@ -237,7 +237,7 @@ class Variable:
 
     @property
     def initial_value(self) -> Any:
-        """Refused, as in eager TensorFlow."""
+        """Raise an error, as in eager TensorFlow."""
         raise RuntimeError("This property is not supported when eager execution is enabled.")
 
     def is_initialized(self) -> Any:

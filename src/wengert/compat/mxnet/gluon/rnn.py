@@ -485,7 +485,7 @@ class BidirectionalCell(RecurrentCell):
         return found + self.r_cell.state_info(batch_size)
 
     def __call__(self, inputs, states) -> Any:
-        """Refused: a single step cannot run in both directions."""
+        """Raise an error: a single step cannot run in both directions."""
         raise NotImplementedError("Bidirectional cell cannot be stepped. Please use unroll")
 
     def _stepped(self, steps: list[Any], states: list[Any]) -> tuple[list[Any], list[Any]]:

@@ -243,7 +243,7 @@ def relu(features, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If the dtype is another one.
+    InvalidArgumentError: If the dtype is not supported.
 
     Examples
     --------
@@ -329,7 +329,7 @@ def gelu(features, approximate: bool = False, name=None) -> Any:
 
     Raises
     ------
-    ValueError: If the dtype is another one.
+    ValueError: If the dtype is not supported.
 
     Examples
     --------
@@ -408,7 +408,7 @@ def softmax(logits, axis=None, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If there is no such dimension, or the dtype is another one.
+    InvalidArgumentError: If there is no such dimension, or the dtype is not supported.
 
     Examples
     --------

@@ -380,7 +380,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
 
     Raises
     ------
-    ValueError: If `rate` is out of range, or the dtype is another one.
+    ValueError: If `rate` is out of range, or the dtype is not supported.
 
     Examples
     --------

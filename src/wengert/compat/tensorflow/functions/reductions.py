@@ -253,7 +253,7 @@ def _running(path: str, op: str, function, kinds, start: str, words: str, line: 
 
         Raises
         ------
-        InvalidArgumentError: If there is no such dimension, or the dtype is another one.
+        InvalidArgumentError: If there is no such dimension, or the dtype is not supported.
 
         Examples
         --------

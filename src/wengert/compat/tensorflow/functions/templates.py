@@ -71,7 +71,7 @@ def unary(
 
         Raises
         ------
-        InvalidArgumentError: If the dtype is another one.
+        InvalidArgumentError: If the dtype is not supported.
 
         Examples
         --------

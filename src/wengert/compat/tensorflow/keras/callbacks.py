@@ -584,7 +584,7 @@ class TerminateOnNaN(Callback):
 
 
 class TensorBoard(Callback):
-    """Refused: nothing here writes TensorBoard's files of graphs and summaries.
+    """Not offered: nothing here writes TensorBoard's files of graphs and summaries.
 
     Raises
     ------

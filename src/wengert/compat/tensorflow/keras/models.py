@@ -269,7 +269,7 @@ class Model(Trainer, Layer):
         read_weights(self, filepath, skip_mismatch)
 
     def export(self, filepath, *args, **kwargs) -> None:
-        """Refused: nothing can serve the model elsewhere.
+        """Raise an error: nothing can serve the model elsewhere.
 
         Raises
         ------
