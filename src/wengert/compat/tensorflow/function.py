@@ -114,7 +114,7 @@ class ConcreteFunction:
         raise NotImplementedError("there are no graphs: functions run as they are")
 
     def __call__(self, *args, **kwargs) -> Any:
-        """Call the function; Python numbers keep the values they were declared with."""
+        """Call the function; arguments that are not tensors default to the values in its specs."""
         given = dict(zip(self._specs, args, strict=False)) | kwargs
         for name, spec in self._specs.items():
             if name in given:

@@ -58,7 +58,7 @@ def resize(
 
     Raises
     ------
-    ValueError: If `method` is not supported.
+    ValueError: If `method` or `antialias` is not supported.
     """
     x = V.tensor_of(images)
     height, width = V.integers(size, "size")
