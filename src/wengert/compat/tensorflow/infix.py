@@ -25,8 +25,7 @@ _REAL = "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half
 
 
 def _computed(op_name: str, function: Callable[..., Any], a, b) -> Any:
-    """Apply an operation to two tensors of one dtype; report incompatible shapes as TensorFlow
-    does."""
+    """Apply an operation to tensors of one dtype; raise TensorFlow's error for the shapes."""
     try:
         with np.errstate(all="ignore"):
             return made(function(a, b))
@@ -245,8 +244,7 @@ def _unsupported(symbol: str) -> Callable[..., Any]:
 
 
 def install(cls: type, in_place: bool = True) -> None:
-    """Install the operators on the class of tensors, whose ``+=`` returns a new tensor, or of
-    variables."""
+    """Install the operators on the class of tensors or of variables."""
     for name, operation in OPERATORS.items():
         if name in _UNARY:
             setattr(cls, f"__{name}__", _method(f"__{name}__", operation))

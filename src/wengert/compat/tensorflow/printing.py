@@ -15,8 +15,7 @@ _show = print
 
 
 def _number(value) -> str:
-    """Format a number with 6 digits (15 in double precision), or 9 (17) if these do not determine
-    it."""
+    """Format a number with 6 or 9 digits (15 or 17 in double precision), if exact."""
     if isinstance(value, np.bool_ | bool):
         return str(int(value))
     if isinstance(value, np.floating):

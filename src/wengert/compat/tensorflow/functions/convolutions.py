@@ -56,8 +56,7 @@ def _pooled(
 
 
 def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
-    """Make the function `path`, which pools windows of `d` dimensions, or of all spatial
-    dimensions."""
+    """Make the function `path`, which pools windows of `d`, or of all spatial dimensions."""
 
     @V.operation(op)
     def pooling(input, ksize, strides, padding, data_format=None, name=None) -> Any:

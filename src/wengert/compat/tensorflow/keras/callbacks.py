@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.callbacks``: what is called while models are fitted.
+"""Layer 9 · compat: ``tf.keras.callbacks``: hooks that are called while models are fitted.
 
 >>> seen = []
 >>> notice = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: seen.append(epoch))
@@ -37,12 +37,12 @@ _EVENTS = (
 
 
 class Callback:
-    """Base class for callbacks, whose methods `fit`, `evaluate` and `predict` call.
+    """Base class for callbacks; `fit`, `evaluate` and `predict` call its methods.
 
     Attributes
     ----------
     model: The model that is fitted.
-    params: ``verbose``, ``epochs`` and ``steps``.
+    params: A dictionary of ``verbose``, ``epochs`` and ``steps``.
     """
 
     model: Any = None
@@ -133,9 +133,9 @@ class CallbackList(Callback):
     Parameters
     ----------
     callbacks : Callback, or list of them. Nested or not.
-    add_history, add_progbar : bool. Whether one of these is added behind them, if there is none.
+    add_history, add_progbar : bool. Whether to append a `History` or a `ProgbarLogger`, if missing.
     model: The model.
-    **params: What the callbacks are told.
+    **params: The parameters passed to the callbacks.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ def _passed_on(event: str) -> Callable[..., None]:
 
     def method(self, *args, logs=None) -> None:
         numbers, rest = args[:counted], args[counted:]
-        # callbacks may add to what they are given: those behind them see it, and nobody else
+        # a callback may add to its dictionary; only the callbacks after it see the addition
         shared = dict(logs or (rest and rest[0]) or {})
         for callback in self.callbacks:
             getattr(callback, f"on_{event}")(*numbers, shared)
@@ -188,7 +188,7 @@ _FALLING = ("loss", "error", "entropy", "hinge", "poisson", "divergence", "logco
 
 @arguments
 class _Monitor(Callback):
-    """Base class for callbacks that watch one quantity and know which of two values is better."""
+    """Base class for callbacks that monitor one quantity and compare its values."""
 
     monitor: str = "val_loss"
     mode: str = "auto"
@@ -246,8 +246,8 @@ class EarlyStopping(_Monitor):
 
     Parameters
     ----------
-    monitor : str. The quantity.
-    min_delta : float. By how much it has to be better.
+    monitor : str. The quantity to monitor.
+    min_delta : float. The smallest change that counts as an improvement.
     patience : int. For how many epochs to wait.
     verbose : int. Whether to say so.
     mode : {"auto", "min", "max"}. Which values are better.

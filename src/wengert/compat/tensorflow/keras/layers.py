@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.layers``: the layers that tutorials are made of.
+"""Layer 9 · compat: ``tf.keras.layers``: the layers that tutorials use.
 
 >>> layer = tf.keras.layers.Dense(3, activation="relu")
 >>> layer(tf.ones([2, 4])).shape
@@ -132,7 +132,7 @@ class Embedding(Layer):
     ignored = ("input_length",)
 
     def build(self, input_shape) -> None:
-        """Make the matrix."""
+        """Create the matrix."""
         self.embeddings = self._weight("embeddings", (self.input_dim, self.output_dim))
         self.built = True
 
@@ -263,7 +263,7 @@ class Concatenate(Layer):
 
 
 def _alone(kind) -> Any:
-    """The function of a layer that merges."""
+    """Return a function that creates a merging layer and applies it."""
 
     def merge(inputs, *args, **kwargs) -> Any:
         return kind(*args, **kwargs)(inputs)
@@ -290,7 +290,7 @@ def Input(
     name: str | None = None,
     tensor=None,
 ) -> Any:
-    """Make the input of a functional model from the shape of one example and a dtype.
+    """Create the input of a functional model from the shape of one example and a dtype.
 
     Examples
     --------
