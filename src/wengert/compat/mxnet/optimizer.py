@@ -42,7 +42,7 @@ class Optimizer:
     """
 
     kept: ClassVar[tuple[str, ...]] = ()
-    """The names of the arrays that are kept for each weight."""
+    """The names of the state arrays of each weight."""
     ignored: ClassVar[tuple[str, ...]] = ("lazy_update",)
 
     def __init__(

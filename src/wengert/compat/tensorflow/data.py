@@ -131,7 +131,7 @@ class Dataset:
     def __init__(self, begin: Callable[[], Iterator[Any]], count: int | None = None) -> None:
         self._begin = begin
         self._count = count
-        """The number of elements; None if it is not known, -1 if there is no end."""
+        """The number of elements; None if it is unknown, -1 if it is infinite."""
 
     # -- sources ----------------------------------------------------------------------------------
 

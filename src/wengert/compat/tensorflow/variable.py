@@ -251,8 +251,7 @@ class Variable:
     # -- reading ----------------------------------------------------------------------------------
 
     def _as_tensor(self) -> Any:
-        """Return the current value; tapes that watch accessed variables watch this one from now
-        on."""
+        """Return the current value; active tapes may start to watch the variable."""
         cell = self._cell
         payload = cell.value
         context = active()

@@ -27,7 +27,7 @@ class _Layer(HybridBlock):
     """Base class for layers: it builds their representation and initializes their parameters."""
 
     shown: ClassVar[str] = ""
-    """The representation, with attributes in braces."""
+    """The format of the representation, with attributes in braces."""
     weight: Any
     bias: Any
     gamma: Any
