@@ -59,7 +59,7 @@ class Optimizer(Configured):
     kept: ClassVar[tuple[str, ...]] = ()
     """The names of the state arrays of each weight."""
     asked: ClassVar[dict[str, str]] = {}
-    """The optional state arrays, by the name of the argument that enables them."""
+    """The optional state arrays, each with the name of the argument that enables it."""
 
     def __init__(
         self,
