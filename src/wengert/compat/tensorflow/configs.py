@@ -128,11 +128,11 @@ def getter(
             raise ValueError(f"Could not interpret {what} identifier: {identifier}")
         return found() if isinstance(found, type | functools.partial) else found
 
-    get.__doc__ = f"""The {what} that a name stands for; others come back as they are.
+    get.__doc__ = f"""Return the {what} with a given name; return other objects unchanged.
 
     Raises
     ------
-    ValueError: If there is none of that name.
+    ValueError: If there is no object of that name.
     """
     get.__module__ = namespace["__name__"]
     return get

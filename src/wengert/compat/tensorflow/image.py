@@ -130,14 +130,14 @@ def _flipped(name: str, words: str, axis: int) -> Any:
         return flip(image) if stream_of(seed).random() < 0.5 else V.made(V.tensor_of(image))
 
     flip.__name__ = flip.__qualname__ = f"flip_{name}"
-    flip.__doc__ = f"Pictures, {words}."
+    flip.__doc__ = f"Flip images {words}."
     chance.__name__ = chance.__qualname__ = f"random_flip_{name}"
-    chance.__doc__ = f"Pictures, {words} half of the time."
+    chance.__doc__ = f"Flip images {words} with probability 1/2."
     return flip, chance
 
 
-flip_left_right, random_flip_left_right = _flipped("left_right", "left and right exchanged", -2)
-flip_up_down, random_flip_up_down = _flipped("up_down", "top and bottom exchanged", -3)
+flip_left_right, random_flip_left_right = _flipped("left_right", "left to right", -2)
+flip_up_down, random_flip_up_down = _flipped("up_down", "top to bottom", -3)
 
 
 def transpose(image, name=None) -> Any:

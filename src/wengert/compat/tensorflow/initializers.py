@@ -242,9 +242,7 @@ of_rows(
     """,
 )
 
-for _name, _kind in functions_of(
-    globals(), "Initializer"
-).items():  # lower-case aliases
+for _name, _kind in functions_of(globals(), "Initializer").items():  # lower-case aliases
     if isinstance(_kind, type):
         globals()[snake_case(_name)] = _kind
 

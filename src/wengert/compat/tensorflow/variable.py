@@ -70,7 +70,7 @@ def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> N
         return self._scattered(function, places, values)
 
     scatter.__name__ = scatter.__qualname__ = f"scatter_{name}"
-    scatter.__doc__ = f"{what} the rows that an `IndexedSlices` names."
+    scatter.__doc__ = f"{what} the rows given by an `IndexedSlices`."
     setattr(cls, scatter.__name__, scatter)
 
     def scatter_nd(self, indices, updates, name=None) -> Any:
@@ -78,7 +78,7 @@ def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> N
         return self._scattered(function, tuple(np.moveaxis(places, -1, 0)), updates)
 
     scatter_nd.__name__ = scatter_nd.__qualname__ = f"scatter_nd_{name}"
-    scatter_nd.__doc__ = f"{what} the elements or parts that the rows of `indices` name."
+    scatter_nd.__doc__ = f"{what} the elements or slices at the rows of `indices`."
     setattr(cls, scatter_nd.__name__, scatter_nd)
 
 

@@ -104,10 +104,10 @@ of_rows(
     globals(),
     _counter,
     """
-    TruePositives | true_positives | How much of what is right was said to be
-    FalsePositives | false_positives | How much of what is wrong was said to be right
-    TrueNegatives | true_negatives | How much of what is wrong was said to be
-    FalseNegatives | false_negatives | How much of what is right was said to be wrong
+    TruePositives | true_positives | The weighted number of true positives
+    FalsePositives | false_positives | The weighted number of false positives
+    TrueNegatives | true_negatives | The weighted number of true negatives
+    FalseNegatives | false_negatives | The weighted number of false negatives
     """,
 )
 
@@ -243,10 +243,10 @@ class _At(_Counting):
 
 def _bounded(kind: str, given: str, bound: str, best: str) -> Any:
     """Return the metric of the best ratio `best` where the ratio `bound` has a lower bound."""
-    words = f"The best {snake_case(kind).split('_')[0]} of all thresholds where the {given} is"
+    words = f"The best {snake_case(kind).split('_')[0]} over all thresholds where the {given}"
     body = {
         "__annotations__": {given: float},
-        "__doc__": f"{words} at least a number.\n\nParameters\n----------\n{given} : float\n",
+        "__doc__": f"{words} has a lower bound.\n\nParameters\n----------\n{given} : float\n",
         "given": given,
         "bound": tuple(bound.split()),
         "best": tuple(best.split()),

@@ -215,7 +215,7 @@ def _merging(name: str, words: str, function, shown: str) -> Any:
         return result / len(inputs) if name == "Average" else result
 
     doc = _MERGED.format(words=words, name=name, shown=shown)
-    call.__doc__ = "The result for `inputs`."
+    call.__doc__ = "Return the result for a list of inputs."
     body = {"call": call, "compute_mask": _all_of, "__doc__": doc, "__module__": __name__}
     return type(name, (Layer,), body)
 
@@ -269,7 +269,7 @@ def _alone(kind) -> Any:
         return kind(*args, **kwargs)(inputs)
 
     merge.__name__ = merge.__qualname__ = kind.__name__.lower()
-    merge.__doc__ = f"What a layer `{kind.__name__}` makes of a list of inputs."
+    merge.__doc__ = f"Apply a layer `{kind.__name__}` to a list of inputs."
     return merge
 
 

@@ -135,8 +135,7 @@ class Optimizer(Configured):
         return updates.kept(value, *held)
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
-        """Update `state` by the gradient `g`, and return the amount that step `t` subtracts.
-        """
+        """Update `state` by the gradient `g`, and return the amount that step `t` subtracts."""
         raise NotImplementedError
 
     def apply_gradients(self, grads_and_vars, name=None, **kwargs) -> Any:
