@@ -2,9 +2,10 @@
 
 `wengert.compat.jax`, `wengert.compat.tensorflow`, `wengert.compat.mxnet` and
 `wengert.compat.autograd` let programs that were written for those libraries run after a change of
-the import line. Each keeps its original's contract: what is recorded, when gradients are replaced
-or added, dtypes, the sign of complex gradients, the types of errors. `wengert.compat.install` has
-them, and the package itself, found under the originals' names.
+the import line. Each keeps the contract of its original: which operations are recorded, when
+gradients are overwritten or accumulated, dtypes, the sign of complex gradients, the types of
+errors. `wengert.compat.install` makes them, and the package itself, importable under the originals'
+names.
 """
 
 import importlib

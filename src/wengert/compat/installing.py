@@ -1,10 +1,11 @@
-"""Layer 9 · compat: the package, or an idiom, under the name of the library that it stands for.
+"""Layer 9 · compat: import the package, or an idiom, under the name of the library it replaces.
 
 NOTE [installed names]
 Each module has one object, whichever name it is imported by: ``torch.nn`` *is* ``wengert.nn``, so
-classes are the same, and `isinstance` and identity hold. A finder stands first in ``sys.meta_path``
-for as long as a name is installed. It imports the module of our own that the name means, and hands
-it out; and since it is asked for installed packages, too, it tells the version that is followed.
+classes are the same, and `isinstance` and identity hold. While a name is installed, a finder is
+first in ``sys.meta_path``. It imports our own module for the name and returns it.
+`importlib.metadata` asks the same finder for installed packages, so it also reports the version
+that the interface follows.
 """
 
 from __future__ import annotations
@@ -39,8 +40,7 @@ _PACKAGES = {
     "mxnet": ("wengert.compat.mxnet", None),
     "tensorflow": ("wengert.compat.tensorflow", None),
 }
-"""The counterpart of each library, and the version it follows where the package has none of its
-own.
+"""The counterpart of each library, with the version it follows unless the package has its own.
 """
 
 _HOMES = {"autograd": {"numpy.numpy_boxes": "ArrayBox"}}
@@ -55,9 +55,9 @@ class Installation:
 
     Attributes
     ----------
-    name : str. The name, as in ``import torch``.
-    module : module. What it stands for.
-    version : str. The result of ``importlib.metadata.version``.
+    name : str. The installed name, as in ``import torch``.
+    module : module. The module that the name imports.
+    version : str. The version that ``importlib.metadata.version`` returns.
     """
 
     def __init__(self, name: str, module: ModuleType, version: str) -> None:
@@ -94,10 +94,10 @@ class Installation:
         sys.meta_path.insert(0, self._finder)
         self._finder.mirror()
         if self.module is wengert:
-            if "functorch" not in sys.modules:  # PyTorch brings it
+            if "functorch" not in sys.modules:  # PyTorch depends on it
                 self._beside.append(install("functorch"))
             self._set(wengert, "__version__", followed)
-            # packages look through what the module holds, not only at what they name
+            # packages iterate over the module's attributes, so all of them are imported
             for name in wengert.optim.__all__:
                 getattr(wengert.optim, name)
             # programs compare the name, and PyTorch's package has itself as an attribute
@@ -163,10 +163,10 @@ def _own_name(module: ModuleType) -> str:
 def install(name: str) -> Installation:
     """Make ``import torch``, or another library's name, import this package in this process.
 
-    From then on the program, and the packages that it uses, import what stands here for the
-    library: ``import torch.nn.functional as F``, ``from jax import numpy as jnp``. Call it before
-    anything imports the library; ``python -m wengert.compat --as torch script.py`` does so for a
-    program as it is.
+    From then on the program, and the packages it uses, import this package in place of the library:
+    ``import torch.nn.functional as F``, ``from jax import numpy as jnp``. Call it before anything
+    imports the library; ``python -m wengert.compat --as torch script.py`` does so for an unmodified
+    program.
 
     Parameters
     ----------
@@ -174,20 +174,20 @@ def install(name: str) -> Installation:
 
     Returns
     -------
-    Installation: Says what was done; its method `undo` takes the name away, as does the end of a
-        ``with`` that it is used by. A name that is installed already is returned as it is.
+    Installation: Its method `undo` removes the name, as does the end of a ``with`` block over it.
+        For a name that is already installed, the existing installation.
 
     Raises
     ------
-    ValueError: If nothing here stands for a library of that name.
-    RuntimeError: If the library itself has been imported.
+    ValueError: If there is no counterpart for a library of that name.
+    RuntimeError: If the library itself has already been imported.
 
     Notes
     -----
-    While it is installed as ``torch``, the version that programs see, by ``torch.__version__`` or
-    ``importlib.metadata.version``, is that of PyTorch which is followed; our own is
-    ``wengert.version.wengert``. Pickles hold the names of classes as they are at the time: those
-    that were made under a name are read under that name.
+    While the package is installed as ``torch``, ``torch.__version__`` and
+    ``importlib.metadata.version`` return the version of PyTorch that the interface follows; our own
+    is ``wengert.version.wengert``. Pickles store the names that classes have when they are written,
+    so a pickle that was written under a name is read under that name.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def install(name: str) -> Installation:
 
 
 class _Finder(MetaPathFinder):
-    """The finder of a package's modules under another name."""
+    """Find a package's modules under another name."""
 
     def __init__(self, name: str, package: ModuleType, distribution: Distribution) -> None:
         self._name, self._package, self._distribution = name, package, distribution
@@ -259,7 +259,7 @@ class _Finder(MetaPathFinder):
 
 
 def _submodule(parent: ModuleType, name: str) -> ModuleType | None:
-    """Return the submodule of that name in a package: an attribute, or a file."""
+    """Return a submodule of a package, found as an attribute or as a file."""
     found = getattr(parent, name, None)
     if isinstance(found, ModuleType):
         return found
@@ -284,7 +284,7 @@ class _Loader(Loader):
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run nothing: restore what the import system has overwritten."""
+        """Execute nothing; restore the attributes that the import system has overwritten."""
         module.__spec__ = self._spec
         self._finder.mirror()
 
@@ -300,7 +300,7 @@ class _Distribution(Distribution):
         return self._text if filename == "METADATA" else None
 
     def locate_file(self, path: Any) -> Any:
-        """The path of a file of the package."""
+        """Return the path of a file of the package."""
         return Path(str(wengert.__file__)).parent / path
 
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `python -m wengert.compat --as torch script.py`: programs as they are."""
+"""Layer 9 · compat: `python -m wengert.compat --as torch script.py`: run unmodified programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 
 class _Arguments(list[str]):
-    """``sys.argv`` of a program. A process that is spawned gets it before it imports anything, and
+    """``sys.argv`` of a program. A spawned process receives it before it imports anything, and then
     installs the same names.
     """
 
@@ -32,7 +32,7 @@ class _Arguments(list[str]):
 
 
 def _arguments(arguments: list[str], names: tuple[str, ...]) -> _Arguments:
-    """The arguments in a process that has been spawned."""
+    """Return the arguments in a spawned process, after installing the names."""
     for name in names:
         install(name)
     return _Arguments(arguments, names)
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _own(arguments: list[str]) -> int:
-    """Return the number of arguments before the program."""
+    """Return the number of arguments before the program's name."""
     count = 0
     while count < len(arguments) and (word := arguments[count])[:1] == "-":
         if word in ("-m", "-c", "-"):
@@ -68,7 +68,7 @@ def _own(arguments: list[str]) -> int:
 
 
 def main() -> None:
-    """Install the names that are asked for, and run the program."""
+    """Install the requested names, and run the program."""
     parser = _parser()
     own = _own(sys.argv[1:]) + 1
     options, program = parser.parse_args(sys.argv[1:own]), sys.argv[own:]
@@ -104,7 +104,7 @@ def main() -> None:
 
 
 def _run(text: Any, name: str, **more: Any) -> None:
-    """Run code as the main module, which pickles and processes of its own refer to."""
+    """Run code as ``__main__``, which its pickles and subprocesses refer to."""
     names = vars(sys.modules["__main__"])
     compiled = compile(text, name, "exec", dont_inherit=True)
     if "__torch_function__" in str(text):

@@ -1,1 +1,1 @@
-"""Layer 9 · compat: shared helpers: namespaces made of rows, names that are not offered."""
+"""Layer 9 · compat: shared helpers: namespaces and functions made from tables."""

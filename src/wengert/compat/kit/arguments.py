@@ -1,14 +1,15 @@
 """Layer 9 · compat: arguments of classes as lines of the class.
 
 NOTE [arguments as lines]
-The arguments of a layer, a loss or an optimizer are its attributes. So they are written once, as
-annotated lines of the class in the order of the arguments, and `arguments` makes ``__init__`` of
-them. A line ``_units: int`` is the argument ``units``, for originals that keep it under this name.
+The arguments of a layer, a loss or an optimizer are also its attributes. They are written once, as
+annotated lines of the class in the order of the arguments, and `arguments` builds ``__init__`` from
+them. A line ``_units: int`` declares the argument ``units``, for originals whose attribute has an
+underscore.
 
-Arguments that the class above takes go there, with all others by name. Where its arguments are
-lines, too, those that are not in `without` follow the arguments of the class; an argument in
-`places` stands behind the one that is named there. The rest become attributes. `_prepare` then
-checks them, or makes what follows from them. Keywords in `ignored` have no effect.
+Arguments of the base class, and unknown keywords, are passed to its ``__init__``. If the base class
+declares its arguments as lines too, those not in `without` follow the arguments of the class; an
+argument in `places` follows the one that is named there. The others become attributes. `_prepare`
+then checks them, or computes further attributes. Keywords in `ignored` have no effect.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ def lines_of(kind: type) -> list[str]:
 
 
 def arguments(kind, meant: Mapping[str, Callable[[Any], Any]] | None = None) -> Any:
-    """Decorate a class whose arguments are its annotated lines (see NOTE [arguments as lines]).
+    """Build ``__init__`` from the annotated lines of a class (see NOTE [arguments as lines]).
 
     Parameters
     ----------
     kind : type
         The class.
     meant : dict, optional
-        What arguments stand for, by the last word of their names: functions that make an
-        initializer of its name, say.
+        Conversions of arguments, by the last word of their names; for example, a function that
+        returns the initializer of a given name.
     """
     own = {
         line.lstrip("_"): inspect.Parameter(
@@ -88,7 +89,7 @@ def arguments(kind, meant: Mapping[str, Callable[[Any], Any]] | None = None) -> 
 
     for name in own:
         if lines[name] in vars(kind):
-            delattr(kind, lines[name])  # it might hide a property of the class above
+            delattr(kind, lines[name])  # it might hide a property of the base class
     made: Any = __init__
     made.__signature__ = signature
     made.__qualname__ = f"{kind.__qualname__}.__init__"

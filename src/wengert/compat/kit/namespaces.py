@@ -1,9 +1,8 @@
-"""Layer 9 · compat: namespaces as rows of modules and names.
+"""Layer 9 · compat: namespaces as tables of modules and names.
 
 NOTE [namespaces of rows]
-A namespace of an original is usually a choice of names that are defined elsewhere. It is written as
-rows, ``module: name name name``, of the modules that define them; a row may go on, further in, on
-the lines below it.
+Most namespaces of an original only re-export names that are defined elsewhere. They are written as
+rows, ``module: name name name``, one for each defining module; indented lines continue a row.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the modules of rows, each with its names."""
+    """Yield the module and the names of each row."""
     home, names = "", []
     for line in text.strip().splitlines():
         before, colon, after = line.partition(":")
@@ -31,18 +30,18 @@ def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
 def closed(
     namespace: dict[str, Any], shown: str, cures: dict[str, str] | None = None, modules: str = ""
 ) -> Callable[[str], Any]:
-    """``__getattr__`` of a module that has no other names than it has.
+    """Return a ``__getattr__`` that reports names a module does not have.
 
     Parameters
     ----------
     namespace : dict
         The ``globals()`` of the module.
     shown : str
-        What the original calls it.
+        The module's name in the original.
     cures : dict, optional
-        What to write in place of names that are not offered; for ``"*"``, of all others.
+        Replacements to suggest for names that are not offered; ``"*"`` is for all others.
     modules : str
-        The modules in it, which are imported when they are first named.
+        Its submodules, which are imported on first use.
     """
     known = cures or {}
 
@@ -60,9 +59,9 @@ def closed(
 def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> list[str]:
     """Return the public classes and functions that a module defines.
 
-    It stands at the end of a module, ``__all__ = defined(globals())``: what is public there is said
-    where it is defined. Names that are defined elsewhere, and those of numbers, are `more`; those
-    for other modules of the idiom are left out by `without`.
+    Used at the end of a module, ``__all__ = defined(globals())``, so that no list of names repeats
+    the definitions. `more` adds constants and names that are defined elsewhere; `without` removes
+    those that only other modules of the idiom use.
     """
     home = namespace["__name__"]
     names = [name for name, value in namespace.items() if getattr(value, "__module__", "") == home]
@@ -71,7 +70,7 @@ def defined(namespace: dict[str, Any], more: str = "", without: str = "") -> lis
 
 
 def offered(namespace: dict[str, Any], root: str, more: str = "") -> list[str]:
-    """The public names that a module has imported from a package, and `more`: modules and
+    """Return the public names that a module has imported from a package, and `more`: modules and
     constants.
     """
     homes = {name: getattr(value, "__module__", "") for name, value in namespace.items()}
@@ -80,7 +79,7 @@ def offered(namespace: dict[str, Any], root: str, more: str = "") -> list[str]:
 
 
 def functions_of(namespace: dict[str, Any], but: str = "") -> dict[str, Any]:
-    """Return the functions and classes that `defined` lists, by name, except those named."""
+    """Return the functions and classes that `defined` lists, by name, without the given ones."""
     return {name: namespace[name] for name in defined(namespace) if name not in but.split()}
 
 
@@ -113,18 +112,18 @@ def gathered(namespace: dict[str, Any], root: str, text: str) -> list[str]:
 def lazy(
     namespace: dict[str, Any], find: Callable[[str], Any], listed: Callable[[], Iterable[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a module whose names are found when they are asked for.
+    """Return ``__getattr__`` and ``__dir__`` of a module whose names are resolved on first use.
 
-    ``from module import *`` finds all of them that begin without an underscore.
+    ``from module import *`` resolves all names that do not begin with an underscore.
 
     Parameters
     ----------
     namespace : dict
-        The ``globals()`` of the module, which keeps what was found.
+        The ``globals()`` of the module, which caches resolved names.
     find : callable
-        Gives the value of a name, or raises AttributeError.
+        Returns the value of a name, or raises AttributeError.
     listed : callable
-        Gives the names that there are.
+        Returns the names of the module.
     """
 
     def getattribute(name: str) -> Any:

@@ -1,12 +1,12 @@
 """Layer 9 · compat: families of functions as rows of a table.
 
 NOTE [functions of rows]
-Functions of a family differ in a few words: which operation they call, which dtypes they take, a
-line of documentation, an example. Each is a row, ``path | argument | argument ...``, of what the
-maker of the family takes. A cell is text, but for ``=wg.cos``, which begins with a name of the
-module or with `wg`. A line that begins with ``|``, or further in, goes on with the row above it.
-The maker has a function with the docstring of them all, and `shaped` gives each its name,
-parameters and words.
+The functions of a family differ only in the operation they call, the dtypes they accept, a line of
+documentation and an example. Each is a row, ``path | argument | argument ...``: the arguments of
+the factory of the family. A cell is text, except ``=wg.cos``, an expression that begins with a name
+of the module or with `wg`. A line that is indented, or begins with ``|``, continues the row above.
+The factory defines one function with the docstring of the family, and `shaped` fills in each
+function's name, parameters and words.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ __all__ = ["of_rows", "options", "shaped", "told"]
 def of_rows(
     namespace: dict[str, Any], make: Callable[..., Any], text: str, **values: Any
 ) -> list[str]:
-    """Put a function into a namespace for each row, and return their names.
+    """Define one function for each row of a table, and return their names.
 
     Parameters
     ----------
     namespace : dict
-        The ``globals()`` of a module. What cells name is looked up there, and where `make` is.
+        The ``globals()`` of a module, which receives the functions. Names in cells are looked up
+        there, and in the module of `make`.
     make : callable
-        What makes a function of the cells of a row.
+        The factory: returns a function, given the cells of a row.
     text : str
         The rows (see NOTE [functions of rows]).
     **values
-        What else cells name.
+        Further names that cells may use.
     """
     known = {"wg": wg} | make.__globals__ | namespace | values
     joined = re.sub(r"\n(?=\|)|\n +", " ", inspect.cleandoc(text))
@@ -58,29 +59,29 @@ def _value(cell: str, known: dict[str, Any]) -> Any:
 
 
 def options(text: str) -> dict[str, Any]:
-    """Return the default arguments in a cell: ``axis=-1, from_logits=False``."""
+    """Parse the default arguments in a cell: ``axis=-1, from_logits=False``."""
     return {name: one.default for name, one in signature_of(text).parameters.items()}
 
 
 def told(template: Any, *names: str, **words: Any) -> str:
-    """Return the docstring of a function or class with the words of one row filled in."""
+    """Return the docstring of a function or class, formatted with the words of one row."""
     return inspect.cleandoc(template.__doc__ or "").format(*names, **words)
 
 
 def shaped(function: Any, path: str, **words: Any) -> Any:
-    """Give a function made for a row its name, parameters and docstring.
+    """Set the name, the parameters and the docstring of a function made for a row.
 
     Parameters
     ----------
     function : callable
-        The function, which a decorator may have wrapped. No function in it uses its parameters.
+        The function, which may be wrapped by a decorator.
     path : str
-        Where users find it, and its parameters, if they are others than it was written with:
-        ``"math.igamma(a, x)"``, ``"nn.conv1d(input, filters, stride, data_format='NWC')"``. Those
-        behind them stay. ``{path}`` and ``{name}`` stand for it in the docstring, ``{0}``, ``{1}``
-        for the parameters.
+        Its public path, and its first parameters if they are to be renamed:
+        ``"math.igamma(a, x)"``, ``"nn.conv1d(input, filters, stride, data_format='NWC')"``. Later
+        parameters keep their names. In the docstring ``{path}`` and ``{name}`` are replaced by the
+        path and the name, ``{0}``, ``{1}`` by the parameters.
     **words
-        What stands for ``{word}`` in the docstring.
+        The replacements of ``{word}`` in the docstring.
     """
     path, _, parameters = path.partition("(")
     name = path.rpartition(".")[2]

@@ -1,10 +1,10 @@
 """Layer 9 · compat: functions whose parameters are written as text.
 
 NOTE [signatures as text]
-A function that is made for a row of a table has the parameters that the original documents:
-``a, axis=None, *, where=None``. They are read once, as Python reads them, and become what
-`inspect.signature`, editors and `help` show. A call sorts its arguments by these names, and
-whatever does not fit is refused in Python's words.
+A function made for a row of a table has the parameters that the original documents:
+``a, axis=None, *, where=None``. The text is parsed once, as Python parses it, into the signature
+that `inspect.signature`, editors and `help` show. A call binds its arguments to these names; if
+they do not match, the error is Python's own TypeError.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def signed(
     Parameters
     ----------
     name, doc : str
-        What it is called, and its documentation.
+        Its name and its docstring.
     text : str
-        Its parameters.
+        Its parameters, as Python writes them.
     compute : callable
         Takes the arguments by name.
     """

@@ -1,10 +1,9 @@
-"""Layer 9 · compat: the rules of optimizers, on arrays, each written once for all idioms.
+"""Layer 9 · compat: the update rules of optimizers on arrays, shared by all idioms.
 
 NOTE [rules of updates]
-A rule takes a gradient and what is kept of earlier ones, a dictionary of arrays, which it replaces,
-and gives what is to be subtracted from the weight. Defaults, decay of weights, clipping and the
-correction of means at the first steps differ by idiom, and are left to them. Numbers are of the
-dtype of the gradient throughout.
+A rule takes a gradient and its state, a dictionary of arrays whose entries it replaces, and returns
+the amount to subtract from the weight. Defaults, weight decay, clipping and bias correction differ
+by idiom and are left to the callers. All arithmetic is in the dtype of the gradient.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ __all__ = ["adadelta", "adagrad", "adam", "adamax", "kept", "moments", "momentum
 
 
 def kept(weight, *names: str, value: float = 0.0) -> dict[str, Any]:
-    """The initial state of a rule: arrays shaped like a weight, filled with one number."""
+    """Return the initial state of a rule: arrays shaped like a weight, filled with one number."""
     return {name: np.full_like(weight, value) for name in names}
 
 
 def _mean(state: dict[str, Any], name: str, value, share: float) -> Any:
-    """Update a running mean that keeps `share` of its value."""
+    """Update a running mean with decay rate `share`."""
     kind = value.dtype.type
     state[name] = state[name] + (value - state[name]) * kind(1 - share)
     return state[name]
 
 
 def momentum(g, state: dict[str, Any], lr, share: float, nesterov: bool) -> Any:
-    """Step by gradient descent, with momentum and Nesterov's variant unless `share` is 0."""
+    """Step by gradient descent; with momentum, plain or Nesterov's, unless `share` is 0."""
     if not share:
         return lr * g
     kind = g.dtype.type

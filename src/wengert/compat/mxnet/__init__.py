@@ -10,10 +10,10 @@
 >>> x.grad
 array([ 0.,  4.,  8., 12.])
 
-`np`, `npx`, `nd`, `autograd`, `gluon`, `init`, `random`, `metric` hold what programs about
-automatic differentiation use of MXNet 1.9, with its contract: only what is inside ``record()``
-is recorded, gradients are written into arrays that ``attach_grad()`` made, and a graph is good for
-one pass.
+`np`, `npx`, `nd`, `autograd`, `gluon`, `init`, `random` and `metric` provide the parts of MXNet 1.9
+that programs with automatic differentiation use, under its contract: only operations inside
+``record()`` are recorded, gradients are written to the arrays of ``attach_grad()``, and a graph
+supports one backward pass.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _CURES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a module when it is first named."""
+    """Import a module on first use."""
     if name in _MODULES:
         module = importlib.import_module(f"wengert.compat.mxnet.{_MODULES[name]}")
         return globals().setdefault(name, module)

@@ -1,11 +1,11 @@
 """Layer 9 · compat: `NDArray`, MXNet's array.
 
 NOTE [arrays of MXNet]
-An `NDArray` is a tensor of this library; what differs is when it is recorded (see NOTE [MXNet
-records on request]), where its gradient goes, dtypes, and how it prints. Operations are those of
-`wengert.numpy`; their results are plain arrays whose class is changed, and the tape never knows.
+An `NDArray` is a tensor of this library with MXNet's recording (see NOTE [MXNet records on
+request]), attached gradients, dtypes and printing. It uses the operations of `wengert.numpy`, whose
+results are plain arrays that change their class; the tape does not know this class.
 ``mxnet.np.ndarray`` is a subclass, as in MXNet, with NumPy's shapes and comparisons; an `NDArray`
-itself has at least one dimension, and compares to numbers.
+itself has at least one dimension, and its comparisons return numbers.
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ class NDArray(wnp.ndarray):
     # -- gradients --------------------------------------------------------------------------------
 
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
-        """Attach a gradient of zeros, and make the array a variable.
+        """Attach a gradient of zeros, and turn the array into a leaf.
 
-        Its history is dropped: no gradient flows further back.
+        Its history is dropped: no gradient flows past the array.
 
         Parameters
         ----------
-        grad_req : {'write', 'add', 'null'}. Whether a backward pass replaces `grad`, adds to it, or
-            leaves it alone.
+        grad_req : {'write', 'add', 'null'}. Whether a backward pass overwrites `grad`, accumulates
+            into it, or ignores it.
         stype : str, optional. Only ``"default"``: gradients are dense.
 
         Raises
         ------
-        KeyError: If `grad_req` is none of the three.
+        KeyError: If `grad_req` is unknown.
 
         Examples
         --------
@@ -83,7 +83,7 @@ class NDArray(wnp.ndarray):
         results.mark(self, zeros, grad_req)
 
     def drop_grad(self) -> None:
-        """Drop the gradient and its edge, so that the array is a constant again."""
+        """Drop the gradient and its edge; the array becomes a constant again."""
         vars(self).pop("_grad_req", None)
         self._edge = None
         if self._ext is not None:
@@ -96,7 +96,7 @@ class NDArray(wnp.ndarray):
 
     @property
     def grad_req(self) -> str | None:
-        """The request for `grad` (``"write"`` or ``"add"``), or None where none is attached."""
+        """The request for `grad` (``"write"`` or ``"add"``), or None without a gradient."""
         request: str | None = vars(self).get("_grad_req")
         return request
 
@@ -111,14 +111,14 @@ class NDArray(wnp.ndarray):
     def backward(  # type: ignore[override]
         self, out_grad=None, retain_graph: bool = False, train_mode: bool = True
     ) -> None:
-        """Compute the gradients of this array by all arrays with an attached gradient.
+        """Compute the gradients of this array with respect to all arrays with an attached gradient.
 
         Parameters
         ----------
-        out_grad : NDArray, optional. The gradient by this array, of its shape; default: ones, so
-            that an array of several elements counts as their sum.
-        retain_graph : bool. Keep the graph for another pass.
-        train_mode : bool. The value of `autograd.is_training` meanwhile.
+        out_grad : NDArray, optional. The cotangent of this array, of its shape; default: ones, so
+            that several elements are summed.
+        retain_graph : bool. Whether to keep the graph for another pass.
+        train_mode : bool. The value of `autograd.is_training` during the pass.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class NDArray(wnp.ndarray):
             note(".detach()", self)
         return results.adopt(results.plain(self), _class_of(self))
 
-    # -- what arrays tell -------------------------------------------------------------------------
+    # -- properties -------------------------------------------------------------------------------
 
     @property
     def dtype(self) -> Any:
@@ -157,7 +157,7 @@ class NDArray(wnp.ndarray):
 
     @property
     def writable(self) -> bool:
-        """Whether the array may be written to."""
+        """Whether the array is writable."""
         return True
 
     def __repr__(self) -> str:
@@ -179,7 +179,7 @@ class NDArray(wnp.ndarray):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{cure}")
 
     def __dir__(self) -> list[str]:
-        # without PyTorch's methods that write, which are refused
+        # without PyTorch's in-place methods, which are refused
         return [n for n in object.__dir__(self) if n.startswith("_") or not n.endswith("_")]
 
     def __len__(self) -> int:
@@ -245,15 +245,15 @@ class NDArray(wnp.ndarray):
 
     def __array__(self, dtype=None, copy: bool | None = None) -> Any:
         if self._edge is not None and RECORDING.get():
-            return super().__array__(dtype)  # which raises, and says what to write
+            return super().__array__(dtype)  # raises an error with advice
         return self.asnumpy() if dtype is None else self.asnumpy().astype(dtype)
 
     def as_np_ndarray(self) -> Any:
-        """Return the array as one of ``mxnet.np``, over the same memory; recorded."""
+        """Return the array as an ``mxnet.np.ndarray`` over the same memory; recorded."""
         return results.adopt(T.alias(results.operand(self, writes=True)), results.CLASSES["np"])
 
     def as_nd_ndarray(self) -> Any:
-        """Return the array as one of ``mxnet.nd``, over the same memory; recorded."""
+        """Return the array as an ``mxnet.nd.NDArray`` over the same memory; recorded."""
         if type(self) is NDArray:
             return self
         result = T.alias(results.operand(self, writes=True))
@@ -265,7 +265,7 @@ class NDArray(wnp.ndarray):
         return results.adopt(T.clone(results.operand(self)), _class_of(self))
 
     def copyto(self, other) -> Any:
-        """Copy into another array, or to a context.
+        """Copy the elements to another array, or to a context.
 
         Raises
         ------
@@ -346,7 +346,7 @@ class NDArray(wnp.ndarray):
     # -- NumPy ------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc, method: str, *inputs, **kwargs) -> Any:
-        """Apply NumPy's own ufuncs as recorded operations that return our arrays."""
+        """Apply NumPy's own ufuncs as recorded operations that return arrays of this class."""
 
         def apply(*given, **named) -> Any:
             return wnp.ndarray.__array_ufunc__(self, ufunc, method, *given, **named)
@@ -369,13 +369,13 @@ results.CLASSES["nd"] = NDArray
 
 
 def _with_a_dimension(index, shape: tuple[int, ...]) -> Any:
-    """Return the index of one element as that of a view of shape (1,), as legacy arrays need."""
+    """Convert the index of an element to that of a view of shape (1,), for legacy arrays."""
     parts = index if isinstance(index, tuple) else (index,)
     if len(parts) != len(shape) or not all(isinstance(part, int) for part in parts):
         return index
     *front, last = parts
     if not -shape[-1] <= last < shape[-1]:
-        return index  # which raises
+        return index  # raises an error
     return (*front, slice(last % shape[-1], last % shape[-1] + 1))
 
 

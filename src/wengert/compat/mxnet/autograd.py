@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.autograd``: what is recorded, backward passes, custom Functions.
+"""Layer 9 · compat: ``mxnet.autograd``: recording scopes, backward passes, custom Functions.
 
 >>> x = np.array([1.0, 2.0])
 %(recording)s
@@ -67,7 +67,7 @@ def record(train_mode: bool = True) -> Any:
 
 
 def pause(train_mode: bool = False) -> Any:
-    """Stop recording inside a ``with`` block; what is computed there is constant."""
+    """Stop recording inside a ``with`` block; its results are constants."""
     return _Scope(False, bool(train_mode))
 
 
@@ -124,13 +124,13 @@ def mark_variables(variables, gradients, grad_reqs="write") -> None:
 
     Parameters
     ----------
-    variables, gradients : NDArray or list of NDArray. As many of one as of the other, of the same
-        shapes.
+    variables, gradients : NDArray or list of NDArray. Arrays and their gradients, of the same
+        number and shapes.
     grad_reqs : str or list of str. ``"write"``, ``"add"`` or ``"null"``.
 
     Raises
     ------
-    MXNetError: If numbers or shapes differ. Nothing has changed then.
+    MXNetError: If their numbers or shapes differ; nothing is changed.
 
     Examples
     --------
@@ -172,19 +172,19 @@ def _heads(heads, head_grads) -> tuple[list[Any], list[Any]]:
 
 
 def backward(heads, head_grads=None, retain_graph: bool = False, train_mode: bool = True) -> None:
-    """Compute the gradients of arrays by all arrays with an attached gradient.
+    """Compute the gradients of arrays with respect to all arrays with an attached gradient.
 
     Parameters
     ----------
-    heads : NDArray or list of NDArray. Recorded results; several count as their sum.
-    head_grads : NDArray or list of NDArray or None. The gradients by `heads`; default: ones.
-    retain_graph : bool. Keep the graph for another pass. Without it the arrays in the graph are
-        constants afterwards.
-    train_mode : bool. The value of `is_training` meanwhile.
+    heads : NDArray or list of NDArray. Recorded results; several are summed.
+    head_grads : NDArray or list of NDArray or None. The cotangents of `heads`; default: ones.
+    retain_graph : bool. Whether to keep the graph for another pass; otherwise its arrays become
+        constants.
+    train_mode : bool. The value of `is_training` during the pass.
 
     Raises
     ------
-    MXNetError: If one of `heads` was not recorded, or its graph has been used up. No gradient has
+    MXNetError: If one of `heads` was not recorded, or its graph has been used up; no gradient is
         changed.
     """
     arrays, grads = _heads(heads, head_grads)
@@ -207,17 +207,16 @@ def grad(
     variables : NDArray or list of NDArray. Arrays with an attached gradient, or recorded ones.
     head_grads : NDArray or list of NDArray or None
     retain_graph : bool, optional. Default: the value of `create_graph`.
-    create_graph : bool. Record the pass itself, so that its results can be differentiated: every
-        operation here can.
+    create_graph : bool. Whether to record the pass, so that its results can be differentiated.
     train_mode : bool
 
     Returns
     -------
-    list of NDArray: Also for a single variable, as in MXNet.
+    list of NDArray: The gradients; a list even for a single variable, as in MXNet.
 
     Raises
     ------
-    MXNetError: If one of `heads` was not recorded, or a variable is not reached.
+    MXNetError: If one of `heads` was not recorded, or does not depend on a variable.
 
     Examples
     --------
@@ -255,7 +254,7 @@ def _unreachable(index: int, why: str) -> MXNetError:
 
 
 class Recorded(_TapeFunction):
-    """The recorded call of a `Function`; each class of functions has a subclass of its name."""
+    """The node of a call of a `Function`; each class of functions has its own subclass."""
 
     @staticmethod
     def forward(ctx, function, *inputs) -> Any:
@@ -269,7 +268,7 @@ class Recorded(_TapeFunction):
 
     @staticmethod
     def backward(ctx, *cotangents) -> Any:
-        """Compute the gradients by the instance's `backward`."""
+        """Compute the gradients with the instance's `backward`."""
         function = ctx.instance
         cls = function._class
         function._ctx = ctx
@@ -293,8 +292,8 @@ class Recorded(_TapeFunction):
 class Function:
     """An operation with a custom derivative.
 
-    A subclass says in `forward` how to compute, on arrays, without recording; in `backward` what
-    the gradients by the arguments are, given those by the results. An instance is called once.
+    A subclass defines `forward`, which computes with arrays without recording, and `backward`,
+    which maps the gradients of the results to those of the arguments. An instance is called once.
 
     Examples
     --------
@@ -330,7 +329,7 @@ class Function:
         raise NotImplementedError
 
     def backward(self, *output_grads) -> Any:
-        """Return the gradients by the arguments of `forward`; a subclass defines it."""
+        """Return the gradients of the arguments of `forward`; a subclass defines it."""
         raise NotImplementedError
 
     def save_for_backward(self, *args) -> None:
@@ -381,7 +380,7 @@ class _Graph:
         self._head = head
 
     def list_arguments(self) -> list[str]:
-        """Return a name for each array with a gradient at the start of the graph."""
+        """Return a name for each leaf of the graph."""
         found: set[int] = set()
         seen: set[int] = set()
         stack = [self._head]
@@ -413,7 +412,7 @@ def get_symbol(x) -> Any:
 
     Raises
     ------
-    MXNetError: If nothing was recorded.
+    MXNetError: If the array was not recorded.
 
     Examples
     --------
@@ -431,7 +430,7 @@ def get_symbol(x) -> Any:
 
 
 def _outside(value) -> Any:
-    """Return an argument as an operation outside the Function receives it."""
+    """Return an argument in the form that operations outside the Function receive."""
     token = RECORDING.set(True)
     try:
         return operand(value, writes=True)

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: MXNet's backward pass: gradients into the arrays attached for them."""
+"""Layer 9 · compat: MXNet's backward pass, which writes to attached gradients."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _unrecorded(head, index: int) -> MXNetError:
 
 
 def _walked(heads: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the leaves and the nodes that lead to `heads`."""
+    """Return the leaves and the nodes that `heads` depend on."""
     leaves: dict[Any, None] = {}
     nodes: dict[Any, None] = {}
     stack = [node_of(edge_of(head)) for head in heads]
@@ -106,7 +106,7 @@ def gradients(
     create_graph: bool,
     train_mode: bool,
 ) -> list[Any]:
-    """Return the gradients of `heads` by `sources`, as plain tensors; None where no path leads."""
+    """Return the gradients of `heads` by `sources` as plain tensors, or None without a path."""
     seeds = _checked(heads, grads)
     _, nodes = _walked(heads)
     found = _run(heads, sources, seeds, bool(retain_graph), bool(create_graph), train_mode)
@@ -118,7 +118,7 @@ def gradients(
 def backward(
     heads: Sequence[Any], grads: Sequence[Any], retain_graph: bool, train_mode: bool
 ) -> None:
-    """Write or add the gradients of `heads` to the attached ones."""
+    """Compute the gradients of `heads`, and write or add them to the attached arrays."""
     seeds = _checked(heads, grads)
     leaves, nodes = _walked(heads)
     found = _run(heads, leaves, seeds, bool(retain_graph), False, train_mode)

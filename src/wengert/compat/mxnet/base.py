@@ -24,12 +24,12 @@ _KEPT = (MXNetError, NotImplementedError, RecursionError, UnicodeError)
 
 
 def is_own(error: BaseException) -> bool:
-    """Whether MXNet would raise an `MXNetError` in place of `error`."""
+    """Return whether MXNet would raise an `MXNetError` in place of `error`."""
     return isinstance(error, RuntimeError | ValueError) and not isinstance(error, _KEPT)
 
 
 def converted(error: BaseException) -> MXNetError:
-    """Return `error` as MXNet's."""
+    """Convert `error` to MXNet's error."""
     text = str(error)
     if "leaf Variable that requires grad" in text:
         text = (

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: MXNet's contexts; the memory of every array is the CPU's."""
+"""Layer 9 · compat: MXNet's contexts; every array is stored on the CPU."""
 
 from __future__ import annotations
 
@@ -101,11 +101,11 @@ def current_context() -> Context:
 
 
 def checked(ctx) -> None:
-    """Raise if `ctx` cannot hold arrays.
+    """Raise an error if `ctx` cannot store arrays.
 
     Raises
     ------
-    MXNetError: If it is a GPU, or there are several.
+    MXNetError: If it is a GPU, or a list of several contexts.
     TypeError: If it is not a context.
     """
     if ctx is None:

@@ -33,7 +33,7 @@ def _resized(image, w: int, h: int, nearest: bool) -> Any:
 
 
 def imresize(src, w: int, h: int, interp: int = 1) -> Any:
-    """Resize an image by bilinear interpolation, or (0) by the nearest pixel."""
+    """Resize an image by bilinear interpolation, or by the nearest pixel if `interp` is 0."""
     if interp not in (0, 1):
         raise ValueError(f"interp={interp} is not offered here: 0 is nearest, 1 is bilinear")
     return computed(type(src), _resized, (src, w, h, interp == 0), {})
@@ -57,7 +57,7 @@ def resize(data, size, keep_ratio: bool = False, interp: int = 1) -> Any:
 
 
 def fixed_crop(src, x0: int, y0: int, w: int, h: int, size=None, interp: int = 1) -> Any:
-    """Crop an image, and resize it if `size` is given."""
+    """Crop a box of an image, and resize it if `size` is given."""
     part = src[..., y0 : y0 + h, x0 : x0 + w, :]
     if size is None or (w, h) == tuple(size):
         return part
@@ -65,7 +65,7 @@ def fixed_crop(src, x0: int, y0: int, w: int, h: int, size=None, interp: int = 1
 
 
 def crop(data, x: int, y: int, width: int, height: int) -> Any:
-    """Crop images."""
+    """Crop a box of images."""
     return fixed_crop(data, x, y, width, height)
 
 
@@ -92,7 +92,7 @@ def color_normalize(src, mean, std=None) -> Any:
 
 
 def to_tensor(data) -> Any:
-    """Convert images of bytes to numbers in [0, 1), with the channels first."""
+    """Convert images of bytes to numbers in [0, 1], with the channels first."""
 
     def moved(x) -> Any:
         order = (2, 0, 1) if x.ndim == 3 else (0, 3, 1, 2)

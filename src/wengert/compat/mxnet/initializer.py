@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.init``: how parameters start.
+"""Layer 9 · compat: ``mxnet.init``: initializers of parameters.
 
 >>> from wengert.compat.mxnet import init
 >>> init.create("zeros")
@@ -63,7 +63,7 @@ class Initializer:
         return f"{type(self).__name__}({given})"
 
     def __call__(self, desc: str, arr) -> None:
-        """Fill `arr`, choosing by the end of its name."""
+        """Fill `arr` by a rule that the end of its name selects."""
         name = str(desc)
         if name.endswith(("bias", "beta", "running_mean", "moving_mean")):
             self._init_zero(desc, arr)
@@ -149,12 +149,12 @@ class Normal(Initializer):
 @register
 @arguments
 class Xavier(Initializer):
-    """Numbers whose size keeps that of signals (Glorot and Bengio 2010).
+    """Random numbers whose scale preserves the variance of signals (Glorot and Bengio 2010).
 
     Parameters
     ----------
     rnd_type : {'uniform', 'gaussian'}
-    factor_type : {'avg', 'in', 'out'}. What the variance is divided by: the number of inputs, of
+    factor_type : {'avg', 'in', 'out'}. The divisor of the variance: the number of inputs, of
         outputs, or their mean.
     magnitude : float
     """
@@ -221,11 +221,11 @@ _REGISTRY |= {"zeros": Zero, "ones": One, "gaussian": Normal}
 
 
 def create(init, **kwargs) -> Any:
-    """Return an initializer by name, or the given one.
+    """Return the initializer with a given name, or the given initializer.
 
     Raises
     ------
-    ValueError: If there is none of this name.
+    ValueError: If there is no initializer of this name.
     """
     if not isinstance(init, str):
         return init

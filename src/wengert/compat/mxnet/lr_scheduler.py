@@ -18,12 +18,12 @@ from wengert.compat.kit.namespaces import defined
 
 @arguments
 class LRScheduler:
-    """A learning rate by the number of updates; a subclass defines `after`.
+    """Base class for schedules, which map the number of updates to a learning rate.
 
     Parameters
     ----------
-    base_lr : float. Where it starts; an optimizer puts its own learning rate there.
-    warmup_steps : int. How many updates it grows for, from `warmup_begin_lr` to `base_lr`.
+    base_lr : float. The initial rate; an optimizer sets it to its own learning rate.
+    warmup_steps : int. The number of updates of the warmup from `warmup_begin_lr` to `base_lr`.
     warmup_mode : {'linear', 'constant'}
     """
 
@@ -46,13 +46,13 @@ class LRScheduler:
         return self.warmup_begin_lr + (self.base_lr - self.warmup_begin_lr) * share
 
     def after(self, num_update: int) -> float:
-        """Return the learning rate after warmup."""
+        """Return the learning rate after the warmup; a subclass defines it."""
         raise NotImplementedError
 
 
 @arguments
 class FactorScheduler(LRScheduler):
-    """Multiplied by `factor` after each `step` updates."""
+    """Multiplies the rate by `factor` every `step` updates."""
 
     step: int
     factor: float = 1.0
@@ -71,7 +71,7 @@ class FactorScheduler(LRScheduler):
 
 @arguments
 class MultiFactorScheduler(LRScheduler):
-    """Multiplied by `factor` after each of the numbers of updates in `step`."""
+    """Multiplies the rate by `factor` after each number of updates in `step`."""
 
     step: Any
     factor: float = 1.0
@@ -83,7 +83,7 @@ class MultiFactorScheduler(LRScheduler):
 
 @arguments
 class PolyScheduler(LRScheduler):
-    """Decays along a power of the updates left until `max_update`."""
+    """Decays the rate along a power of the number of updates left until `max_update`."""
 
     max_update: int
     base_lr: float = 0.01
@@ -100,7 +100,7 @@ class PolyScheduler(LRScheduler):
 
 @arguments
 class CosineScheduler(PolyScheduler):
-    """Decays along half a cosine period until `max_update`."""
+    """Decays the rate along half a cosine period until `max_update`."""
 
     max_update: int
     base_lr: float = 0.01

@@ -27,7 +27,7 @@ def _plain(value) -> Any:
 
 
 class EvalMetric:
-    """A mean over everything given to `update` since `reset`."""
+    """Base class for metrics: a mean over all batches since `reset`."""
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name or type(self).__name__.lower()
@@ -49,7 +49,7 @@ class EvalMetric:
         raise NotImplementedError
 
     def get(self) -> tuple[str, float]:
-        """Return the name and the mean (NaN without batches)."""
+        """Return the name and the mean, which is NaN without batches."""
         return self.name, self.sum_metric / self.num_inst if self.num_inst else float("nan")
 
 
@@ -82,8 +82,8 @@ class TopKAccuracy(EvalMetric):
 class F1(EvalMetric):
     """The harmonic mean of precision and recall for two classes.
 
-    With `average` ``"macro"`` it is the mean of the scores of the calls of `update`; with
-    ``"micro"`` the score of all examples.
+    With `average` ``"macro"`` it is the mean of the scores of the batches, with ``"micro"`` the
+    score of all examples.
     """
 
     def __init__(self, name: str = "f1", average: str = "macro") -> None:
@@ -115,7 +115,7 @@ class F1(EvalMetric):
 
 
 def _error(kind: str, words: str, measure: Callable[[Any, Any], Any]) -> Any:
-    """A mean of errors, for each batch."""
+    """Make a metric that averages an error over batches."""
     body = {
         "__doc__": f"The {words} of errors, for each batch.",
         "_measure": lambda self, label, pred: (measure(label.reshape(pred.shape), pred), 1),
@@ -130,7 +130,7 @@ RMSE = _error("RMSE", "root of the mean of the squares", lambda y, p: ((y - p) *
 
 
 class CrossEntropy(EvalMetric):
-    """Minus the mean logarithm of the predictions for the labels."""
+    """The negative mean logarithm of the predictions for the labels."""
 
     def __init__(self, eps: float = 1e-12, name: str = "cross-entropy") -> None:
         self.eps = eps
@@ -143,7 +143,7 @@ class CrossEntropy(EvalMetric):
 
 
 class Perplexity(CrossEntropy):
-    """The exponential of the cross entropy, without the label `ignore_label`."""
+    """The exponential of the cross entropy; the label `ignore_label` is skipped."""
 
     def __init__(self, ignore_label: int | None = None, name: str = "perplexity") -> None:
         self.ignore_label = ignore_label
@@ -200,11 +200,11 @@ _SHORT = {"acc": "accuracy", "ce": "crossentropy", "top_k_acc": "topkaccuracy"}
 
 
 def create(metric, *args, **kwargs) -> Any:
-    """Return a metric by name, several from a list, or the given one.
+    """Return a metric by name, several metrics from a list, or the given metric.
 
     Raises
     ------
-    ValueError: If there is none of this name.
+    ValueError: If there is no metric of this name.
     """
     if isinstance(metric, list):
         return CompositeEvalMetric(metric)

@@ -1,7 +1,7 @@
-"""Layer 9 · compat: MXNet's functions of neural networks, on tensors, with MXNet's arguments.
+"""Layer 9 · compat: MXNet's neural network functions on tensors, with MXNet's arguments.
 
-``mxnet.npx`` and ``mxnet.nd`` show them under their names; what they compute is that of
-`wengert.nn.functional`.
+``mxnet.npx`` and ``mxnet.nd`` export them under their own names; `wengert.nn.functional` computes
+them.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ __all__ = ["FUNCTIONS", "Deferred", "known"]
 
 
 class Deferred:
-    """A parameter of unknown shape; a function that can infer the shape does so."""
+    """A parameter whose shape is unknown until a function infers it."""
 
     def __init__(self, parameter) -> None:
         self.parameter = parameter
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.parameter.data(), name)  # which raises, and says what to do
+        return getattr(self.parameter.data(), name)  # raises an error with advice
 
 
 def known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments of a function, with parameters whose shapes follow from the first of them."""
+    """Return the arguments of a function, after inferring the shapes of parameters."""
     if not any(isinstance(value, Deferred) for value in args):
         return args
     x = args[0].shape
@@ -59,7 +59,7 @@ def known(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
 
 
 def _whole(x) -> Any:
-    """Return positions, which are floats in MXNet, as integers."""
+    """Convert positions, which may be floats in MXNet, to integers."""
     array = x._payload if isinstance(x, TensorBase) else np.asarray(x)
     return new_tensor(np.asarray(array).astype(np.int64))
 
@@ -91,7 +91,7 @@ def softmax(
     use_length: bool = False,
     dtype=None,
 ) -> Any:
-    """Return exp(data) divided by its sum along `axis`; 0 beyond `length`, if that is used."""
+    """Return exp(data) divided by its sum along `axis`; 0 beyond `length` if that is given."""
     x = data if temperature in (None, 1.0) else data / temperature
     if use_length or (length is not None and isinstance(length, TensorBase)):
         valid = _valid(x, length, axis)
@@ -156,14 +156,14 @@ def pick(data, index, axis: int = -1, mode: str = "clip", keepdims: bool = False
 def one_hot(
     data, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype="float32"
 ) -> Any:
-    """Return `on_value` at the index that `data` gives along a new last axis, else `off_value`."""
+    """Return `on_value` at the indices in `data` along a new last axis, else `off_value`."""
     places = np.asarray(_whole(data)._payload)
     hot = np.where(places[..., None] == np.arange(depth), on_value, off_value)
     return new_tensor(hot.astype(dtype))
 
 
 def batch_dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    """Multiply two stacks of matrices."""
+    """Multiply two batches of matrices."""
     lhs = movedim(lhs, -1, -2) if transpose_a else lhs
     return matmul(lhs, movedim(rhs, -1, -2) if transpose_b else rhs)
 
@@ -290,7 +290,7 @@ def pooling(
     stride, pad = stride or (1,) * d, pad or (0,) * d
     wide = any(2 * n > size for n, size in zip(pad, kernel, strict=True))
     if wide and not ceil and (pool_type == "max" or count_include_pad):
-        # more than PyTorch's pooling takes: MXNet's least number, or 0, stands around the data
+        # more padding than PyTorch's pooling accepts: pad with MXNet's lowest number, or 0
         least = np.finfo(data._payload.dtype).min if pool_type == "max" else 0.0
         data = F.pad(data, [n for size in reversed(pad) for n in (size, size)], value=float(least))
         pad = (0,) * d
@@ -363,7 +363,7 @@ def embedding(
 def dropout(data, p: float = 0.5, mode: str = "training", axes=(), cudnn_off: bool = True) -> Any:
     """Set elements to 0 with probability `p` in training, and scale up the others.
 
-    With `axes` whole slices: the choice is the same along these.
+    The mask is shared along `axes`.
     """
     if not (TRAINING.get() or mode == "always") or not p:
         return data
@@ -415,7 +415,7 @@ def arange_like(data, start: float = 0.0, step: float = 1.0, axis: int | None = 
 
 
 def gather_nd(data, indices) -> Any:
-    """Return the elements at the positions in the columns of `indices`."""
+    """Return the elements at the indices in the columns of `indices`."""
     places = np.asarray(_whole(indices)._payload)
     return getitem(data, tuple(new_tensor(row) for row in places))
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.npx``: what neural networks need beside NumPy's functions.
+"""Layer 9 · compat: ``mxnet.npx``: neural network functions beyond NumPy's.
 
 >>> from wengert.compat.mxnet import np, npx
 >>> npx.set_np()
@@ -63,7 +63,7 @@ def reshape(a, newshape, reverse: bool = False, order: str = "C") -> Any:
 
 
 def nonzero(a) -> Any:
-    """Return the positions of the elements that are not 0, one per row."""
+    """Return the indices of the nonzero elements, one per row."""
     result = np.argwhere(a.asnumpy())
     return computed(CLASSES["np"], lambda: result, (), {})
 

@@ -1,6 +1,6 @@
-"""Layer 9 · compat: ``mxnet.operator``: custom operators that are registered by a name.
+"""Layer 9 · compat: ``mxnet.operator``: custom operators that are registered by name.
 
-They are functions of `autograd.Function` underneath; that is shorter to write.
+They are implemented by `autograd.Function`, which is shorter to use directly.
 
 >>> import numpy
 >>> class Sine(mx.operator.CustomOp):
@@ -49,11 +49,11 @@ class CustomOp:
         raise NotImplementedError
 
     def backward(self, req, out_grad, in_data, out_data, in_grad, aux) -> None:
-        """Compute the gradients by the arguments, and `assign` them."""
+        """Compute the gradients of the arguments, and `assign` them."""
         raise NotImplementedError
 
     def assign(self, dst, req: str, src) -> None:
-        """Write `src` into `dst`, add it, or skip it, as `req` says."""
+        """Write `src` to `dst`, add it, or skip it, according to `req`."""
         if req in ("write", "inplace"):
             dst[:] = src
         elif req == "add":
@@ -65,7 +65,7 @@ class CustomOpProp:
 
     Parameters
     ----------
-    need_top_grad : bool. Whether `CustomOp.backward` uses the gradient that comes from further on.
+    need_top_grad : bool. Whether `CustomOp.backward` uses the cotangents of the results.
     """
 
     def __init__(self, need_top_grad: bool = True) -> None:
@@ -109,7 +109,7 @@ def register(reg_name: str) -> Callable[[Any], Any]:
 
 
 class _Registered(Function):
-    """One call of a registered operator."""
+    """The call of a registered operator."""
 
     def __init__(self, prop: CustomOpProp) -> None:
         self._prop = prop
@@ -144,7 +144,7 @@ class _Registered(Function):
 
 
 class _Once(Recorded):
-    """An operator's `backward` may compute by NumPy, so it is not differentiated any further."""
+    """The node of an operator, whose `backward` may use NumPy and is not differentiable."""
 
     backward = staticmethod(once_differentiable(Recorded.backward))
 
@@ -157,9 +157,9 @@ def Custom(*data, op_type: str, name: str | None = None, **kwargs) -> Any:
 
     Parameters
     ----------
-    *data : NDArray. The arguments; they may be given by their names, too.
+    *data : NDArray. The arguments, which may also be given by name.
     op_type : str
-    **kwargs: Arguments of the `CustomOpProp`, which gets them as texts.
+    **kwargs: Arguments of the `CustomOpProp`, which receives them as strings.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: the operators and methods of MXNet's arrays, put on its classes."""
+"""Layer 9 · compat: installs operators and methods on MXNet's array classes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ARITHMETIC = {
     "or": ("bitwise_or", None),
     "xor": ("bitwise_xor", None),
 }
-"""Operators: NumPy's function, and the primitive for floats of one dtype."""
+"""For each operator, NumPy's function and the primitive for operands of one floating dtype."""
 COMPARISONS = {
     "eq": "equal",
     "ne": "not_equal",
@@ -43,7 +43,7 @@ COMPARISONS = {
 
 
 def whole_number(array, number) -> Any:
-    """Return `number` as an operand beside an integer array: truncated, as in MXNet."""
+    """Truncate `number` as an operand of an integer array, as MXNet does."""
     if number.__class__ is not float or array._payload.dtype.kind not in "iu":
         return number
     if number != int(number):
@@ -60,7 +60,7 @@ def _understood(other) -> bool:
 
 
 def _alike(kind, other) -> bool:
-    """Whether the tensors' own operator takes `other` beside floats of dtype `kind`."""
+    """Return whether the tensor's own operator applies to floats of dtype `kind` and `other`."""
     cls = other.__class__
     if cls is float or cls is int:
         return True
@@ -68,7 +68,7 @@ def _alike(kind, other) -> bool:
 
 
 def _winner(array, other) -> type:
-    """The class of a result: of the two, that of ``mxnet.np``."""
+    """Return the class of a result: that of ``mxnet.np`` if an operand has it."""
     mine: type = array.__class__
     if mine is NDArray and isinstance(other, NDArray):
         return type(other)
@@ -104,13 +104,13 @@ def _arithmetic(symbol: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
             other = whole_number(self, other)
         result = computed(_winner(self, other), getattr(wnp, numpys), (self, other), {})
         if symbol == "truediv" and kind.kind in "iu" and type(result) is NDArray:
-            return result.astype(kind)  # the legacy quotient of whole numbers is one
+            return result.astype(kind)  # the legacy quotient of integers is an integer
         return result
 
     def backward(self, other) -> Any:
         kind = self._payload.dtype
         if prim is not None and kind.kind == "f" and other.__class__ in (float, int):
-            # not PyTorch's, which divides by way of the reciprocal
+            # not PyTorch's operator, which multiplies by the reciprocal
             result = getattr(T, prim)(new_tensor(kind.type(other)), operand(self))
             return adopt(result, self.__class__)
         if not _understood(other):
@@ -151,7 +151,7 @@ def _comparison(symbol: str) -> Callable[..., Any]:
             return NotImplemented
         cls = _winner(self, other)
         result = computed(cls, getattr(wnp, numpys), (self, other), {})
-        # the legacy array knows no truth, only 1 and 0
+        # legacy arrays have no booleans, only 1 and 0
         return result.astype(self._payload.dtype) if cls is NDArray else result
 
     operator.__name__ = operator.__qualname__ = f"__{symbol}__"
@@ -221,19 +221,19 @@ def _property(name: str) -> property:
     below = getattr(wnp.ndarray, name)
 
     def get(self) -> Any:
-        """Return the property of `wengert.numpy.ndarray`, recorded as MXNet records."""
+        """Return the property of `wengert.numpy.ndarray`, with MXNet's recording."""
         return computed(self.__class__, below.fget, (self,), {})
 
     return property(get)
 
 
 def _hidden(self) -> Any:
-    """PyTorch's methods that write are not there; the class's ``__getattr__`` says so."""
+    """Hide PyTorch's in-place methods; the class's ``__getattr__`` reports them as missing."""
     raise AttributeError
 
 
 def install_methods(cls: type) -> None:
-    """Put the methods of ``wengert.numpy``'s arrays on a class, recorded as MXNet records."""
+    """Install the methods of ``wengert.numpy``'s arrays on a class, with MXNet's recording."""
     for name in dir(wnp.ndarray):
         if name.startswith("_") or name in _LEFT or hasattr(TensorBase, name):
             continue
@@ -246,7 +246,7 @@ def install_methods(cls: type) -> None:
 
 
 def install(cls: type, methods: dict[str, Callable[..., Any]]) -> None:
-    """Put functions of an array on a class as methods."""
+    """Install functions of an array on a class as methods."""
     for name, function in methods.items():
         setattr(cls, name, function)
 

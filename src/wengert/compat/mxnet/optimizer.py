@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.optimizer``: the rules by which `gluon.Trainer` updates parameters.
+"""Layer 9 · compat: ``mxnet.optimizer``: the update rules of `gluon.Trainer`.
 
 >>> from wengert.compat.mxnet import optimizer
 >>> optimizer.create("sgd", learning_rate=0.5).learning_rate
@@ -29,20 +29,19 @@ def register(cls) -> Any:
 
 
 class Optimizer:
-    """A rule for updates; a subclass defines `create_state` and `step`.
+    """Base class for update rules; a subclass defines `create_state` and `step`.
 
     Parameters
     ----------
-    rescale_grad : float. Gradients are multiplied by it; a `Trainer` divides by the size of the
-        batch.
+    rescale_grad : float. The factor of gradients; a `Trainer` divides it by the batch size.
     wd : float. Weight decay.
-    clip_gradient : float, optional. The largest size of an element of a gradient.
+    clip_gradient : float, optional. The maximum absolute value of the elements of gradients.
     learning_rate : float
-    lr_scheduler : callable, optional. Gives the learning rate for the number of updates so far.
+    lr_scheduler : callable, optional. A function from the number of updates to the learning rate.
     """
 
     kept: ClassVar[tuple[str, ...]] = ()
-    """The names of the arrays that are kept for each weight."""
+    """The names of the state arrays of each weight."""
     ignored: ClassVar[tuple[str, ...]] = ("lazy_update",)
 
     def __init__(
@@ -187,7 +186,7 @@ class RMSProp(Optimizer):
 @register
 @arguments
 class AdaDelta(Optimizer):
-    """AdaDelta (Zeiler 2012), which needs no learning rate."""
+    """AdaDelta (Zeiler 2012); it has no learning rate."""
 
     rho: float = 0.9
     epsilon: float = 1e-5
@@ -198,11 +197,11 @@ class AdaDelta(Optimizer):
 
 
 def create(name, **kwargs) -> Any:
-    """Return an optimizer by name, or the given one.
+    """Return the optimizer with a given name, or the given optimizer.
 
     Raises
     ------
-    ValueError: If there is none of this name.
+    ValueError: If there is no optimizer of this name.
     """
     if isinstance(name, Optimizer):
         return name

@@ -1,14 +1,14 @@
-"""Layer 9 · compat: how operations are computed on MXNet's arrays.
+"""Layer 9 · compat: operands and results of operations on MXNet's arrays.
 
 NOTE [dtypes of MXNet]
-The default is float32, of integers too. A number never changes the dtype of an array. float64
-comes of float64 only, so what NumPy computes in float64 from integers (means, quotients, mixtures
-with float32) becomes float32.
+The default dtype is float32, also for integers. A number never changes the dtype of an array. Only
+float64 arguments give float64 results, so results that NumPy computes in float64 from integers
+(means, quotients, mixtures with float32) become float32.
 
 NOTE [memory of MXNet]
-The result of an operation has memory of its own, also where NumPy would give a view: of `reshape`,
-`transpose`, ... Only an index, ``x[1:3]``, gives a view, and only where the elements lie one after
-another.
+The result of an operation has its own buffer, even where NumPy would return a view (`reshape`,
+`transpose`, ...). Only indexing, ``x[1:3]``, returns a view, and only if the elements are
+contiguous.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from wengert.tape.record import T
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 CLASSES: dict[str, type] = {}
-"""The class of results by the namespace of an operation, ``nd`` and ``np``."""
+"""The class of results for each namespace, ``nd`` and ``np``."""
 
 
 def default_float() -> Any:
@@ -58,7 +58,7 @@ def plain(value) -> Any:
 
 
 def _written(value) -> bool:
-    """Whether an array must be copied before anything is kept of it.
+    """Return whether an array must be copied before a node saves it.
 
     See NOTE [written arrays] in `wengert.numpy.arrays`.
     """
@@ -69,11 +69,11 @@ def _written(value) -> bool:
 
 
 def operand(value, writes: bool = False) -> Any:
-    """Return the operand that an operation sees for an argument: NOTE [MXNet records on request].
+    """Return the operand for an argument of an operation (NOTE [MXNet records on request]).
 
     Parameters
     ----------
-    writes: Whether the operation writes to the argument, so that a copy would not do.
+    writes: Whether the operation writes to the argument, which must then not be copied.
     """
     if isinstance(value, TensorBase):
         edge = value._edge
@@ -88,12 +88,12 @@ def operand(value, writes: bool = False) -> Any:
     if cls is list or cls is tuple:
         return cls([operand(part) for part in value]) if holds_array(value) else value
     if isinstance(value, np.generic) and value.dtype.kind in "biufc":
-        return value.item()  # in MXNet a number is a number, whoever made it
+        return value.item()  # MXNet does not distinguish NumPy scalars from Python numbers
     return value
 
 
 def holds_array(value) -> bool:
-    """Whether an array is among the elements of a nested list."""
+    """Return whether a nested list contains an array."""
     return any(
         isinstance(part, TensorBase) or (isinstance(part, list | tuple) and holds_array(part))
         for part in value
@@ -101,7 +101,7 @@ def holds_array(value) -> bool:
 
 
 def _wide(value) -> bool:
-    """Whether any argument is float64."""
+    """Return whether any argument is float64."""
     if isinstance(value, TensorBase):
         return bool(value._payload.dtype == _FLOAT64)
     if isinstance(value, np.ndarray):
@@ -110,7 +110,7 @@ def _wide(value) -> bool:
 
 
 def adopt(result, cls: type, narrow: bool = False) -> Any:
-    """Return the result of an operation as an array of class `cls`, in tuples and lists too."""
+    """Convert the result of an operation to class `cls`, also in tuples and lists."""
     kind = result.__class__
     if kind is wnp.ndarray or kind is PORTS.tensor:
         if narrow and result._payload.dtype == _FLOAT64:
@@ -120,7 +120,7 @@ def adopt(result, cls: type, narrow: bool = False) -> Any:
         result.__class__ = cls
         return result
     if isinstance(result, list | tuple):
-        # a plain tuple, also for one with names
+        # named tuples become plain tuples
         return (list if kind is list else tuple)(adopt(part, cls, narrow) for part in result)
     if isinstance(result, np.ndarray) and result.dtype.kind in "biufc":
         return adopt(new_tensor(result), cls, narrow)
@@ -128,7 +128,7 @@ def adopt(result, cls: type, narrow: bool = False) -> Any:
 
 
 def _own(result, views: bool) -> Any:
-    """Return the result in its own memory (see NOTE [memory of MXNet])."""
+    """Return the result in its own buffer (see NOTE [memory of MXNet])."""
     if isinstance(result, TensorBase):
         ext = result._ext
         if ext is None or ext.base is None or (views and result._payload.flags.c_contiguous):
@@ -146,13 +146,13 @@ def computed(
     kwargs: dict[str, Any],
     views: bool = False,
 ) -> Any:
-    """``function(*args, **kwargs)`` as an operation of MXNet's, with a result of class `cls`.
+    """Call ``function(*args, **kwargs)`` as an operation of MXNet with a result of class `cls`.
 
-    With `views` the result may share memory with an argument.
+    With `views` the result may be a view of an argument.
 
     Raises
     ------
-    MXNetError: If shapes do not fit, or the tape refuses.
+    MXNetError: If shapes do not match, or the tape raises an error.
     """
     given = [operand(value) for value in args]
     named = {name: operand(value) for name, value in kwargs.items()} if kwargs else {}
@@ -169,14 +169,14 @@ def computed(
         return out
     for before, now in zip(args, given, strict=True):
         if result is now and isinstance(now, TensorBase):
-            return before  # a method that gives its own array
+            return before  # a method that returns its own array
     result = _own(result, views)
     narrow = not (any(map(_wide, args)) or (kwargs and any(map(_wide, kwargs.values()))))
     return adopt(result, cls, narrow)
 
 
 def index_of(index) -> Any:
-    """An index with arrays of NumPy's for ours; positions may be floats, as all numbers are."""
+    """Convert arrays in an index to NumPy arrays of integers, since positions may be floats."""
     if isinstance(index, TensorBase):
         places = index._array()
         return places.astype(np.int64) if places.dtype.kind == "f" else places
@@ -188,7 +188,7 @@ def index_of(index) -> Any:
 
 
 def into(out, result) -> Any:
-    """Write a result to `out`, unless that is None, and return the array that has it."""
+    """Write a result to `out` unless that is None, and return the array that contains it."""
     if out is None:
         return result
     out[...] = result
@@ -196,11 +196,11 @@ def into(out, result) -> Any:
 
 
 def mark(array, gradient, request: str) -> None:
-    """Make `array` a variable whose gradient goes into `gradient`."""
+    """Turn `array` into a leaf whose gradient is written to `gradient`."""
     ext = array._ext
     base = None if ext is None else ext.base
     if base is not None and base._ext is not None and base._ext.views:
-        # no longer remade when its base is written to
+        # no longer regenerated when its base is written to
         base._ext.views = [ref for ref in base._ext.views if ref() is not array]
     array._share_version()
     array._ext = Extra()

@@ -1,7 +1,7 @@
-"""Layer 9 · compat: what MXNet's three modules of random numbers share.
+"""Layer 9 · compat: the random stream that MXNet's three random modules share.
 
-There is one stream, NumPy's of ``wengert.numpy.random``; `seed` sets it, and that of dropout. The
-numbers are not those that MXNet draws.
+There is one stream, that of ``wengert.numpy.random``; `seed` sets it and the stream of dropout. The
+numbers differ from MXNet's.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ def _signature(parameters: str, size: str) -> inspect.Signature:
 def drawing(
     name: str, parameters: str, cls: Callable[[], type], size: str, kind=None
 ) -> Callable[..., Any]:
-    """A function that draws from NumPy's distribution `name`.
+    """Return a function that draws from NumPy's distribution `name`.
 
     Parameters
     ----------
-    parameters: The names of the distribution's parameters, as MXNet has them, in NumPy's order;
-        each with its default, ``"loc=0 scale=1"``, where there is one.
-    cls: Gives the class of results.
-    size: What the shape is called: ``"size"`` or ``"shape"``.
-    kind: The dtype of results where none is asked for; default: float32.
+    parameters: MXNet's names of the distribution's parameters in NumPy's order, with defaults:
+        ``"loc=0 scale=1"``.
+    cls: A function that returns the class of results.
+    size: The name of the shape parameter: ``"size"`` or ``"shape"``.
+    kind: The default dtype of results; float32 if not given.
     """
     signature = _signature(parameters, size)
 
@@ -75,7 +75,7 @@ def drawing(
         *values, shape, dtype, ctx, out = bound.arguments.values()
         checked(ctx)
         if shape is None and size == "shape" and not any(map(np.ndim, values)):
-            shape = (1,)  # the legacy arrays have a dimension at least
+            shape = (1,)  # legacy arrays have at least one dimension
         result = computed(cls(), getattr(_random, name), (*values, shape), {})
         wanted = (None if dtype == "None" else dtype) or kind or default_float()
         result = result if result._payload.dtype == np.dtype(wanted) else result.astype(wanted)

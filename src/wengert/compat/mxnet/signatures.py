@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what functions of MXNet show that they take.
+"""Layer 9 · compat: the signatures of MXNet's functions.
 
 >>> import inspect
 >>> from wengert.compat.mxnet import np
@@ -19,14 +19,14 @@ __all__ = ["showing"]
 def showing(
     function: Any, below: Callable[..., Any], arrays: Sequence[str] = (), creates: bool = False
 ) -> Any:
-    """`function`, with the signature of what is below it, where Python knows that.
+    """Set the signature of `function` to that of `below`, if `below` has one.
 
     Parameters
     ----------
     function : callable. A function of any arguments.
-    below : callable. The function that it calls.
-    arrays : sequence of str. The arguments of an element-wise function, which itself shows none.
-    creates : bool. Whether it makes arrays: in a context, and of a dtype that is MXNet's.
+    below : callable. The function that `function` calls.
+    arrays : sequence of str. The parameters of an element-wise function without a signature.
+    creates : bool. Whether it creates arrays, and so takes a context and a dtype of MXNet.
     """
     one = inspect.Parameter
     if arrays:
@@ -46,4 +46,4 @@ def showing(
 
 
 _NUMPYS = ("device", "like", "subok")
-"""Parameters of NumPy's creation functions that MXNet's do not take."""
+"""Parameters of NumPy's creation functions that MXNet's do not have."""

@@ -1,14 +1,14 @@
-"""Layer 9 · compat: MXNet's modes, and which graphs are used up.
+"""Layer 9 · compat: MXNet's modes, and the graphs that have been used up.
 
 NOTE [MXNet records on request]
-Outside of ``autograd.record()`` nothing is recorded, also of arrays with a gradient attached. An
-operation there gets stand-ins for the arrays that have a history: over the same memory, and without
-one. The mode of the tape is left alone, so other idioms in the same thread record as they do.
+Outside ``autograd.record()`` nothing is recorded, even for arrays with an attached gradient. An
+operation there receives detached aliases of the arrays that have a history. The mode of the tape
+does not change, so other idioms in the same thread record as usual.
 
 NOTE [graphs that are used up]
-A backward pass without ``retain_graph`` ends the life of its graph in MXNet: arrays in it are
-constants from then on, and asking one of them for another backward pass raises. The nodes of such
-graphs are held weakly in `CLEARED`.
+In MXNet a backward pass without ``retain_graph`` frees its graph: the arrays in it become
+constants, and another backward pass from one of them raises an error. `CLEARED` holds weak
+references to the nodes of these graphs.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ CLEARED: WeakSet[Any] = WeakSet()
 
 
 def node_of(edge) -> Any:
-    """The node, or the leaf, that an edge leads to."""
+    """Return the node or the leaf that an edge leads to."""
     return edge.node if edge._seq == 0 else edge
 
 
 def cleared(edge) -> bool:
-    """Whether a backward pass has used up the graph that `edge` leads into."""
+    """Return whether a backward pass has used up the graph that `edge` leads to."""
     return bool(CLEARED) and edge is not LEAF and node_of(edge) in CLEARED

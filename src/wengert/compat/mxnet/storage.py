@@ -31,11 +31,11 @@ def save(file, data) -> None:
 
 
 def load(file, cls: type) -> Any:
-    """The list or dictionary that was written, with arrays of class `cls`.
+    """Return the list or dictionary in a file, with arrays of class `cls`.
 
     Raises
     ------
-    MXNetError: If the file is not one that `save`, or NumPy, wrote.
+    MXNetError: If the file was not written by `save` or by NumPy.
     """
     with open(file, "rb") as opened:
         if opened.read(2) != b"PK":

@@ -1,6 +1,6 @@
-"""Layer 9 · compat: ``mxnet.test_utils``: comparisons, settings and numbers for tests.
+"""Layer 9 · compat: ``mxnet.test_utils``: comparisons, settings and random data for tests.
 
-As MXNet's module does, it hands out by a star import what it was made with: `mx`, `np`, `nd`.
+As in MXNet, a star import of this module also imports `mx`, `np` and `nd`.
 """
 
 # ruff: noqa: F401  some names are for users
@@ -35,7 +35,7 @@ def _plain(value) -> Any:
 
 
 def _near(a, b, rtol, atol) -> tuple[float, float]:
-    """Tolerances: those given, or those of the less exact dtype."""
+    """Return the given tolerances, or those of the less precise dtype."""
     kinds = [_TOLERANCES.get(str(x.dtype), (0.0, 0.0)) for x in (a, b)]
     return (
         max(k[0] for k in kinds) if rtol is None else rtol,
@@ -139,7 +139,7 @@ def set_default_context(ctx) -> None:
 
     Raises
     ------
-    ValueError: If it is another one.
+    ValueError: If it is another context.
     """
     if ctx != _cpu():
         raise ValueError(f"there is the CPU alone here, not {ctx}")
@@ -207,15 +207,15 @@ def check_numeric_gradient(
 
     Parameters
     ----------
-    sym : callable. A function of arrays; there are no symbols here.
-    location : list or dict of arrays. Where.
+    sym : callable. A function of arrays, instead of MXNet's symbol.
+    location : list or dict of arrays. The arguments at which to differentiate.
     aux_states : Not offered.
     numeric_eps : float. The step of the differences.
-    rtol, atol : float. How near they have to be.
+    rtol, atol : float. The tolerances.
 
     Raises
     ------
-    AssertionError: If they are not near.
+    AssertionError: If the gradients differ by more than the tolerances.
     TypeError: If `sym` is not a function.
     """
     if not callable(sym):

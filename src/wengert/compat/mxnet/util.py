@@ -1,4 +1,4 @@
-"""Layer 9 · compat: MXNet's switches between the legacy arrays and NumPy's."""
+"""Layer 9 · compat: MXNet's switches between legacy arrays and NumPy's semantics."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from wengert.compat.mxnet.state import NUMPY
 
 
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
-    """Switch to ``mxnet.np`` for `gluon`, and with `dtype` to NumPy's default dtypes.
+    """Use ``mxnet.np`` arrays in `gluon`, and with `dtype` NumPy's default dtypes.
 
     Raises
     ------
-    ValueError: If `array` is asked for without `shape`.
+    ValueError: If `array` is set without `shape`.
 
     Examples
     --------
@@ -39,22 +39,22 @@ def reset_np() -> None:
 
 
 def is_np_shape() -> bool:
-    """Return whether NumPy's shapes are on."""
+    """Return whether NumPy's shape semantics are enabled."""
     return NUMPY.get()[0]
 
 
 def is_np_array() -> bool:
-    """Return whether ``mxnet.np`` is on."""
+    """Return whether ``mxnet.np`` arrays are enabled."""
     return NUMPY.get()[1]
 
 
 def is_np_default_dtype() -> bool:
-    """Return whether NumPy's default dtypes are on."""
+    """Return whether NumPy's default dtypes are enabled."""
     return NUMPY.get()[2]
 
 
 def set_np_shape(active: bool) -> bool:
-    """Switch NumPy's shapes on or off, and return the previous setting."""
+    """Enable or disable NumPy's shape semantics, and return the previous setting."""
     before = NUMPY.get()
     NUMPY.set((bool(active), *before[1:]))
     return before[0]
@@ -72,7 +72,7 @@ def np_shape(active: bool = True) -> Iterator[None]:
 
 @contextlib.contextmanager
 def np_array(active: bool = True) -> Iterator[None]:
-    """Switch ``mxnet.np`` on or off inside a ``with`` block."""
+    """Enable or disable ``mxnet.np`` arrays inside a ``with`` block."""
     shape, _, dtype = NUMPY.get()
     token = NUMPY.set((shape or bool(active), bool(active), dtype))
     try:

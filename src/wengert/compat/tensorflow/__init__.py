@@ -1,8 +1,8 @@
 """Layer 9 · compat: TensorFlow's idiom: eager tensors, variables and gradient tapes.
 
-Programs for TensorFlow 2 run after a change of their import line. Operations run at once; tapes
-record what TensorFlow's tapes record, dtypes do not mix, and errors are of TensorFlow's classes.
-``docs/tensorflow.md`` lists the differences.
+Programs for TensorFlow 2 run after a change of the import line. Operations run eagerly, tapes
+record the same operations as TensorFlow's, dtypes are not promoted, and errors belong to
+TensorFlow's classes. ``docs/tensorflow.md`` lists the differences.
 
 Examples
 --------

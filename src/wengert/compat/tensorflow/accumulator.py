@@ -21,20 +21,21 @@ _LOG = logging.getLogger("tensorflow")
 
 
 class ForwardAccumulator:
-    """Computes Jacobian-vector products, along with the values.
+    """Computes Jacobian-vector products along with the primals.
 
-    Inside the ``with`` block every operation on something that depends on `primals` computes its
-    derivative in the direction of `tangents`, too. Accumulators and tapes nest in any way.
+    Inside the ``with`` block every operation on a value that depends on `primals` also computes its
+    derivative in the direction of `tangents`. Accumulators and tapes nest in any order.
 
     Parameters
     ----------
-    primals : Tensor, Variable, or nested lists, tuples or dicts of them. What to differentiate by.
-    tangents: The direction: of the structure, the shapes and the dtypes of `primals`.
+    primals : Tensor, Variable, or nested lists, tuples or dicts of them. The values to
+        differentiate with respect to.
+    tangents: The direction, with the structure, shapes and dtypes of `primals`.
 
     Raises
     ------
-    ValueError: If a primal is there twice, is not a tensor or variable, or a tangent has not its
-        shape.
+    ValueError: If a primal occurs twice or is not a tensor or variable, or the shape of a tangent
+        differs from its primal's.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class ForwardAccumulator:
     def __init__(self, primals, tangents) -> None:
         self._entered: Entered | None = None
         self._lift: TangentLift | None = None
-        # of primals, kept alive as long as the accumulator
+        # primals, which live as long as the accumulator
         self._primals: list[Any] = []
         self._pending: list[tuple[Any, Any]] = []
         self._recording = False
@@ -112,14 +113,14 @@ class ForwardAccumulator:
         self._recording = False
 
     def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE) -> Any:
-        """Return the derivatives of `primals` in the direction of the accumulator's tangents.
+        """Return the tangents of `primals` in the accumulator's direction.
 
         Parameters
         ----------
-        primals : Tensor, Variable, or nested lists, tuples or dicts of them. What was computed
-            while the accumulator was active.
-        unconnected_gradients : UnconnectedGradients. What stands for the derivative of something
-            that does not depend on its primals.
+        primals : Tensor, Variable, or nested lists, tuples or dicts of them. Values that were
+            computed while the accumulator was active.
+        unconnected_gradients : UnconnectedGradients. The value to return for a tensor that does not
+            depend on the accumulator's primals.
 
         Returns
         -------

@@ -1,16 +1,15 @@
-"""Layer 9 · compat: the files of this idiom: zip archives of JSON and of NumPy's arrays.
+"""Layer 9 · compat: the file format of this idiom: zip archives of JSON and NumPy arrays.
 
 NOTE [files of TensorFlow's idiom]
-TensorFlow and Keras write HDF5, protocol buffers and tables of their own. Here a model, weights, a
-checkpoint, are one zip archive: ``state.json``, and ``arrays/0.npy`` and so on. Nothing in it is
-code, and arrays are read without pickle. A file is written beside its place, and moved there once
-it is complete.
+TensorFlow and Keras write HDF5, protocol buffers and tables of their own. Here a model, its weights
+or a checkpoint is one zip archive of ``state.json``, ``arrays/0.npy`` and so on. It contains no
+code, and arrays are read without pickle. Each file is written under a temporary name, and renamed
+once it is complete.
 
 NOTE [restoring later]
-A checkpoint may be restored before layers have made their weights. What could not be matched waits
-here, by the object it belongs to, and is tried again when that object gets an attribute, or builds
-itself. Nothing waits in programs without checkpoints, and then this costs one look at an empty
-dictionary.
+A checkpoint may be restored before layers have created their weights. Values that have no match yet
+are kept in a table by owner, and restoring is retried when the owner gets an attribute or is built.
+In programs without checkpoints the table is empty, and costs one look-up.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ WAITING: WeakKeyDictionary[Any, list[Callable[[], None]]] = WeakKeyDictionary()
 
 
 def resume(owner) -> None:
-    """Try again what waits for `owner`."""
+    """Retry the deferred restoration of `owner`."""
     for again in WAITING.pop(owner, ()):
         again()
 
@@ -45,7 +44,7 @@ _HDF5 = b"\x89HDF"
 
 
 def write_archive(path, state, arrays: dict[str, Any]) -> None:
-    """Write what JSON holds, and arrays by name, to one file."""
+    """Write a JSON-compatible state and named arrays to one file."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     beside = target.with_name(f"{target.name}.{os.getpid()}.part")
@@ -68,7 +67,7 @@ def read_archive(path) -> tuple[Any, dict[str, Any]]:
     Raises
     ------
     FileNotFoundError: If the file does not exist.
-    ValueError: If it is another kind of file, or damaged.
+    ValueError: If the file is of another kind, or damaged.
     """
     with open(path, "rb") as file:
         start = file.read(4)

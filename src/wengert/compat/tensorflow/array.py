@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `TensorArray`, a list of tensors that a loop fills."""
+"""Layer 9 · compat: `TensorArray`, a list of tensors written by a loop."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class TensorArray:
 
     Parameters
     ----------
-    dtype : DType. Of the tensors.
-    size : int. How many there are.
-    dynamic_size : bool. Whether writing behind the end makes it longer.
+    dtype : DType. The dtype of the tensors.
+    size : int. The number of tensors.
+    dynamic_size : bool. Whether writing past the end extends the array.
     clear_after_read, tensor_array_name, handle, flow, infer_shape, element_shape,
     colocate_with_first_write_call, name: Accepted, without effect.
 

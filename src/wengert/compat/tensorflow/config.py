@@ -41,7 +41,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """Return the CPU; nothing for another device type."""
+    """Return the CPU, or an empty list for another device type."""
     if device_type not in (None, "CPU"):
         return []
     return [LogicalDevice("/device:CPU:0", "CPU")]
@@ -51,15 +51,15 @@ get_visible_devices = list_physical_devices
 
 
 def set_visible_devices(devices, device_type: str | None = None) -> None:
-    """Accepted, without effect."""
+    """Do nothing; accepted for compatibility."""
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Accepted, without effect."""
+    """Do nothing; accepted for compatibility."""
 
 
 def set_memory_growth(device, enable: bool) -> None:
-    """Accepted, without effect."""
+    """Do nothing; accepted for compatibility."""
 
 
 experimental = SimpleNamespace(

@@ -1,9 +1,9 @@
 """Layer 9 · compat: Keras's configurations: objects as dictionaries that JSON can hold, and back.
 
 NOTE [configurations of Keras]
-Every object notes the arguments that it was made with (`Configured`), so its configuration follows
-from the signature of its class. What is read back is made by calling the class, which is found
-among Keras's own and those that the program registered: no code is ever read from a file.
+Every object records the arguments that it was created with (`Configured`), so its configuration
+follows from the signature of its class. Deserialisation calls the class, which is looked up among
+Keras's own and those that the program registered: no code is ever read from a file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MODULES = (
     "optimizers",
     "optimizers.schedules",
 )
-"""The modules of Keras's own objects, under ``keras.``."""
+"""The modules that define Keras's own objects, under ``keras.``."""
 
 
 class Configured:
@@ -49,13 +49,13 @@ class Configured:
     _given: tuple[tuple[Any, ...], dict[str, Any]]
 
     def __new__(cls, *args, **kwargs) -> Any:
-        """Make an object that remembers its arguments."""
+        """Create the object, and record its arguments."""
         made = super().__new__(cls)
         object.__setattr__(made, "_given", (args, kwargs))
         return made
 
     def get_config(self) -> dict[str, Any]:
-        """Return the arguments to make an equal object."""
+        """Return the arguments that create an equal object."""
         return arguments_of(self)
 
     @classmethod
@@ -64,12 +64,12 @@ class Configured:
         return cls(**{key: deserialize_keras_object(value) for key, value in config.items()})
 
 
-# a class without an `__init__` takes nothing
+# a class without an `__init__` takes no arguments
 Configured.__new__.__signature__ = inspect.signature(lambda cls: cls)  # type: ignore[attr-defined]
 
 
 def arguments_of(owner) -> dict[str, Any]:
-    """The arguments of an object's class, as the object's attributes or as they were given."""
+    """Return the arguments of an object's class, from its attributes or as they were given."""
     args, kwargs = owner._given
     signature = inspect.signature(type(owner).__init__)
     bound = signature.bind(owner, *args, **kwargs)
@@ -90,7 +90,7 @@ def arguments_of(owner) -> dict[str, Any]:
 
 
 def snake_case(kind: str) -> str:
-    """Return the name of a class in Keras's style for its instances: ``batch_normalization``."""
+    """Convert the name of a class to snake case: ``batch_normalization``."""
     parted = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", kind))
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", parted).lower()
 
@@ -98,18 +98,18 @@ def snake_case(kind: str) -> str:
 def getter(
     what: str, namespace: dict[str, Any], base, others: dict[str, Any] | None = None
 ) -> Callable[[Any], Any]:
-    """The function `get` of one of Keras's modules.
+    """Return the function `get` of one of Keras's modules.
 
     Parameters
     ----------
     what : str
-        What the module has, for messages.
+        The kind of object that the module defines, for messages.
     namespace : dict
-        The module: its classes are known by their names, in snake case too.
+        The ``globals()`` of the module, whose classes are looked up by name, also in snake case.
     base : type
-        The class that they derive from.
+        The base class of the module's classes.
     others : dict, optional
-        Further names, for classes, functions, or `functools.partial` of a class.
+        Further names: classes, functions, or `functools.partial` objects of a class.
     """
     names: dict[str, Any] = {}
     for name, kind in namespace.items():
@@ -128,11 +128,11 @@ def getter(
             raise ValueError(f"Could not interpret {what} identifier: {identifier}")
         return found() if isinstance(found, type | functools.partial) else found
 
-    get.__doc__ = f"""The {what} that a name stands for; others come back as they are.
+    get.__doc__ = f"""Return the {what} with a given name; return other objects unchanged.
 
     Raises
     ------
-    ValueError: If there is none of that name.
+    ValueError: If there is no object of that name.
     """
     get.__module__ = namespace["__name__"]
     return get
@@ -175,13 +175,13 @@ def get_registered_object(name: str, custom_objects=None, module_objects=None) -
 
 
 def get_custom_objects() -> dict[str, Any]:
-    """Return the table of custom names, to which the program may add."""
+    """Return the table of custom names, which the program may extend."""
     return _CUSTOM
 
 
 @contextmanager
 def custom_object_scope(custom_objects: dict[str, Any]) -> Iterator[None]:
-    """Return a context in which more names are known."""
+    """Return a context in which additional names are registered."""
     before = dict(_CUSTOM)
     _CUSTOM.update(custom_objects)
     try:
@@ -192,13 +192,13 @@ def custom_object_scope(custom_objects: dict[str, Any]) -> Iterator[None]:
 
 
 def _module(path: str) -> Any:
-    """A module of Keras, by its name there."""
+    """Return the module of Keras with a given name."""
     package = importlib.import_module(_PREFIX)
     return functools.reduce(getattr, path.split(".") if path else (), package)
 
 
 def _home(kind) -> str | None:
-    """The module of Keras that a class or function is known in."""
+    """Return the module of Keras that lists a class or function."""
     for module in _MODULES:
         if vars(_module(module)).get(kind.__name__) is kind:
             return f"keras.{module}"
@@ -213,7 +213,7 @@ def serialize_keras_object(obj) -> Any:
 
     Raises
     ------
-    TypeError: If nothing says how the object is made, as of a lambda.
+    TypeError: If the object cannot be described, such as a lambda.
 
     Examples
     --------
@@ -288,11 +288,11 @@ def _of_function(function) -> Any:
 
 
 def deserialize_keras_object(config, custom_objects=None, safe_mode: bool = True, **kwargs) -> Any:
-    """Return the object that a dictionary of `serialize_keras_object` describes.
+    """Rebuild an object from the result of `serialize_keras_object`.
 
     Raises
     ------
-    TypeError: If its class or function is not known.
+    TypeError: If its class or function is not registered.
     """
     if custom_objects:
         with custom_object_scope(custom_objects):

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's functions for control flow, which is Python's here, and maps."""
+"""Layer 9 · compat: TensorFlow's control flow, which runs as Python, and its maps and scans."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def cond(
 
     Raises
     ------
-    TypeError: If one of them is not a function.
+    TypeError: If `true_fn` or `false_fn` is not callable.
 
     Examples
     --------
@@ -52,12 +52,12 @@ def case(
     strict: bool = False,
     name=None,
 ) -> Any:
-    """Return the result of the function paired with the first true predicate, or of `default`.
+    """Call the function paired with the first true predicate, or `default`.
 
     Raises
     ------
-    InvalidArgumentError: If no predicate is true and there is no `default`; with `exclusive` if
-        several are.
+    InvalidArgumentError: If no predicate is true and there is no `default`; with `exclusive`, if
+        several are true.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def case(
 def switch_case(
     branch_index, branch_fns, default: Callable[[], Any] | None = None, name=None
 ) -> Any:
-    """Return the result of function number `branch_index`; if unknown, of `default` or the last.
+    """Call function number `branch_index`; if there is none, `default` or the last one.
 
     Examples
     --------
@@ -113,15 +113,15 @@ def while_loop(
 
     Parameters
     ----------
-    cond, body : callable. Take the loop variables; `body` returns as many.
+    cond, body : callable. Functions of the loop variables; `body` returns their new values.
     loop_vars : list or tuple. Their initial values.
     back_prop : bool. Whether the result may be differentiated.
-    maximum_iterations : optional. How often to call `body` at most.
+    maximum_iterations : optional. The maximum trip count.
     shape_invariants, parallel_iterations, swap_memory, name: Accepted, without effect.
 
     Returns
     -------
-    list or tuple of Tensor: The loop variables at the end.
+    list or tuple of Tensor: The final values of the loop variables.
 
     Examples
     --------
@@ -196,8 +196,8 @@ def map_fn(
 
     Parameters
     ----------
-    fn : callable. Takes one element: of the structure of `elems`.
-    elems : Tensor or nested structure of tensors. With one first dimension.
+    fn : callable. A function of one element, which has the structure of `elems`.
+    elems : Tensor or nested structure of tensors. The inputs, whose first dimensions are equal.
     back_prop : bool. Whether the result may be differentiated.
     dtype, fn_output_signature, parallel_iterations, swap_memory, infer_shape, name: Accepted,
         without effect.
@@ -224,7 +224,7 @@ def scan(
     reverse: bool = False,
     name=None,
 ) -> Any:
-    """Call ``fn(before, element)`` along the first dimension, and stack all results.
+    """Call ``fn(before, element)`` along the first dimension, and stack the results.
 
     Without an `initializer` the first element is the first result.
 
@@ -289,16 +289,16 @@ foldr = _fold("foldr", -1, ", from the last element to the first", "0.0")
 def vectorized_map(
     fn: Callable[[Any], Any], elems, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """Like `map_fn`, but for all elements at once, as one batch.
+    """Apply `fn` to all elements at once, as one batch; otherwise like `map_fn`.
 
-    A tape inside `fn` gives the gradients of each element.
+    A tape inside `fn` computes the gradients of each element.
 
     Parameters
     ----------
-    fn : callable. Takes one element: of the structure of `elems`.
-    elems : Tensor or nested structure of tensors. With one first dimension.
-    fallback_to_while_loop : bool. Whether to take the elements one by one if `fn` decides by their
-        values.
+    fn : callable. A function of one element, which has the structure of `elems`.
+    elems : Tensor or nested structure of tensors. The inputs, whose first dimensions are equal.
+    fallback_to_while_loop : bool. Whether to loop over the elements if control flow in `fn` depends
+        on their values.
     warn: Accepted, without effect.
 
     Examples

@@ -24,17 +24,16 @@ def constant(value, dtype=None, shape=None, name="Const") -> Any:
 
     Parameters
     ----------
-    value: Python floats become float32, ints int32 (int64 if they are too large); arrays keep their
-        type.
+    value: The number, list or array. Python floats become float32, ints become int32 (int64 if they
+        are too large), and arrays keep their type.
     dtype : optional. The type of the result.
-    shape : optional. A shape to bring the values to; a single one is repeated.
+    shape : optional. The shape of the result; a single value is repeated.
     name: Accepted, without effect.
 
     Raises
     ------
-    TypeError: If a number cannot become one of type `dtype`, or a shape has another number of
-        elements.
-    ValueError: If `value` is not a number, nor a rectangular list of numbers.
+    TypeError: If `dtype` cannot represent a number, or `shape` has another number of elements.
+    ValueError: If `value` is neither a number, an array, nor a rectangular list of numbers.
 
     Examples
     --------
@@ -92,13 +91,13 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Any:
     ----------
     value: A tensor, a variable, a number, an array, or a nested list of these.
     dtype : optional. The type of the result.
-    dtype_hint : optional. A type to use if that is possible.
+    dtype_hint : optional. The preferred type of the result, used if it can represent the value.
     name: Accepted, without effect.
 
     Raises
     ------
-    ValueError: If `value` is a tensor of another type than `dtype`, or nothing to make a tensor of.
-    TypeError: If a number cannot become one of type `dtype`.
+    ValueError: If `value` is a tensor of another type than `dtype`, or cannot become a tensor.
+    TypeError: If `dtype` cannot represent a number.
 
     Examples
     --------
@@ -118,7 +117,7 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None) -> Any:
 
 
 def identity(input, name=None) -> Any:
-    """Return the same value as another tensor: gradients by one are not gradients by the other.
+    """Return a new tensor of the same value: a separate source for gradients.
 
     Examples
     --------
@@ -132,7 +131,7 @@ def identity(input, name=None) -> Any:
 
 
 def stop_gradient(input, name=None) -> Any:
-    """Return the same value as a constant, through which no gradient or tangent passes.
+    """Return the same value as a constant: no gradient or tangent passes through.
 
     Examples
     --------
@@ -169,15 +168,15 @@ def get_static_value(tensor, partial: bool = False) -> Any:
 
 
 class IndexedSlices:
-    """Rows of a tensor, as ``variable.scatter_add`` and the like take them.
+    """Rows of a tensor, for ``variable.scatter_add`` and similar methods.
 
-    Gradients are never of this class here: those of `gather` are dense.
+    Gradients are never of this class here; the gradient of `gather` is dense.
 
     Parameters
     ----------
     values : Tensor. The rows.
-    indices : Tensor. Which rows they are.
-    dense_shape : optional. The shape of the tensor that they are rows of.
+    indices : Tensor. The indices of the rows.
+    dense_shape : optional. The shape of the whole tensor.
     """
 
     def __init__(self, values, indices, dense_shape=None) -> None:
@@ -217,11 +216,11 @@ class IndexedSlices:
 
 
 class TensorSpec:
-    """The shape, dtype and name of a tensor, as ``tf.function`` takes them.
+    """The shape, dtype and name of a tensor, for ``tf.function``.
 
     Parameters
     ----------
-    shape: With None for sizes that are not known.
+    shape: The shape, with None for unknown sizes.
     dtype : DType. Default: float32.
     name : str, optional. A name.
     """

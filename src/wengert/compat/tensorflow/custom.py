@@ -28,11 +28,11 @@ from wengert.tape.base import new_tensor
 
 
 class _Custom(Function):
-    """The recorded call of a function with a custom gradient."""
+    """The node of a call of a function with a custom gradient."""
 
     @staticmethod
     def forward(ctx, call: _Call, *inputs) -> Any:
-        """Return the results, which are already known."""
+        """Return the results, which have already been computed."""
         ctx.call = call
         return tuple([new_tensor(value._payload) for value in call.values])
 
@@ -92,21 +92,20 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
     Parameters
     ----------
-    f : callable. Its second result takes one cotangent for each result, and returns one gradient
-        for each argument. If `f` reads trainable variables that are not arguments, `grad_fn` has a
-        keyword ``variables`` and returns a pair: the gradients of the arguments and a list of those
-        of the variables.
+    f : callable. The function `grad_fn` that it returns takes one cotangent for each result, and
+        returns one gradient for each argument. If `f` reads trainable variables that are not
+        arguments, `grad_fn` must take a keyword ``variables`` and return a pair: the gradients of
+        the arguments, and a list of the gradients of the variables.
 
     Returns
     -------
-    callable: Returns the first result only. What `grad_fn` computes is recorded by tapes further
-        out, and may use functions with gradients of their own, so higher derivatives are those of
-        `grad_fn`.
+    callable: Returns only the first result of `f`. Outer tapes record the operations of `grad_fn`,
+        so higher derivatives are the derivatives of `grad_fn`.
 
     Raises
     ------
-    TypeError: By a call: if `f` reads variables and `grad_fn` has no keyword ``variables``.
-    ValueError: By a gradient: if there are not as many as there are arguments.
+    TypeError: From a call, if `f` reads variables and `grad_fn` has no keyword ``variables``.
+    ValueError: From a gradient, if `grad_fn` does not return one gradient for each argument.
 
     Examples
     --------
@@ -155,10 +154,11 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
 
 def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
-    """Return the results as the user sees them, recorded as one operation.
+    """Return the user's view of the results, recorded as one operation.
 
-    Forward accumulators see the operations inside the function, as in TensorFlow; only what goes
-    backwards is the user's. Where they saw none, its transpose gives the tangents.
+    Forward accumulators differentiate the operations inside the function, as in TensorFlow; only
+    the reverse mode uses the user's gradient. Where they saw no operations, tangents are computed
+    by the transpose of the user's gradient.
     """
     context = active()
     lifts = () if context is None or context.lifts is None else context.lifts.stack
@@ -172,10 +172,10 @@ def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
     finally:
         CONTEXT.set(before)
     if node._recorded:
-        # what the gradients have of these levels is not to be taken off
+        # the gradients are values of these levels: the engine must not unwrap them
         node._inputs_levels = [*node._inputs_levels, *(lift.level for lift in lifts)]
     else:
-        # no tape follows an argument: what the function used from outside counts, as in TensorFlow
+        # no tape follows an argument: values that the function closes over count, as in TensorFlow
         results = [identity(value) for value in call.values]
     for lift in [one for one in lifts if isinstance(one, TangentLift)]:
         tangents = lift.tangents
@@ -194,7 +194,7 @@ def _applied(call: _Call, inputs: list[Any]) -> list[Any]:
 
 
 def _transposed(call: _Call, directions: list[Any]) -> list[Any]:
-    """Return the tangents of the results for those of the arguments, by the user's gradient."""
+    """Map the tangents of the arguments to those of the results, by the user's gradient."""
     seeds = [zeros_like(value) for value in call.values]
     if all(direction is None for direction in directions):
         return [None] * len(seeds)
@@ -223,7 +223,7 @@ def _takes_variables(function: Callable[..., Any]) -> bool:
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `f` to keep nothing for its gradient, which calls `f` again.
+    """Wrap `f` to save no intermediate values; its gradient calls `f` again.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def _is_differentiable(value) -> bool:
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `f` to have the gradient of the identity.
+    """Wrap `f` so that its gradient is the gradient of the identity.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def gradients(*args, **kwargs) -> NoReturn:
-    """Refused, as in eager TensorFlow.
+    """Raise an error, as in eager TensorFlow.
 
     Raises
     ------
@@ -321,7 +321,7 @@ def gradients(*args, **kwargs) -> NoReturn:
 
 
 def hessians(*args, **kwargs) -> NoReturn:
-    """Refused: two nested tapes and ``jacobian`` compute a Hessian.
+    """Raise an error; compute a Hessian with two nested tapes and ``jacobian``.
 
     Raises
     ------
@@ -334,7 +334,7 @@ def hessians(*args, **kwargs) -> NoReturn:
 
 
 def no_gradient(op_type) -> NoReturn:
-    """Refused: operations are not registered by name here.
+    """Raise an error: operations have no registered names here.
 
     Raises
     ------
@@ -346,7 +346,7 @@ def no_gradient(op_type) -> NoReturn:
 
 
 class RegisterGradient:
-    """Refused: operations are not registered by name here."""
+    """Raise an error: operations have no registered names here."""
 
     def __init__(self, op_type: str) -> None:
         raise NotImplementedError(

@@ -1,11 +1,11 @@
 """Layer 9 · compat: ``tf.data``: streams of examples, in Python.
 
 NOTE [datasets]
-A `Dataset` is a function that begins an iteration, and can be begun any number of times. Elements
-are tensors, or tuples, lists and dicts of them. Nothing is computed ahead, in other threads or in
-graphs: functions that are mapped run as Python. Where a function raises an error, the iteration
-can go on with the next element, as in TensorFlow, so stages without a state are Python's iterators:
-generators end with an error. Stages that are generators refuse to go on.
+A `Dataset` is a function that starts an iteration; it can be iterated any number of times. Elements
+are tensors, or tuples, lists and dicts of them. Nothing is prefetched, or computed in other threads
+or in graphs: mapped functions run as Python. After an error in a function the iteration can
+continue with the next element, as in TensorFlow. An error ends a Python generator, so stages
+without state are plain iterators, and stages that are generators refuse to continue.
 
 >>> dataset = tf.data.Dataset.range(5).map(lambda x: x * x).batch(2)
 >>> [batch.numpy().tolist() for batch in dataset]
@@ -47,15 +47,15 @@ from wengert.compat.tensorflow.functions.drawing import own_stream
 from wengert.compat.tensorflow.refusal import refusal
 
 AUTOTUNE = -1
-"""A number of parallel calls, of which there is one."""
+"""The automatic number of parallel calls, which is one here."""
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 
 
 def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
-    """Decorate a generator of elements to return a dataset of what it yields.
+    """Decorate a generator of elements to return a dataset of them.
 
-    `count` checks the arguments, and gives the number of elements, from that of the dataset.
+    `count` checks the arguments, and returns the number of elements, given that of the dataset.
     """
 
     def decorate(elements) -> Any:
@@ -70,7 +70,7 @@ def _stage(count: Callable[..., int | None]) -> Callable[[Any], Any]:
 
 
 def _lots(elements, size, whole_only: bool = False) -> Iterator[list[Any]]:
-    """Return the elements in lists of a size, the last of them perhaps shorter."""
+    """Yield the elements in lists of `size`; the last one may be shorter."""
     source, many = iter(elements), whole_of(size, "batch_size")
     lots = iter(lambda: list(itertools.islice(source, many)), [])
     return filter(lambda lot: len(lot) == many, lots) if whole_only else lots
@@ -101,7 +101,7 @@ def _in_windows(count, size, shift=None, stride=1, drop_remainder: bool = False,
 
 
 def _draws(seed, varied) -> Callable[[], np.random.Generator]:
-    """Return what makes the generator of an iteration: another for each if `varied`."""
+    """Return a factory of random generators, one per iteration, which differ if `varied`."""
     start = int(own_stream(seed).integers(1 << 62))
     turns = itertools.count()
     return lambda: np.random.default_rng([start, next(turns) if varied else 0])
@@ -131,7 +131,7 @@ class Dataset:
     def __init__(self, begin: Callable[[], Iterator[Any]], count: int | None = None) -> None:
         self._begin = begin
         self._count = count
-        """The number of elements; None if it is not known, -1 if there is no end."""
+        """The number of elements; None if it is unknown, -1 if it is infinite."""
 
     # -- sources ----------------------------------------------------------------------------------
 
@@ -261,7 +261,7 @@ class Dataset:
     def choose_from_datasets(
         datasets, choice_dataset, stop_on_empty_dataset: bool = True
     ) -> Dataset:
-        """Take the next element of the dataset whose number comes."""
+        """Take each element from the dataset that the next index selects."""
 
         def begin() -> Iterator[Any]:
             streams = [iter(dataset) for dataset in datasets]
@@ -283,7 +283,7 @@ class Dataset:
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration=None,
     ) -> Dataset:
-        """Take the next element of a dataset drawn by weight."""
+        """Take each element from a dataset drawn at random with the given weights."""
         draws = _draws(seed, rerandomize_each_iteration)
         chances = np.ones(len(datasets)) if weights is None else np.array(V.numbers_of(weights))
 
@@ -313,7 +313,7 @@ class Dataset:
         name=None,
         **kwargs,
     ) -> Any:
-        """Apply a function to each element; a tuple is spread over its arguments."""
+        """Apply a function to each element; a tuple is unpacked into arguments."""
 
         def result(element) -> Any:
             found = called(map_func, element)
@@ -328,12 +328,12 @@ class Dataset:
 
     @_stage(_unknown)
     def take_while(self, predicate: Callable[..., Any], name=None) -> Any:
-        """Take elements up to the first for which a function is false."""
+        """Take elements until a function is false."""
         return itertools.takewhile(functools.partial(called, predicate), self)
 
     @_stage(_unknown)
     def flat_map(self, map_func: Callable[..., Any], name=None) -> Any:
-        """Concatenate the datasets that a function makes of the elements."""
+        """Map each element to a dataset, and concatenate these."""
         return itertools.chain.from_iterable(map(functools.partial(called, map_func), self))
 
     @_stage(_unknown)
@@ -346,7 +346,7 @@ class Dataset:
         deterministic=None,
         name=None,
     ) -> Any:
-        """Interleave the datasets that a function makes of the elements, `cycle_length` at a time.
+        """Map each element to a dataset, and interleave these, `cycle_length` at a time.
 
         Examples
         --------
@@ -402,8 +402,8 @@ class Dataset:
 
     @_stage(_same)
     def scan(self, initial_state, scan_func: Callable[..., Any], name=None) -> Any:
-        """Carry a state along the elements with a function that returns the next state and a
-        result.
+        """Carry a state along the elements, with a function that returns the next state and an
+        output.
         """
         state = mapped(tensor, initial_state)
         for element in self:
@@ -439,7 +439,7 @@ class Dataset:
 
     @_stage(_unknown)
     def ignore_errors(self, log_warning: bool = False, name=None) -> Any:
-        """Skip the elements whose computation raises an error of TensorFlow's."""
+        """Skip elements whose computation raises one of TensorFlow's errors."""
         elements = iter(self)
         while True:
             try:
@@ -475,7 +475,7 @@ class Dataset:
         drop_remainder: bool = False,
         name=None,
     ) -> Any:
-        """Combine elements into batches, each padded to one shape.
+        """Combine elements into batches, padding the elements of each to one shape.
 
         Examples
         --------
@@ -618,7 +618,7 @@ class Dataset:
         return Dataset(self.__iter__, self._count)
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """Return the result of a function of this dataset."""
+        """Apply a function to this dataset, and return its result."""
         return transformation_func(self)
 
     def reduce(self, initial_state, reduce_func: Callable[[Any, Any], Any], name=None) -> Any:
@@ -669,7 +669,7 @@ class Dataset:
 
         Raises
         ------
-        InvalidArgumentError: If there is none, or there are several.
+        InvalidArgumentError: If the dataset is empty, or has several elements.
         """
         found = list(itertools.islice(iter(self), 2))
         if len(found) != 1:
@@ -689,7 +689,7 @@ class Dataset:
 
 
 def _of_windows(elements: list[Any]) -> Any:
-    """The elements as a dataset, or a dataset for each of their parts."""
+    """Return the elements as a dataset, or as one dataset for each component."""
     first = elements[0]
     if not isinstance(first, tuple | dict):
         return Dataset(lambda: iter(elements), len(elements))
@@ -728,7 +728,7 @@ class TextLineDataset(Dataset):
 
 
 class _Iteration:
-    """An iteration under way."""
+    """An iterator over a dataset."""
 
     def __init__(self, elements: Iterator[Any], begin: Callable[[], Iterator[Any]]) -> None:
         self._elements = elements

@@ -85,7 +85,7 @@ assert_non_positive = _signed("assert_non_positive", "<=", np.less_equal)
 def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None) -> None:
     """Raise an InvalidArgumentError unless ``|x - y| <= atol + rtol * |y|`` everywhere.
 
-    Tolerances are ten times the resolution of the dtype, if they are not given.
+    By default the tolerances are ten times the resolution of the dtype.
     """
     a, b = (np.asarray(made(value).numpy()) for value in same_dtype("AssertNear", x, y))
     least = 10 * float(np.finfo(a.dtype).eps) if a.dtype.kind in "fc" else 0.0
@@ -165,9 +165,10 @@ def assert_scalar(tensor, message=None, name=None) -> Any:
 
 
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None) -> None:
-    """Raise a ValueError unless tensors have the given shapes; equal letters are equal sizes.
+    """Raise a ValueError unless tensors have the given shapes; a letter stands for one size.
 
-    `shapes` is a dict, or a list of pairs, of tensors with sizes: numbers, letters, None for any.
+    `shapes` is a dict or a list of pairs that maps each tensor to its sizes: numbers, letters, or
+    None for any size.
     """
     known: dict[Any, int] = {}
     for tensor, wanted in shapes.items() if isinstance(shapes, dict) else shapes:
@@ -242,7 +243,7 @@ def is_numeric_tensor(tensor) -> bool:
 
 
 def enable_check_numerics(*args, **kwargs) -> None:
-    """Refused: use `wengert.autograd.detect_anomaly` to find the first infinity or NaN."""
+    """Raise an error: use `wengert.autograd.detect_anomaly` to find the first infinity or NaN."""
     raise NotImplementedError(
         "tf.debugging.enable_check_numerics: use `with wengert.autograd.detect_anomaly():`, which "
         "names the operation, the element and the line"
@@ -250,19 +251,19 @@ def enable_check_numerics(*args, **kwargs) -> None:
 
 
 def disable_check_numerics() -> None:
-    """Accepted, without effect."""
+    """Do nothing; accepted for compatibility."""
 
 
 def enable_traceback_filtering() -> None:
-    """Accepted, without effect."""
+    """Do nothing; accepted for compatibility."""
 
 
 def disable_traceback_filtering() -> None:
-    """Accepted, without effect."""
+    """Do nothing; accepted for compatibility."""
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Accepted, without effect."""
+    """Do nothing; accepted for compatibility."""
 
 
 __all__ = defined(globals())

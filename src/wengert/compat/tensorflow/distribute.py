@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.distribute``: the strategy of a program on one device.
+"""Layer 9 · compat: ``tf.distribute``: strategies, for a program on one device.
 
 >>> strategy = tf.distribute.get_strategy()
 >>> with strategy.scope():
@@ -39,7 +39,7 @@ class Strategy:
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Strategy]:
-        """Return a context for making variables and models."""
+        """Return a context for creating variables and models."""
         _CURRENT.append(self)
         try:
             yield self
@@ -70,7 +70,7 @@ class Strategy:
 
 
 class MirroredStrategy(Strategy):
-    """The strategy for several devices, of which there is one."""
+    """A strategy for several devices; one is available."""
 
 
 class OneDeviceStrategy(Strategy):

@@ -113,7 +113,7 @@ class DType:
         return np.finfo(self._numpy)
 
     def is_compatible_with(self, other) -> bool:
-        """Whether `other` is the same type."""
+        """Return whether `other` is the same type."""
         return as_dtype(other) is self
 
     def __eq__(self, other) -> bool:
@@ -154,11 +154,11 @@ _BY_NUMPY = {d.dtype: d for d in DTYPES.values()}
 
 
 def as_dtype(type_value) -> DType:
-    """Convert a value to a type: ``tf.float32``, ``"float32"``, ``np.float32``, ``float``.
+    """Convert a description of a type to a `DType`: ``"float32"``, ``np.float32``, ``float``.
 
     Raises
     ------
-    TypeError: If it names no type of a tensor.
+    TypeError: If it does not name a tensor's type.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def as_dtype(type_value) -> DType:
 
 
 def of_numpy(numpy: np.dtype[Any]) -> DType:
-    """Return the object for NumPy's dtype."""
+    """Return the `DType` for a NumPy dtype."""
     found = _BY_NUMPY.get(numpy)
     if found is None:
         found = _BY_NUMPY.get(numpy.newbyteorder("="))
@@ -194,7 +194,7 @@ def of_numpy(numpy: np.dtype[Any]) -> DType:
 
 
 def numpy_dtype(value) -> np.dtype[Any] | None:
-    """Return NumPy's dtype for whatever `as_dtype` takes; None for None."""
+    """Return the NumPy dtype for any argument of `as_dtype`; None for None."""
     return None if value is None else as_dtype(value).dtype
 
 

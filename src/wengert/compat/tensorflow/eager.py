@@ -1,12 +1,12 @@
 """Layer 9 · compat: the class `Tensor`, TensorFlow's eager tensor, over this library's.
 
-How tensors enter operations and come out of them says `wengert.compat.tensorflow.tensor`; the
-operators are in `wengert.compat.tensorflow.infix`.
+`wengert.compat.tensorflow.tensor` converts arguments and results of operations;
+`wengert.compat.tensorflow.infix` defines the operators.
 
 NOTE [tensors of strings]
-A tensor of strings is a `Tensor` over an array of bytes. It has a shape, parts, and comparisons;
-``tf.strings`` makes others of it. Every other operation refuses it where it comes in, by
-`tensor_of`: nothing of this library computes with strings.
+A tensor of strings is a `Tensor` over an array of bytes. It supports shapes, indexing, comparisons
+and ``tf.strings``. `tensor_of` refuses it as an argument of any other operation, because the engine
+does not compute with strings.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Tensor(NativeTensor):
     __array_priority__ = 100
 
     def __new__(cls, *data, **kwargs) -> Any:
-        """Refused: functions create tensors."""
+        """Raise an error: functions create tensors."""
         raise TypeError("tensors are made by tf.constant, tf.convert_to_tensor, tf.zeros, ...")
 
     # -- what it is -------------------------------------------------------------------------------
@@ -128,22 +128,22 @@ class Tensor(NativeTensor):
 
     @property
     def name(self) -> str:
-        """Refused, as in eager TensorFlow: only graphs have names."""
+        """Raise an error, as in eager TensorFlow: only graphs have names."""
         raise AttributeError("Tensor.name is undefined when eager execution is enabled.")
 
     @property
     def op(self) -> Any:
-        """Refused, as in eager TensorFlow: only graphs have named operations."""
+        """Raise an error, as in eager TensorFlow: only graphs have named operations."""
         raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
 
     @property
     def graph(self) -> Any:
-        """Refused, as in eager TensorFlow: there is no graph."""
+        """Raise an error, as in eager TensorFlow: there is no graph."""
         raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
 
-    @property  # type: ignore[misc]  # nothing may set it
+    @property  # type: ignore[misc]  # read-only
     def grad(self) -> Any:
-        """Refused: tensors have no gradients of their own; tapes compute them."""
+        """Raise an error: tensors have no gradients of their own; tapes compute them."""
         raise AttributeError(
             "'EagerTensor' object has no attribute 'grad': gradients are what "
             "tape.gradient(target, sources) returns"
@@ -158,7 +158,7 @@ class Tensor(NativeTensor):
     def numpy(self, *, force: bool = False) -> Any:
         """Return the values as a NumPy array, or a NumPy scalar for a 0-d tensor.
 
-        Nothing that is done with them is recorded.
+        Operations on them are not recorded.
         """
         payload = self._payload
         if isinstance(payload, Lifted):
@@ -252,12 +252,12 @@ class Tensor(NativeTensor):
 
 _OWN = {*vars(Tensor), "cls"}
 for _name in dir(NativeTensor):
-    # methods of PyTorch's tensors, which programs and NumPy must not find here
+    # methods of PyTorch's tensors, which must be hidden from programs and from NumPy
     if not _name.startswith("_") and _name not in _OWN:
         setattr(Tensor, _name, _Method(_name))
 
 
-# what the class of an eager tensor is called there, and programs print
+# the class's name in TensorFlow, which programs print
 Tensor.__name__ = Tensor.__qualname__ = "EagerTensor"
 
 
@@ -271,7 +271,7 @@ def _unpickled(array) -> Any:
 
 
 def is_text(value) -> bool:
-    """Whether a value is a string, or holds only strings."""
+    """Return whether a value is a string, or contains only strings."""
     if isinstance(value, str | bytes | StringTensor):
         return True
     if isinstance(value, np.ndarray):
@@ -292,7 +292,7 @@ def bytes_of(value) -> Any:
 
     Raises
     ------
-    TypeError: If something in it is not a string.
+    TypeError: If an element is not a string.
     ValueError: If a list is not rectangular.
     """
     if isinstance(value, StringTensor):
@@ -316,7 +316,7 @@ def bytes_of(value) -> Any:
 
 
 def labels_of(value) -> Any:
-    """Return a tensor of strings."""
+    """Build a tensor of strings."""
     return _made(bytes_of(value))
 
 

@@ -46,7 +46,7 @@ def joined(function: Callable[[list[Any]], Any], values: list[Any]) -> Any:
 
 
 def tensor(value) -> Any:
-    """Return a part of an element as a tensor."""
+    """Convert a component of an element to a tensor."""
     if is_text(value):
         return labels_of(value)
     return value if hasattr(value, "_payload") else V.made(V.tensor_of(value))
@@ -58,7 +58,7 @@ def part_at(place: int) -> Callable[[Any], Any]:
 
 
 def of_array(part) -> Any:
-    """Return an array as a tensor."""
+    """Convert an array to a tensor."""
     return labels_of(part) if is_text(part) else V.constant_of(part)
 
 
@@ -68,27 +68,27 @@ def stacked(parts: list[Any]) -> Any:
 
 
 def array_of(tensor) -> Any:
-    """Return the numbers, or the strings, of a tensor."""
+    """Return the numbers or strings of a tensor as an array."""
     return tensor._payload if is_text(tensor) else V.numbers_of(tensor)
 
 
 def next_of(values: Iterator[Any]) -> Callable[[Any], Any]:
-    """Return a function that ignores its argument and returns the next of some values."""
+    """Return a function that ignores its argument and returns the next of the given values."""
     return lambda _: next(values)
 
 
 def whole_of(value, what: str) -> int:
-    """Return an integer, also from a tensor."""
+    """Convert an argument, which may be a tensor, to an integer."""
     return V.integers(value, what)[0]
 
 
 def called(function: Callable[..., Any], element) -> Any:
-    """Call a function on an element, spreading a tuple, but not a named one, over its arguments."""
+    """Call a function on an element; a tuple, except a named tuple, is unpacked into arguments."""
     return function(*element) if type(element) is tuple else function(element)
 
 
 def positive(value, op: str, what: str) -> int:
-    """Return a size, checked to be positive."""
+    """Return a size; raise if it is not positive."""
     size = whole_of(value, what)
     if size <= 0:
         raise V.invalid(op, f"{what} must be greater than zero.")
@@ -114,7 +114,7 @@ def padded(sizes, value, parts: list[Any]) -> Any:
 
 
 def for_leaves(given, many: int) -> list[Any]:
-    """Return the setting for each tensor of an element, from one for all or a structure of them."""
+    """Return one setting per tensor of an element, from a structure of settings or one for all."""
     if isinstance(given, tuple | dict):
         return list(leaves(given))
     return [given] * many

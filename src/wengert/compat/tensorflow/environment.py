@@ -1,6 +1,6 @@
-"""Layer 9 · compat: what programs say about devices, graphs and scopes of names.
+"""Layer 9 · compat: contexts for devices, graphs and name scopes.
 
-All but the names of variables is accepted without effect.
+They only affect the names of variables.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class name_scope(contextlib.ContextDecorator):
 
 
 class device(contextlib.ContextDecorator):
-    """Return a context that names a device; everything is computed on the CPU.
+    """Return a context that names a device; all operations run on the CPU.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class control_dependencies(contextlib.ContextDecorator):
 
     Parameters
     ----------
-    control_inputs : list. Tensors, and functions, which are called.
+    control_inputs : list. Tensors, which have been computed, and functions, which are called.
     """
 
     def __init__(self, control_inputs) -> None:
@@ -100,12 +100,12 @@ class control_dependencies(contextlib.ContextDecorator):
 
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
-    """Return a context outside the graph, of which there is none."""
+    """Return a context without effect: there is no graph to leave."""
     yield
 
 
 def get_logger() -> logging.Logger:
-    """Return the Python logger for warnings of tapes.
+    """Return the Python logger that receives warnings of tapes.
 
     Examples
     --------

@@ -14,8 +14,8 @@ class OpError(Exception):
     Attributes
     ----------
     message: The description of the error.
-    node_def, op: None: operations run at once.
-    error_code: TensorFlow's number for the class.
+    node_def, op: None, because operations run eagerly.
+    error_code: TensorFlow's number of the class.
     """
 
     error_code = 2
@@ -39,25 +39,27 @@ def _error(name: str, code: int, what: str) -> type[OpError]:
 
 
 CancelledError: Any = _error("CancelledError", 1, "An operation was cancelled.")
-UnknownError: Any = _error("UnknownError", 2, "Something else went wrong.")
+UnknownError: Any = _error("UnknownError", 2, "The error is unknown.")
 InvalidArgumentError: Any = _error(
-    "InvalidArgumentError", 3, "An argument has a dtype, shape or value that does not fit."
+    "InvalidArgumentError", 3, "An argument has an invalid dtype, shape or value."
 )
-DeadlineExceededError: Any = _error("DeadlineExceededError", 4, "It took too long.")
-NotFoundError: Any = _error("NotFoundError", 5, "What was asked for is not there.")
-AlreadyExistsError: Any = _error("AlreadyExistsError", 6, "What was to be made is there.")
-PermissionDeniedError: Any = _error("PermissionDeniedError", 7, "The caller may not do that.")
-ResourceExhaustedError: Any = _error("ResourceExhaustedError", 8, "Memory has run out.")
+DeadlineExceededError: Any = _error(
+    "DeadlineExceededError", 4, "An operation exceeded its time limit."
+)
+NotFoundError: Any = _error("NotFoundError", 5, "A requested object does not exist.")
+AlreadyExistsError: Any = _error("AlreadyExistsError", 6, "An object to create already exists.")
+PermissionDeniedError: Any = _error("PermissionDeniedError", 7, "The caller lacks permission.")
+ResourceExhaustedError: Any = _error("ResourceExhaustedError", 8, "Memory is exhausted.")
 FailedPreconditionError: Any = _error(
     "FailedPreconditionError", 9, "The state does not allow the operation."
 )
-AbortedError: Any = _error("AbortedError", 10, "An operation was broken off.")
-OutOfRangeError: Any = _error("OutOfRangeError", 11, "An iteration has come to its end.")
-UnimplementedError: Any = _error("UnimplementedError", 12, "An operation does not offer that.")
-InternalError: Any = _error("InternalError", 13, "The library itself is wrong.")
-UnavailableError: Any = _error("UnavailableError", 14, "What is needed is not reachable now.")
-DataLossError: Any = _error("DataLossError", 15, "Data are lost.")
-UnauthenticatedError: Any = _error("UnauthenticatedError", 16, "The caller is not known.")
+AbortedError: Any = _error("AbortedError", 10, "An operation was aborted.")
+OutOfRangeError: Any = _error("OutOfRangeError", 11, "An iteration is past its end.")
+UnimplementedError: Any = _error("UnimplementedError", 12, "An operation is not implemented.")
+InternalError: Any = _error("InternalError", 13, "An internal invariant of the library is broken.")
+UnavailableError: Any = _error("UnavailableError", 14, "A resource is temporarily unavailable.")
+DataLossError: Any = _error("DataLossError", 15, "Data are lost or corrupt.")
+UnauthenticatedError: Any = _error("UnauthenticatedError", 16, "The caller is not authenticated.")
 
 
 def invalid(message: str, operation: str = "", advice: str = "") -> Exception:

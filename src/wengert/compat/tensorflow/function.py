@@ -23,8 +23,8 @@ _EAGERLY = [False]
 class Function:
     """A function decorated by ``tf.function``; it runs eagerly at every call.
 
-    Nothing is traced or compiled, so what its Python code does besides it does at each call. Arrays
-    among its arguments become tensors, and so do numbers and arrays among its results.
+    Nothing is traced or compiled, so Python side effects occur at each call. Arrays among its
+    arguments become tensors, as do numbers and arrays among its results.
     """
 
     def __init__(self, python_function: Callable[..., Any], input_signature=None) -> None:
@@ -62,16 +62,16 @@ class Function:
         if instance is None:
             return self
         signature = self._input_signature
-        # its own function, so that the arguments of the method are those of a signature
+        # a function of its own, so that a signature describes the arguments without `self`
         bound: Any = functools.partial(self._python_function, instance)
         functools.update_wrapper(bound, self._python_function)
         del bound.__wrapped__  # its signature has no `self`
         return Function(bound, signature)
 
     def get_concrete_function(self, *args, **kwargs) -> ConcreteFunction:
-        """Return the function for arguments of these specs: each a `TensorSpec` or a tensor.
+        """Return the function for arguments of the given specs: each a `TensorSpec` or a tensor.
 
-        There is no graph behind it: the function runs as it is, and refuses other arguments.
+        It has no graph: the function runs eagerly, and refuses other arguments.
         """
         signature = inspect.signature(self._python_function)
         if not args and not kwargs and self._input_signature is not None:
@@ -105,7 +105,7 @@ class ConcreteFunction:
 
     @property
     def graph(self) -> Any:
-        """Refused: there are no graphs.
+        """Raise an error: there are no graphs.
 
         Raises
         ------
@@ -114,7 +114,7 @@ class ConcreteFunction:
         raise NotImplementedError("there are no graphs: functions run as they are")
 
     def __call__(self, *args, **kwargs) -> Any:
-        """Call the function; numeric arguments keep their declared values."""
+        """Call the function; arguments that are not tensors default to the values in its specs."""
         given = dict(zip(self._specs, args, strict=False)) | kwargs
         for name, spec in self._specs.items():
             if name in given:
@@ -137,7 +137,7 @@ class ConcreteFunction:
 
 
 def _spec(value) -> Any:
-    """Return the spec of a tensor among the arguments; return other values unchanged."""
+    """Return the spec of a tensor; return other arguments unchanged."""
     if isinstance(value, TensorBase | np.ndarray) or hasattr(value, "_as_tensor"):
         return TensorSpec.from_tensor(convert_to_tensor(value))
     return value
@@ -195,15 +195,15 @@ def function(
     Parameters
     ----------
     func : callable, optional. The function; without it a decorator is returned.
-    input_signature : sequence of TensorSpec, optional. What arguments must be like; numbers are
-        converted to its dtypes.
+    input_signature : sequence of TensorSpec, optional. The shapes and dtypes that arguments must
+        have; numbers are converted to these dtypes.
     autograph, jit_compile, reduce_retracing, experimental_implements,
     experimental_autograph_options, experimental_attributes, experimental_relax_shapes,
     experimental_compile, experimental_follow_type_hints: Accepted, without effect.
 
     Returns
     -------
-    Function: Callable as `func` is, with its ``python_function``.
+    Function: A callable like `func`, which is its attribute ``python_function``.
 
     Examples
     --------
@@ -284,8 +284,8 @@ def py_function(func: Callable[..., Any] | None = None, inp=None, Tout=None, nam
 
     Parameters
     ----------
-    func : callable. The function.
-    inp : list. Its arguments, which become tensors.
+    func : callable. The function to call.
+    inp : list. The arguments of `func`, which become tensors.
     Tout : DType or list of DType. The types of its results.
     name: Accepted, without effect.
 
@@ -305,8 +305,8 @@ def numpy_function(
 
     Parameters
     ----------
-    func : callable. The function.
-    inp : list. Its arguments, which become arrays.
+    func : callable. The function to call.
+    inp : list. The arguments of `func`, which become arrays.
     Tout : DType or list of DType. The types of its results.
     stateful, name: Accepted, without effect.
 

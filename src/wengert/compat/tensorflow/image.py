@@ -1,6 +1,6 @@
 """Layer 9 · compat: ``tf.image``: image preprocessing.
 
-Images are tensors of shape (height, width, channels), or of several such.
+Images are tensors of shape (height, width, channels), or batches of them.
 
 >>> tf.image.resize(tf.ones([4, 6, 3]), [2, 3]).shape
 TensorShape([2, 3, 3])
@@ -22,7 +22,7 @@ from wengert.compat.tensorflow.refusal import refusing
 
 
 class ResizeMethod:
-    """Names of the ways to resize."""
+    """The names of the interpolation methods."""
 
     BILINEAR = "bilinear"
     NEAREST_NEIGHBOR = "nearest"
@@ -45,19 +45,20 @@ def resize(
 
     Parameters
     ----------
-    images : Tensor. Of shape (..., height, width, channels).
+    images : Tensor. The images, of shape (..., height, width, channels).
     size : sequence of int. The new height and width.
-    method : {"bilinear", "nearest"}. How pixels are made of others.
-    preserve_aspect_ratio : bool. Whether the sizes stay in proportion.
+    method : {"bilinear", "nearest"}. The interpolation method.
+    preserve_aspect_ratio : bool. Whether to preserve the ratio of height and width.
     antialias : bool. Not offered.
 
     Returns
     -------
-    Tensor: Of float32, or of the dtype of the images for ``"nearest"``; differentiable.
+    Tensor: The resized images, in float32, or in the dtype of `images` for ``"nearest"``;
+        differentiable.
 
     Raises
     ------
-    ValueError: If another way is asked for.
+    ValueError: If `method` or `antialias` is not supported.
     """
     x = V.tensor_of(images)
     height, width = V.integers(size, "size")
@@ -96,7 +97,7 @@ def _nearest(old: int, new: int) -> Any:
 
 
 def convert_image_dtype(image, dtype, saturate: bool = False, name=None) -> Any:
-    """Convert an image to another dtype; floats lie in [0, 1], integers in their range.
+    """Convert an image to another dtype: floats in [0, 1], integers in the range of their dtype.
 
     Examples
     --------
@@ -129,14 +130,14 @@ def _flipped(name: str, words: str, axis: int) -> Any:
         return flip(image) if stream_of(seed).random() < 0.5 else V.made(V.tensor_of(image))
 
     flip.__name__ = flip.__qualname__ = f"flip_{name}"
-    flip.__doc__ = f"Pictures, {words}."
+    flip.__doc__ = f"Flip images {words}."
     chance.__name__ = chance.__qualname__ = f"random_flip_{name}"
-    chance.__doc__ = f"Pictures, {words} half of the time."
+    chance.__doc__ = f"Flip images {words} with probability 1/2."
     return flip, chance
 
 
-flip_left_right, random_flip_left_right = _flipped("left_right", "left and right exchanged", -2)
-flip_up_down, random_flip_up_down = _flipped("up_down", "top and bottom exchanged", -3)
+flip_left_right, random_flip_left_right = _flipped("left_right", "left to right", -2)
+flip_up_down, random_flip_up_down = _flipped("up_down", "top to bottom", -3)
 
 
 def transpose(image, name=None) -> Any:
@@ -161,12 +162,12 @@ def rot90(image, k: int = 1, name=None) -> Any:
 
 
 def adjust_brightness(image, delta) -> Any:
-    """Add a number to an image, on a scale from 0 to 1."""
+    """Add `delta` to the pixels, on a scale from 0 to 1."""
     return _scaled(image, lambda x: operations.add(x, float(delta)))
 
 
 def adjust_contrast(images, contrast_factor) -> Any:
-    """Multiply the distance of images from their channel means."""
+    """Scale the deviations of the pixels from their channel means."""
 
     def adjusted(x) -> Any:
         mean = operations.reduce_mean(x, axis=[-3, -2], keepdims=True)
@@ -176,7 +177,7 @@ def adjust_contrast(images, contrast_factor) -> Any:
 
 
 def _scaled(image, function) -> Any:
-    """A function of an image of floating numbers; the result has the dtype of the image."""
+    """Wrap a function of a floating-point image to return the dtype of its argument."""
     x = V.made(V.tensor_of(image))
     if x.dtype.is_floating:
         return function(x)
@@ -207,7 +208,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
     Raises
     ------
-    ValueError: If it lies outside of them.
+    ValueError: If the box is not inside the image.
     """
     numbers = [V.integers(n, "box")[0] for n in (offset_height, offset_width)]
     sizes = [V.integers(n, "box")[0] for n in (target_height, target_width)]
@@ -219,7 +220,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
 
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width) -> Any:
-    """Pad images with zeros."""
+    """Pad images with zeros to a given size."""
     x = V.made(V.tensor_of(image))
     shape = tuple(x.shape)
     pads = [(0, 0)] * (len(shape) - 3)
@@ -249,7 +250,7 @@ def resize_with_crop_or_pad(image, target_height, target_width) -> Any:
 def resize_with_pad(
     image, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
 ) -> Any:
-    """Resize images in proportion, padded with zeros.
+    """Resize images, preserving the aspect ratio, and pad them with zeros.
 
     Examples
     --------
@@ -268,7 +269,7 @@ def central_crop(image, central_fraction: float) -> Any:
 
     Raises
     ------
-    ValueError: If the share is not in (0, 1].
+    ValueError: If `central_fraction` is not in (0, 1].
     """
     share = float(central_fraction)
     if not 0 < share <= 1:
@@ -304,7 +305,7 @@ def rgb_to_grayscale(images, name=None) -> Any:
 
 
 def grayscale_to_rgb(images, name=None) -> Any:
-    """Repeat the brightness in three channels."""
+    """Repeat the single channel three times."""
     return operations.concat([images] * 3, -1)
 
 

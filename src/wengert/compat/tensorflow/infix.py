@@ -1,4 +1,4 @@
-"""Layer 9 · compat: the operators of TensorFlow's tensors and variables, put on the class here."""
+"""Layer 9 · compat: the operators of TensorFlow's tensors and variables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REAL = "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half
 
 
 def _computed(op_name: str, function: Callable[..., Any], a, b) -> Any:
-    """An operation on two tensors of one type; shapes that do not fit are TensorFlow's error."""
+    """Apply an operation to tensors of one dtype; raise TensorFlow's error for the shapes."""
     try:
         with np.errstate(all="ignore"):
             return made(function(a, b))
@@ -53,7 +53,7 @@ def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
     def operation(a, b) -> Any:
         number = b.__class__ is float or b.__class__ is int
         if number and a.__class__ is Tensor and a._payload.dtype.kind == "f":
-            # the same, without making a tensor of the number
+            # fast path: the number does not become a tensor
             with np.errstate(all="ignore"):
                 return made(getattr(NativeTensor, method)(entered(a), b))
         a, b = same_dtype(op_name, a, b)
@@ -67,7 +67,7 @@ def _arithmetic(op_name: str, prim: str, method: str) -> Callable[..., Any]:
 
 
 def _divided(a, b) -> Any:
-    """True division: of integers as fractions."""
+    """Divide; integers are divided as floating-point numbers."""
     a, b = _pair("x", a, b)
     kind = a._payload.dtype
     if kind.kind == "b":
@@ -104,7 +104,7 @@ def _floored(a, b) -> Any:
 
 
 def _floor_of_quotient(a, b) -> Any:
-    # the quotient is rounded before it is cut, in TensorFlow; and no gradient passes
+    # as in TensorFlow, the floor of the rounded quotient, without a gradient
     return T.floor(T.div(a.detach(), b.detach()))
 
 
@@ -117,7 +117,7 @@ def _remainder(a, b) -> Any:
 
 
 def floor_modulus(a, b) -> Any:
-    """The remainder, whose derivative by `b` is minus TensorFlow's `floordiv`.
+    """Return the remainder, whose derivative with respect to `b` is minus TensorFlow's `floordiv`.
 
     That rounds the quotient before it is cut: by 0.1 it is 60 of 6, though 59 times fit.
     """
@@ -163,7 +163,7 @@ def _equality(op_name: str, prim: str, otherwise: bool) -> Callable[..., Any]:
         try:
             return made(getattr(T, prim)(a, b))
         except RuntimeError:
-            # of other shapes: no element is equal
+            # the shapes do not broadcast: no element is equal
             return made(new_tensor(np.bool_(otherwise)))
 
     return operation
@@ -244,7 +244,7 @@ def _unsupported(symbol: str) -> Callable[..., Any]:
 
 
 def install(cls: type, in_place: bool = True) -> None:
-    """Put the operators on a class: of tensors, whose ``+=`` makes a new one, or of variables."""
+    """Install the operators on the class of tensors or of variables."""
     for name, operation in OPERATORS.items():
         if name in _UNARY:
             setattr(cls, f"__{name}__", _method(f"__{name}__", operation))
@@ -266,7 +266,7 @@ def _method(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
 
 def _reflected(symbol: str, operation: Callable[..., Any]) -> Callable[..., Any]:
     def operator(self, other) -> Any:
-        # NumPy's numbers and lists become the tensor's type, not it theirs
+        # NumPy scalars and lists are converted to the tensor's dtype, not the reverse
         return operation(other, self)
 
     operator.__name__ = operator.__qualname__ = symbol

@@ -19,20 +19,20 @@ from wengert.compat.tensorflow.refusal import refusing
 
 _FLOAT32 = np.dtype(np.float32)
 _TRUNCATION = 0.87962566103423978
-"""The standard deviation of a normal distribution without what is beyond two of its own."""
+"""The standard deviation of the standard normal distribution truncated at two."""
 
 
 class Initializer(Configured):
-    """Computes the initial values of weights: called with a shape and a dtype."""
+    """Base class for initializers, which map a shape and a dtype to initial values."""
 
     def __call__(self, shape, dtype=None, **kwargs) -> Any:
-        """Return the values."""
+        """Return the initial values."""
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
 
 @arguments
 class Constant(Initializer):
-    """Initializes with one number, or with a given array.
+    """Initializes with a number, or with a given array.
 
     Examples
     --------
@@ -155,18 +155,19 @@ class Orthogonal(Initializer):
 
 @arguments
 class VarianceScaling(Initializer):
-    """Initializes with random numbers whose variance is `scale` over fan-in, fan-out, or both.
+    """Initializes with random numbers of variance `scale` divided by fan-in, fan-out or their mean.
 
     Parameters
     ----------
-    scale : float. A positive number.
-    mode : str. ``"fan_in"``, ``"fan_out"`` or ``"fan_avg"``.
-    distribution : str. ``"truncated_normal"``, ``"untruncated_normal"`` or ``"uniform"``.
-    seed : int, optional. See `tf.random.set_seed`.
+    scale : float. The positive numerator of the variance.
+    mode : str. The divisor: ``"fan_in"``, ``"fan_out"`` or ``"fan_avg"``.
+    distribution : str. The distribution: ``"truncated_normal"``, ``"untruncated_normal"`` or
+        ``"uniform"``.
+    seed : int, optional. The operation seed; see `tf.random.set_seed`.
 
     Raises
     ------
-    ValueError: If an argument is another one.
+    ValueError: If `scale` is not positive, or `mode` or `distribution` is unknown.
     """
 
     scale: float = 1.0
@@ -211,7 +212,7 @@ def _fans(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def _scaled(name: str, scale: str, mode: str, distribution: str) -> Any:
-    """A class of `VarianceScaling` with these arguments."""
+    """Return a subclass of `VarianceScaling` with fixed arguments."""
     kind = {"uniform": "Uniform", "truncated_normal": "Truncated normal"}[distribution]
 
     def _prepare(self) -> None:
@@ -241,13 +242,11 @@ of_rows(
     """,
 )
 
-for _name, _kind in functions_of(
-    globals(), "Initializer"
-).items():  # as functions, in small letters
+for _name, _kind in functions_of(globals(), "Initializer").items():  # lower-case aliases
     if isinstance(_kind, type):
         globals()[snake_case(_name)] = _kind
 
-# as TensorFlow's package itself names some of them
+# aliases of TensorFlow's top-level package
 constant_initializer, zeros_initializer, ones_initializer = Constant, Zeros, Ones
 random_normal_initializer, random_uniform_initializer = RandomNormal, RandomUniform
 

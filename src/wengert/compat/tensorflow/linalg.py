@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.linalg``: linear algebra; all of it differentiable.
+"""Layer 9 · compat: ``tf.linalg``: differentiable linear algebra.
 
 >>> print(tf.linalg.det([[1.0, 2.0], [3.0, 4.0]]).numpy().round(3))
 -2.0

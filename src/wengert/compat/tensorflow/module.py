@@ -24,11 +24,11 @@ def _snake_case(name: str) -> str:
 
 
 class Module:
-    """Base class for objects that know the variables and modules they hold.
+    """Base class for objects that track the variables and modules in their attributes.
 
     Parameters
     ----------
-    name : str, optional. Default: the name of the class, in lower case with underscores.
+    name : str, optional. The name; by default the name of the class in snake case.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The name."""
+        """The name of the module."""
         return self._name
 
     @property

@@ -66,7 +66,7 @@ def pack_sequence_as(structure, flat_sequence, expand_composites: bool = False) 
 
     Raises
     ------
-    ValueError: If there are more or fewer of them.
+    ValueError: If the number of leaves differs from that of `structure`.
 
     Examples
     --------
@@ -91,11 +91,11 @@ def pack_sequence_as(structure, flat_sequence, expand_composites: bool = False) 
 def assert_same_structure(
     nest1, nest2, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """Raise unless two values have the same nested structure.
+    """Raise an error unless two values have the same nested structure.
 
     Raises
     ------
-    ValueError: If they differ in keys, in the number of elements, or in where there are leaves.
+    ValueError: If they differ in keys, in the number of elements, or in the positions of leaves.
     TypeError: If only the types of sequences differ, and `check_types` is true.
     """
     trouble = _difference(nest1, nest2, check_types)
@@ -150,11 +150,11 @@ def _difference(a, b, check_types: bool) -> tuple[type[Exception], str] | None:
 
 
 def map_structure(func: Callable[..., Any], *structure, **kwargs) -> Any:
-    """Apply `func` to corresponding leaves of some structures.
+    """Apply `func` to corresponding leaves of one or more structures.
 
     Raises
     ------
-    ValueError, TypeError: If the structures differ (see `assert_same_structure`), or there is none.
+    ValueError, TypeError: If the structures differ (see `assert_same_structure`), or none is given.
 
     Examples
     --------

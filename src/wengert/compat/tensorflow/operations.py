@@ -1,4 +1,4 @@
-"""Layer 9 · compat: the functions of TensorFlow's package itself, ``tf.add`` and so on."""
+"""Layer 9 · compat: the functions of TensorFlow's top-level package, such as ``tf.add``."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _show = print
 
 
 def _number(value) -> str:
-    """A number in the fewest of 6 and 9 (15 and 17) digits that tell it apart."""
+    """Format a number with 6 or 9 digits (15 or 17 in double precision), if exact."""
     if isinstance(value, np.bool_ | bool):
         return str(int(value))
     if isinstance(value, np.floating):
@@ -64,12 +64,12 @@ def print(
 
     Parameters
     ----------
-    *inputs: What to print; tensors are shown as nested numbers.
+    *inputs: The values to print; tensors are printed as nested lists of numbers.
     output_stream : optional. A stream, or ``"file://..."`` for a file to append to; default:
         standard error.
-    summarize : int. How many elements to show at the beginning and the end of each dimension; -1:
-        all.
-    sep, end : str. What stands between them, and after the last one.
+    summarize : int. The number of elements to show at the beginning and the end of each dimension;
+        -1 shows all.
+    sep, end : str. The separator between values, and the end of the line.
     name: Accepted, without effect.
 
     Examples

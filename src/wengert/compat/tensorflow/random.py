@@ -27,9 +27,9 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any
 
     Parameters
     ----------
-    shape : sequence of int, or Tensor. The shape.
-    mean, stddev : Tensor. Numbers, or tensors that broadcast.
-    dtype : DType, optional. A floating one; float32 by default.
+    shape : sequence of int, or Tensor. The shape of the result.
+    mean, stddev : Tensor. The mean and the standard deviation, which broadcast.
+    dtype : DType, optional. A floating dtype; float32 by default.
     seed : int, optional. See `set_seed`.
 
     Returns
@@ -38,7 +38,7 @@ def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=None) -> Any
 
     Raises
     ------
-    TypeError: If the dtype is of integers.
+    TypeError: If `dtype` is an integer dtype.
 
     Examples
     --------
@@ -60,23 +60,23 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None, name=No
 
 
 def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> Any:
-    """Draw uniform numbers from `minval` up to but without `maxval`.
+    """Draw uniform numbers from ``[minval, maxval)``.
 
     Parameters
     ----------
-    shape : sequence of int, or Tensor. The shape.
-    minval, maxval : Tensor. Numbers, or tensors that broadcast; `maxval` is 1 by default, and
-        needed for integers.
+    shape : sequence of int, or Tensor. The shape of the result.
+    minval, maxval : Tensor. The bounds, which broadcast; `maxval` defaults to 1, and is required
+        for integers.
     dtype : DType, optional. float32 by default.
     seed : int, optional. See `set_seed`.
 
     Returns
     -------
-    Tensor: Differentiable in the bounds, unless it is of integers.
+    Tensor: Differentiable in the bounds, unless its dtype is an integer dtype.
 
     Raises
     ------
-    ValueError: If `maxval` is missing.
+    ValueError: If `dtype` is an integer dtype and `maxval` is missing.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def uniform(shape, minval=0, maxval=None, dtype=None, seed=None, name=None) -> A
 
 
 def gamma(shape, alpha, beta=None, dtype=None, seed=None, name=None) -> Any:
-    """Draw gamma numbers, `shape` of them for each `alpha`; differentiable in `beta` only.
+    """Draw gamma numbers, `shape` of them for each `alpha`; only `beta` has a gradient.
 
     Examples
     --------
@@ -136,11 +136,11 @@ def shuffle(value, seed=None, name=None) -> Any:
 def stateless_normal(
     shape, seed, mean=0.0, stddev=1.0, dtype=None, name=None, alg="auto_select"
 ) -> Any:
-    """Draw normal numbers, the same for the same `seed`, a pair of integers.
+    """Draw normal numbers determined by `seed`, a pair of integers.
 
     Raises
     ------
-    InvalidArgumentError: If `seed` is not a pair.
+    InvalidArgumentError: If `seed` is not a pair of integers.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def stateless_truncated_normal(
 def stateless_uniform(
     shape, seed, minval=0, maxval=None, dtype=None, name=None, alg="auto_select"
 ) -> Any:
-    """Draw uniform numbers (see `uniform`), the same for the same `seed`, a pair of integers.
+    """Draw uniform numbers (see `uniform`) determined by `seed`, a pair of integers.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def stateless_uniform(
 
 
 def stateless_gamma(shape, seed, alpha, beta=None, dtype=None, name=None) -> Any:
-    """Draw gamma numbers, the same for the same `seed`; `shape` is that of the result.
+    """Draw gamma numbers determined by `seed`; `shape` is the shape of the result.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def stateless_gamma(shape, seed, alpha, beta=None, dtype=None, name=None) -> Any
 
 
 def stateless_poisson(shape, seed, lam, dtype="int32", name=None) -> Any:
-    """Draw Poisson numbers, the same for the same `seed`; `shape` is that of the result.
+    """Draw Poisson numbers determined by `seed`; `shape` is the shape of the result.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def stateless_poisson(shape, seed, lam, dtype="int32", name=None) -> Any:
 
 
 def stateless_binomial(shape, seed, counts, probs, output_dtype=None, name=None) -> Any:
-    """Draw binomial numbers, the same for the same `seed`.
+    """Draw binomial numbers determined by `seed`.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def stateless_binomial(shape, seed, counts, probs, output_dtype=None, name=None)
 
 
 def stateless_categorical(logits, num_samples, seed, dtype=None, name=None) -> Any:
-    """Draw classes (see `categorical`), the same for the same `seed`.
+    """Draw classes (see `categorical`) determined by `seed`.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def stateless_categorical(logits, num_samples, seed, dtype=None, name=None) -> A
 class Generator:
     """A stream of random numbers with its own state.
 
-    Made by `from_seed`, `from_non_deterministic_state` or `split`.
+    Created by `from_seed`, `from_non_deterministic_state` or `split`.
 
     Examples
     --------
@@ -302,7 +302,7 @@ _GLOBAL: list[Generator] = []
 
 
 def get_global_generator() -> Generator:
-    """Return the program's global generator, made on first use.
+    """Return the program's global generator, created on first use.
 
     Examples
     --------

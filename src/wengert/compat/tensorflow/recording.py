@@ -1,44 +1,44 @@
-"""Layer 9 · compat: which tapes are active, what they recorded, and what values are in them.
+"""Layer 9 · compat: the active tapes, the nodes they recorded, and the levels of their values.
 
 NOTE [tapes over one graph]
-TensorFlow records into tapes, and a tensor is only a number to them; here every recorded operation
-is a node, and tensors have edges to nodes, whoever asked for the recording. The two meet so:
+TensorFlow records operations into tapes, which identify tensors by number. Here every recorded
+operation is a node, and tensors have edges to nodes, whichever tape asked for the recording. Tapes
+are mapped to this graph as follows:
 
-* What tells tensors apart is their edge. A tensor that no operation recorded gets a `Source` of
-  its own for an edge when a tape first needs to name it, and so has every `Variable`; reading a
-  variable makes a node that leads to its source. Watching puts the edge and the time into the tape,
-  and changes nothing else.
-* A node was recorded by a tape if it was made while that tape was recording, and one of its edges
-  leads to something that the tape was watching by then, or to a node that it recorded. Nodes are
-  numbered in the order in which they are made, so all of this is known when a gradient is asked
-  for: `Record.recorded` finds out, and the walk keeps to those nodes. So any number of tapes,
-  nested, persistent, stopped and entered again, have each what TensorFlow gives them, at the price
-  of one graph, and of nothing at all for each operation.
-* Without tapes nothing is to be recorded, and a tape must not hold on to the histories of older
-  ones. So arguments whose edges no active tape can follow enter operations without them. What is
-  kept although a nested tape will not ask for it is kept only as long as the outermost one.
-* An operation that a tape records remembers its unwatched arguments, too: if they are watched
-  later, TensorFlow gives the gradient by them. `same_dtype` sees to that.
+* A tensor is identified by its edge. A tensor that is not the result of a recorded operation gets
+  its own `Source` as an edge when a tape first has to identify it, and every `Variable` has one;
+  reading a variable creates a node with an edge to its source. Watching stores the edge and the
+  time in the tape, and changes nothing else.
+* A tape has recorded a node if the node was created while the tape was recording, and one of its
+  edges leads to a tensor that the tape was then watching, or to another node that it has recorded.
+  Nodes are numbered in order of creation, so `Record.recorded` can determine this set when a
+  gradient is requested, and the backward pass is restricted to it. Any number of tapes (nested,
+  persistent, stopped and re-entered) thus behave as in TensorFlow, at the cost of one graph and
+  without a cost per operation.
+* Without tapes nothing may be recorded, and a tape must not keep the histories of older tapes
+  alive. So an edge that no active tape can follow is dropped when its tensor enters an operation. A
+  node that a nested tape keeps without need is freed with the outermost tape.
+* A recorded operation also keeps edges to its unwatched arguments, because TensorFlow returns their
+  gradients if they are watched later. `same_dtype` adds these edges.
 
 NOTE [memory of tapes]
-Tensors own their history here, and tapes there. So what is recorded while tapes are active is noted
-in a `Ledger` that these hold; when the last of them goes, the ledger goes, and the nodes let go of
-all they have.
+In this library a tensor owns its history; in TensorFlow a tape does. So nodes that are recorded
+while tapes are active are listed in a `Ledger` that the tapes own. When the last of them is freed,
+so is the ledger, and its nodes drop the values they saved.
 
 NOTE [what tensors show and what they are]
-A tensor that a forward accumulator follows looks like any other, also after the accumulator is
-closed, while the engine computes with a value that carries its tangent. So as long as an
-accumulator is active, arguments are exchanged for such values when they enter an operation, and a
-result is taken apart: what the user gets is the primal, and the accumulators remember the tangents.
-`vectorized_map` shows its batches as they are, but what comes from outside and is watched by a tape
-has to become a batch.
+A tensor that a forward accumulator follows looks like any other tensor, even after the accumulator
+is closed, but the engine computes with a dual value that carries its tangent. So while an
+accumulator is active, arguments are replaced by dual values when they enter an operation, and each
+result is split: the user gets the primal, and the accumulators store the tangents. `vectorized_map`
+exposes its batches, but a watched tensor from outside has to become a batch.
 
-Where a tensor enters a level there is a node, `Join`, and where it leaves one, a `Leave`. Which way
-cotangents take through them depends on where the gradient is asked for. Outside of the level (a
-tape around an accumulator) the cotangent is that of a value with its tangent, and is divided
-between the two; a batch's is summed. Inside it (a tape within an accumulator, or within the
-mapped function) the gradient is a value of the level itself, with its own tangent, or one for each
-element of the batch, and passes unchanged.
+A tensor enters a level through a node `Join`, and leaves it through a node `Leave`. Their vjps
+depend on where the gradient is requested. Outside the level (a tape around an accumulator) the
+cotangent belongs to a dual value and is split into its two parts; the cotangent of a batch is
+summed. Inside it (a tape within an accumulator, or within the mapped function) the gradient is
+itself a value of the level, with its own tangent or one per element of the batch, and passes
+through unchanged.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ from wengert.tape.modes import MODE, changed, current_mode, is_recording
 from wengert.tape.node import Node, next_sequence
 
 INSIDE: ContextVar[frozenset[int]] = ContextVar("wengert_tf_inside", default=frozenset())
-"""The numbers of the levels that the walk under way is inside."""
+"""The numbers of the levels that the current backward pass is inside."""
 
 
 class Join(Node):
-    """The node where a tensor enters a level."""
+    """The node by which a tensor enters a level."""
 
     __slots__ = ("level", "ways")
     label: ClassVar[str] = "Join"
@@ -86,7 +86,7 @@ class Join(Node):
         return tuple([WAYS[way][0](g, self.level) for way in self.ways])
 
     def apply_in(self, g, keep: bool, edges: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Like `apply`, but recorded where the cotangent is a tensor."""
+        """Return the cotangents, like `apply`; recorded if the cotangent is a tensor."""
         if not isinstance(g, TensorBase):
             return self.apply(g, keep, edges)
         if self.level.number in INSIDE.get():
@@ -95,8 +95,8 @@ class Join(Node):
 
 
 class Leave(Move):
-    """The node where a value leaves a level without its tangent; inside it, cotangents pass
-    through.
+    """The node by which a value leaves a level without its tangent; inside the level, cotangents
+    pass through unchanged.
     """
 
     __slots__ = ()
@@ -126,7 +126,7 @@ class _Memory:
         return entry[1] if entry is not None and entry[0]() is key else None
 
     def put(self, key, value) -> None:
-        """Remember `value` as long as `key` lives."""
+        """Store `value` for the lifetime of `key`."""
         place, found = id(key), self._found
 
         def forget(gone) -> None:
@@ -138,7 +138,7 @@ class _Memory:
 
 
 class Lift:
-    """One level that tensors are lifted to.
+    """A level that tensors are lifted to.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Lift:
         self.level = level
 
     def lifted(self, shown, value, below: Lifts, context: Context) -> Any:
-        """`value`, which stands for `shown` at the levels below, at this level."""
+        """Lift `value`, which represents `shown` at the levels below, to this level."""
         raise NotImplementedError
 
 
@@ -168,7 +168,7 @@ class TangentLift(Lift):
 
     def __init__(self, level: Level) -> None:
         super().__init__(level)
-        # by tensors as the user sees them, and by the sources of variables
+        # keyed by the user's tensors and by the sources of variables
         self.tangents = _Memory()
 
     def lifted(self, shown, value, below: Lifts, context: Context) -> Any:
@@ -192,7 +192,7 @@ class TangentLift(Lift):
 
 
 class Lifts:
-    """The active levels, from the outermost inward.
+    """The active levels, outermost first.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class Lifts:
         self.stack = stack
 
     def inside(self, tangents: bool) -> frozenset[int]:
-        """The numbers of the levels, of batches only unless `tangents`."""
+        """Return the numbers of the levels; only those of batches unless `tangents`."""
         return frozenset(
             lift.level.number
             for lift in self.stack
@@ -213,7 +213,7 @@ class Lifts:
         )
 
     def follows(self, value, payload) -> bool:
-        """Whether a tensor or variable has a tangent, or carries one in its payload."""
+        """Return whether a tensor or variable has a tangent, or carries one in its payload."""
         key = getattr(value, "handle", value)
         return any(
             isinstance(lift, TangentLift)
@@ -222,11 +222,11 @@ class Lifts:
         )
 
     def entered(self, shown, kept: bool) -> Any:
-        """Return the value that operations compute with in place of a tensor.
+        """Return the value that represents a tensor inside operations.
 
-        `kept` says whether the tensor's history is followed.
+        `kept`: whether an active tape follows the tensor's history.
         """
-        # rebuilt each time: a node must be younger than what made a tape watch its argument
+        # created at each use: a node must be newer than the watching of its argument
         value = shown if kept or shown._edge is None else without_history(shown)
         context = active()
         if not self.stack or context is None or not is_differentiable(shown._payload.dtype):
@@ -236,9 +236,9 @@ class Lifts:
         return value
 
     def shown(self, value, cls: type) -> Any:
-        """Return the user's view of a result: without the tangents, which are remembered.
+        """Return the user's view of a result, after storing its tangents.
 
-        What is made here is an instance of `cls`, the user's class.
+        New tensors are instances of `cls`, the user's class.
         """
         primal = value
         parts: list[tuple[Any, Any, Any]] = []
@@ -274,7 +274,7 @@ class Lifts:
 
 
 def _carries(payload, level: Level) -> bool:
-    """Whether there is a tangent of `level` in a payload."""
+    """Return whether a payload carries a tangent of `level`."""
     if not isinstance(payload, Lifted):
         return False
     if isinstance(payload, Dual) and payload.owner is level:
@@ -283,7 +283,7 @@ def _carries(payload, level: Level) -> bool:
 
 
 class _Like:
-    """The shape and dtype of the tensor that a source represents."""
+    """Shape and dtype of the tensor that a source represents."""
 
     __slots__ = ("dtype", "ndim", "shape")
 
@@ -294,9 +294,9 @@ class _Like:
 
 
 class Source(TensorBase):
-    """The edge of a tensor or variable that no operation made, where every walk to it ends.
+    """The edge of a tensor or variable that is not the result of an operation.
 
-    It is a leaf, to the engine, without its values, which are not to be kept by a tape.
+    For the engine it is a leaf without values, so a tape does not keep the values alive.
     """
 
     __slots__ = ()
@@ -312,7 +312,7 @@ class Source(TensorBase):
 
 
 class Read(Node):
-    """The node of a read of a variable, and of anything that passes its cotangent on unchanged."""
+    """The node of a variable read, and of other operations whose vjp is the identity."""
 
     __slots__ = ()
     label: ClassVar[str] = "ReadVariableOp"
@@ -343,7 +343,7 @@ class Ledger:
         self._limit = 1000
 
     def note(self, edge) -> None:
-        """Remember the node that an edge leads to, while something else keeps it alive."""
+        """List the node that an edge leads to, by a weak reference."""
         self._nodes.append(weakref.ref(edge.node if edge._seq == 0 else edge))
         if len(self._nodes) > self._limit:
             self._nodes = [ref for ref in self._nodes if ref() is not None]
@@ -363,10 +363,10 @@ class Record:
     Attributes
     ----------
     watches_variables: Whether variables are watched when they are read.
-    spans: Pairs of sequence numbers: when recording began and when it ended, None while it goes on.
-    watched: What is watched: edges with the times since when, by identity.
-    variables: The variables that are watched, in order.
-    ledgers: What keeps track of the nodes that were made meanwhile.
+    spans: Pairs of sequence numbers at which recording began and ended; None while it continues.
+    watched: The watched edges, each with the time from which it is watched, by identity.
+    variables: The watched variables, in order.
+    ledgers: The ledgers of the nodes that were created in these spans.
     """
 
     __slots__ = (
@@ -385,24 +385,24 @@ class Record:
         self.watched: dict[int, tuple[Any, int]] = {}
         self.variables: dict[int, Any] = {}
         self.ledgers: list[Ledger] = []
-        # whether recording had to be switched on for it
+        # whether `activate` had to switch recording on
         self.switched = False
 
     def watch(self, edge) -> None:
-        """Watch the tensor of this edge, and what is computed from it from now on."""
+        """Watch the tensor of this edge, and all tensors computed from it from now on."""
         key = _key(edge)
         if key not in self.watched:
             self.watched[key] = edge, next_sequence()
 
     def watches(self, edge) -> bool:
-        """Whether the tensor of this edge is watched."""
+        """Return whether the tensor of this edge is watched."""
         return _key(edge) in self.watched
 
     def _covers(self, seq: int) -> bool:
         return any(begun > seq and (ended is None or seq > ended) for begun, ended in self.spans)
 
     def recorded(self, edges: Iterable[Any]) -> set[Any]:
-        """The nodes, among those that `edges` lead to, that this tape recorded."""
+        """Return the nodes reachable from `edges` that this tape has recorded."""
         met: set[Any] = set()
         stack = [node_of(edge) for edge in edges]
         while stack:
@@ -425,7 +425,7 @@ class Record:
                     found.add(node)
                     break
         for node in met:
-            # what only hands a tensor on leads to it whenever that came to be watched
+            # a node that only forwards a tensor counts whenever the tensor came to be watched
             if getattr(node, "hands_on", False) and any(
                 edge is not None and _key(edge) in watched for edge in node.edges
             ):
@@ -433,7 +433,7 @@ class Record:
         return found
 
     def alone(self) -> bool:
-        """Whether no other tape can ask for what this one recorded."""
+        """Return whether no other tape can use the nodes that this one recorded."""
         return all(_holders(ledger) == 1 for ledger in self.ledgers)
 
     def close(self) -> None:
@@ -447,7 +447,7 @@ class Record:
 
 
 _HOLDERS: weakref.WeakKeyDictionary[Ledger, weakref.WeakSet[Record]] = weakref.WeakKeyDictionary()
-"""The tapes that hold each ledger."""
+"""The tapes that own each ledger."""
 
 
 def _holders(ledger: Ledger) -> int:
@@ -465,12 +465,11 @@ class Context:
     Attributes
     ----------
     tapes: The records of the tapes that are recording.
-    lifts: What exchanges tensors for values of active levels, or None (see NOTE [what tensors show
-        and what they are]).
-    everything: Whether to follow all edges: inside rules that the engine differentiates by
-        itself.
-    start: When the first of the tapes began; what is younger may be theirs.
-    ledger: Takes down what is recorded.
+    lifts: The lifts of tensors to the active levels, or None (see NOTE [what tensors show and what
+        they are]).
+    everything: Whether to follow all edges: inside rules that the engine itself differentiates.
+    start: When the first of the tapes began; newer nodes may be recorded by them.
+    ledger: The ledger that lists recorded nodes.
     """
 
     __slots__ = ("everything", "ledger", "lifts", "start", "tapes")
@@ -496,7 +495,7 @@ active = CONTEXT.get
 
 
 def set_context(**changes) -> Context | None:
-    """Change the active state, and return the previous one."""
+    """Replace fields of the active state, and return the previous one."""
     before = active()
     now = _NOTHING if before is None else before
     fields = {
@@ -514,14 +513,14 @@ def activate(record: Record) -> None:
     record.spans.append([next_sequence(), None])
     record.switched = not is_recording()
     if record.switched:
-        # inside of a rule, say, that the engine runs without recording
+        # for example, inside a rule that the engine runs without recording
         MODE.set(changed(current_mode(), grad=True))
     context = active()
     set_context(tapes=(*(() if context is None else context.tapes), record))
 
 
 def deactivate(record: Record) -> None:
-    """Stop recording on a tape; the others go on."""
+    """Stop recording on a tape; other tapes continue."""
     record.spans[-1][1] = next_sequence()
     if record.switched:
         MODE.set(changed(current_mode(), grad=False))
@@ -531,7 +530,7 @@ def deactivate(record: Record) -> None:
 
 
 def followed(edge, context: Context) -> bool:
-    """Whether an active tape may have recorded, or watches, the tensor of `edge`."""
+    """Return whether an active tape may have recorded, or watches, the tensor of `edge`."""
     if context.everything:
         return True
     if edge is LEAF:

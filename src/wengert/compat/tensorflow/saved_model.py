@@ -1,9 +1,9 @@
 """Layer 9 · compat: ``tf.saved_model``: modules and models in a folder, without code.
 
 NOTE [saved models]
-TensorFlow saves graphs, which run anywhere. Here are none: what is saved are variables and plain
-attributes, and the names of the classes of modules. Loading finds these classes among those that
-the program has defined by then; it imports nothing, and calls no `__init__`.
+TensorFlow saves graphs, which run without the program. There are no graphs here: a file holds
+variables, plain attributes, and the names of the modules' classes. Loading looks these classes up
+among those that the program has already defined; it imports nothing, and calls no `__init__`.
 
 >>> import tempfile
 >>> class Scale(tf.Module):
@@ -45,14 +45,14 @@ def save(obj, export_dir, signatures=None, options=None) -> None:
 
     Parameters
     ----------
-    obj : Module or Model. Its attributes that are numbers, strings, variables, modules, and lists
-        and dicts of these are kept.
+    obj : Module or Model. The object to save. Attributes are saved if they are numbers, strings,
+        variables, modules, or lists and dicts of these.
     export_dir : str or path. The folder.
-    signatures, options : optional. Accepted: methods are those of the class.
+    signatures, options : optional. Accepted, without effect: methods come from the class.
 
     Raises
     ------
-    TypeError: If it is something else, or an attribute cannot be written.
+    TypeError: If `obj` is of another type, or an attribute cannot be saved.
     """
     folder = Path(os.fspath(export_dir))
     folder.mkdir(parents=True, exist_ok=True)
@@ -139,8 +139,8 @@ def load(export_dir, tags=None, options=None) -> Any:
 
     Raises
     ------
-    OSError: If there is nothing.
-    ValueError: If the class of a module is not known.
+    OSError: If the folder contains no saved model.
+    ValueError: If the class of a module is not defined.
     """
     folder = Path(os.fspath(export_dir))
     if (folder / _MODEL).exists():
@@ -153,7 +153,7 @@ def load(export_dir, tags=None, options=None) -> Any:
 
 
 def contains_saved_model(export_dir) -> bool:
-    """Return whether a folder holds a model that `load` can read."""
+    """Return whether a folder contains a model that `load` can read."""
     folder = Path(os.fspath(export_dir))
     return (folder / _MODEL).exists() or (folder / _FILE).exists()
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: `TensorShape`, the shape of a tensor as TensorFlow has it."""
+"""Layer 9 · compat: `TensorShape`, TensorFlow's type of shapes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["TensorShape", "sizes"]
 class TensorShape:
     """The shape of a tensor: a sequence of sizes, comparable with lists and tuples.
 
-    A size may be None, where a program describes a shape that it does not know, and
-    ``TensorShape(None)`` knows not even the number of dimensions. Those of tensors are known.
+    In a partially known shape a size may be None; ``TensorShape(None)`` has an unknown number of
+    dimensions. The shapes of tensors are fully known.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class TensorShape:
 
         Raises
         ------
-        ValueError: If the number of dimensions is not known.
+        ValueError: If the number of dimensions is unknown.
         """
         if self._dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
@@ -80,7 +80,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def is_compatible_with(self, other) -> bool:
-        """Return whether some shape matches both."""
+        """Return whether there is a shape that matches both."""
         other = TensorShape(other)
         if self._dims is None or other._dims is None:
             return True
@@ -89,7 +89,7 @@ class TensorShape:
         )
 
     def assert_is_compatible_with(self, other) -> None:
-        """Raise a ValueError unless some shape matches both."""
+        """Raise a ValueError unless there is a shape that matches both."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")
 
@@ -175,7 +175,7 @@ class TensorShape:
 
 
 def sizes(shape) -> tuple[int, ...]:
-    """Return a shape (number, sequence, `TensorShape` or tensor) as a tuple of ints."""
+    """Convert a shape (number, sequence, `TensorShape` or tensor) to a tuple of ints."""
     if isinstance(shape, TensorBase):
         values = shape._payload.tolist()
         return tuple(values) if isinstance(values, list) else (values,)

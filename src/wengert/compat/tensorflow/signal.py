@@ -40,7 +40,7 @@ def _complex(path: str, op: str, d: str, function: Callable[..., Any], what: str
 
         Parameters
         ----------
-        input : Tensor. Of a complex dtype.
+        input : Tensor. The input, of a complex dtype.
 
         Returns
         -------
@@ -70,9 +70,9 @@ def _real(path: str, op: str, d: str, function: Callable[..., Any], what: str) -
 
         Parameters
         ----------
-        input_tensor : Tensor. Of a {kind} dtype.
-        fft_length : sequence of int, optional. The sizes of what is of real numbers; shorter input
-            is filled with zeros, longer one is cut.
+        input_tensor : Tensor. The input, of a {kind} dtype.
+        fft_length : sequence of int, optional. The sizes of the real signal; shorter input is
+            padded with zeros, and longer input is truncated.
 
         Returns
         -------
@@ -153,7 +153,7 @@ def ifftshift(x, axes=None, name=None) -> Any:
 
 
 def _cosines(size: int, kind, norm, inverse: bool) -> Any:
-    """The matrix of the cosine transform of type 2, or of its inverse, type 3."""
+    """Return the matrix of the cosine transform of type 2, or of its inverse, type 3."""
     places = np.arange(size)
     table = 2 * np.cos(np.pi * places[:, None] * (2 * places + 1) / (2 * size))
     if norm is None:
@@ -191,7 +191,7 @@ def dct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, n
 
     Raises
     ------
-    ValueError: If the type or the normalisation is another one.
+    ValueError: If the type or the normalisation is not supported.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def idct(input, type: int = 2, n=None, axis: int = -1, norm: str | None = None, 
 
 def _raised_cosine(length, periodic: bool, dtype, a: float, b: float) -> Any:
     (size,) = V.integers(length, "window_length")
-    # TensorFlow's windows of an odd length are symmetric either way
+    # in TensorFlow, windows of odd length are symmetric even if `periodic`
     count = max(size - 1 + (periodic and size % 2 == 0), 1)
     window = a - b * np.cos(2 * np.pi * np.arange(size) / count) if size > 1 else np.ones(1)
     return V.constant_of(window.astype(V.dtype_of(dtype, _FLOAT32)))
@@ -256,9 +256,9 @@ def frame(
     Parameters
     ----------
     signal : Tensor or tensor-like.
-    frame_length, frame_step : int. The size of the pieces, and how far the next one lies.
-    pad_end : bool. Whether pieces may go on beyond the end, with `pad_value`.
-    pad_value : number. What lies beyond the end.
+    frame_length, frame_step : int. The size of the frames, and the distance between their starts.
+    pad_end : bool. Whether to pad frames that extend past the end with `pad_value`.
+    pad_value : number. The value of the padding.
     axis : int. The last dimension.
 
     Returns

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.sparse``: tensors as indices and values, over wengert's dense ones.
+"""Layer 9 · compat: ``tf.sparse``: tensors as indices and values, computed by dense operations.
 
 >>> s = tf.sparse.SparseTensor(indices=[[0, 1]], values=[5.0], dense_shape=[2, 2])
 >>> tf.sparse.to_dense(s).numpy().tolist()
@@ -24,9 +24,9 @@ class SparseTensor:
 
     Parameters
     ----------
-    indices : array of int. One row for each element.
+    indices : array of int. The positions of the elements, one per row.
     values : Tensor. The elements; differentiable.
-    dense_shape : sequence of int. The shape of the whole.
+    dense_shape : sequence of int. The shape of the tensor.
     """
 
     def __init__(self, indices, values, dense_shape) -> None:
@@ -47,7 +47,7 @@ class SparseTensor:
 
     @property
     def shape(self) -> TensorShape:
-        """The shape of the whole."""
+        """The dense shape."""
         return TensorShape(V.integers(self.dense_shape))
 
     @property
@@ -56,7 +56,7 @@ class SparseTensor:
         return self.values.dtype
 
     def get_shape(self) -> TensorShape:
-        """Return the shape of the whole."""
+        """Return the dense shape."""
         return self.shape
 
     def with_values(self, new_values) -> SparseTensor:
@@ -83,7 +83,7 @@ def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=N
 
     Raises
     ------
-    InvalidArgumentError: If an element is there twice, or they are out of order.
+    InvalidArgumentError: If indices are repeated, or out of order.
     """
     if validate_indices:
         rows = V.numbers_of(sp_input.indices)
@@ -98,7 +98,7 @@ def to_dense(sp_input, default_value=None, validate_indices: bool = True, name=N
 
 
 def from_dense(tensor, name=None) -> SparseTensor:
-    """Return the elements that are not 0 as a sparse tensor.
+    """Convert a dense tensor to a sparse tensor of its nonzero elements.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def from_dense(tensor, name=None) -> SparseTensor:
 
 
 def reorder(sp_input, name=None) -> SparseTensor:
-    """Sort the elements by row-major position."""
+    """Sort the elements in row-major order of their indices."""
     rows = V.numbers_of(sp_input.indices)
     order = np.lexsort(rows.T[::-1])
     values = operations.gather(sp_input.values, order)

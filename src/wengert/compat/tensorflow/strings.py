@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.strings``: what is made of tensors of strings.
+"""Layer 9 · compat: ``tf.strings``: operations on tensors of strings.
 
 >>> tf.strings.upper(tf.constant(["a", "b"])).numpy().tolist()
 [b'A', b'B']
@@ -88,11 +88,11 @@ def reduce_join(inputs, axis=None, keepdims: bool = False, separator: str = "", 
 
 
 def split(input, sep=None, maxsplit: int = -1, name=None) -> Any:
-    """Split a string into a vector; strings with equally many parts give rows.
+    """Split a string into a vector, or several strings with equally many parts into rows.
 
     Raises
     ------
-    ValueError: If strings have different numbers of parts: there are no ragged tensors here.
+    ValueError: If the numbers of parts differ, because there are no ragged tensors here.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def to_number(input, out_type="float32", name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If a string says none.
+    InvalidArgumentError: If a string is not a number.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def format(template: str, inputs, placeholder: str = "{}", summarize: int = 3, n
 
 
 def to_hash_bucket_fast(input, num_buckets: int, name=None) -> Any:
-    """Refused: Python has no hash equal to TensorFlow's.
+    """Raise an error: Python has no hash equal to TensorFlow's.
 
     Raises
     ------

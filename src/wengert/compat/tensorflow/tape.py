@@ -1,7 +1,7 @@
-"""Layer 9 · compat: `GradientTape`: TensorFlow's contract over this library's one graph.
+"""Layer 9 · compat: `GradientTape`: TensorFlow's tapes over this library's single graph.
 
-What a tape has recorded, and why that is exact, says NOTE [tapes over one graph] in
-`wengert.compat.tensorflow.recording`.
+NOTE [tapes over one graph] in `wengert.compat.tensorflow.recording` defines which nodes a tape has
+recorded.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class UnconnectedGradients(enum.Enum):
 
 
 def unconnected(value) -> UnconnectedGradients:
-    """Return the choice for `value`, given as a member or as its string."""
+    """Convert a member or its string to a member."""
     try:
         return UnconnectedGradients(value)
     except ValueError:
@@ -60,7 +60,7 @@ def unconnected(value) -> UnconnectedGradients:
 
 
 def is_variable(value) -> bool:
-    """Whether a value is a variable, to be read as a tensor."""
+    """Return whether a value is a variable, which has to be read."""
     return hasattr(value, "_as_tensor")
 
 
@@ -86,12 +86,12 @@ class End:
             )
 
     def tensor(self) -> Any:
-        """A tensor of this library that represents the end to the engine."""
+        """Return a tensor of this library that represents the end to the engine."""
         return new_tensor(self._payload, self._edge)
 
 
 def edges_of_both(targets: list[Any], ends: list[Any]) -> set[Any]:
-    """Return the edges that are both targets and sources: their gradient is 1 on any tape."""
+    """Return the edges that are both targets and sources: their gradient is 1 for any tape."""
     sources = {id(end.value) for end in ends}
     return {target._edge for target in targets if id(target.value) in sources and target._edge}
 
@@ -101,7 +101,7 @@ def known_targets(
     targets: list[Any],
     same: set[Any] = frozenset(),  # type: ignore[assignment]
 ) -> tuple[list[int], set[Any]]:
-    """Return which targets a tape knows, and the nodes that it recorded on the way to them."""
+    """Return the indices of the targets that a tape knows, and the nodes that lead to them."""
     edges = [target._edge for target in targets if target._edge is not None]
     through = record.recorded(edges)
     known = [
@@ -165,7 +165,7 @@ def _ones(target) -> Any:
 
 
 def zeros_of(end, before: tuple[int, ...], after: int = 0) -> Any:
-    """Zeros like `end`, with dimensions `before` its own, from number `after` on."""
+    """Return zeros shaped like `end`, with the dimensions `before` inserted at axis `after`."""
     size = tuple(end._payload.shape)
     shape = (*size[:after], *before, *size[after:])
     return made(new_tensor(np.zeros(shape, end._payload.dtype)))
@@ -173,7 +173,7 @@ def zeros_of(end, before: tuple[int, ...], after: int = 0) -> Any:
 
 _LOG = logging.getLogger("tensorflow")
 _TOLD: set[str] = set()
-"""Warnings already given, since each is given once."""
+"""Warnings that have been issued; each is issued once."""
 _ONCE = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
 )
@@ -182,12 +182,12 @@ _ONCE = (
 class GradientTape:
     """Records operations, to compute gradients from them.
 
-    Recorded is what is computed inside the ``with`` block from something watched: trainable
-    variables that are read there, and what `watch` was told.
+    The tape records the operations inside its ``with`` block that depend on watched tensors:
+    trainable variables that are read there, and the arguments of `watch`.
 
     Parameters
     ----------
-    persistent : bool. Whether more than one gradient may be asked for.
+    persistent : bool. Whether `gradient` may be called more than once.
     watch_accessed_variables : bool. Whether trainable variables are watched when they are read.
 
     Examples
@@ -244,12 +244,12 @@ class GradientTape:
 
         Parameters
         ----------
-        tensor : Tensor, Variable, or nested lists, tuples or dicts of them. Of a floating or
-            complex type; for another one there is a warning and no gradient.
+        tensor : Tensor, Variable, or nested lists, tuples or dicts of them. The tensors to watch,
+            of a floating or complex dtype; others cause a warning and have no gradient.
 
         Raises
         ------
-        ValueError: If there is anything else among them.
+        ValueError: If one of them is not a tensor or variable.
         """
         for value in nest.flatten(tensor):
             if not (is_variable(value) or isinstance(value, TensorBase)):
@@ -278,7 +278,7 @@ class GradientTape:
 
         Raises
         ------
-        ValueError: If it is not recording anyway.
+        ValueError: If the tape is not recording.
         """
         self._pop()
         try:
@@ -322,28 +322,27 @@ class GradientTape:
         output_gradients=None,
         unconnected_gradients=UnconnectedGradients.NONE,
     ) -> Any:
-        """Return the gradient of `target` by each of `sources`.
+        """Return the gradient of `target` with respect to each of `sources`.
 
         Parameters
         ----------
-        target : Tensor, Variable, or nested lists, tuples or dicts of them. What to differentiate;
-            of several, or of several elements, the sum.
-        sources : Tensor, Variable, or nested lists, tuples or dicts of them. What to differentiate
-            by: what was watched, or was computed from it.
-        output_gradients : optional. For each target what its gradient is multiplied by, of its
-            shape; default: ones.
-        unconnected_gradients : UnconnectedGradients. What stands for a gradient by something that
+        target : Tensor, Variable, or nested lists, tuples or dicts of them. The values to
+            differentiate; several tensors or elements are summed.
+        sources : Tensor, Variable, or nested lists, tuples or dicts of them. The values to
+            differentiate with respect to: watched tensors, or tensors computed from them.
+        output_gradients : optional. The cotangent of each target, of its shape; default: ones.
+        unconnected_gradients : UnconnectedGradients. The gradient to return for sources that
             `target` does not depend on.
 
         Returns
         -------
-        Tensor, or structure of Tensor or None: Of the structure of `sources`.
+        Tensor, or structure of Tensor or None: The gradients, in the structure of `sources`.
 
         Raises
         ------
-        RuntimeError: If the tape is not persistent and has given a gradient already.
+        RuntimeError: If the tape is not persistent and has already been used.
         TypeError: If targets or sources are not tensors or variables.
-        ValueError: For an unknown `unconnected_gradients`.
+        ValueError: If `unconnected_gradients` is unknown.
         """
         self._ready()
         missing = unconnected(unconnected_gradients)
@@ -366,9 +365,7 @@ class GradientTape:
         return nest.pack_sequence_as(sources, found)
 
     def _inside(self) -> None:
-        """Pop a tape that is not persistent, or warn, when it is asked for a gradient in its own
-        block.
-        """
+        """Handle a gradient requested inside the tape's block: stop recording, or warn."""
         if not self._persistent:
             self._pop()
         elif "inside" not in _TOLD:
@@ -382,7 +379,7 @@ class GradientTape:
             )
 
     def _walked(self, targets: list[Any], ends: list[Any], seeds: list[Any]) -> list[Any]:
-        """Return the gradients by `ends`, None where there is none."""
+        """Return the gradients with respect to `ends`, or None for each that has none."""
         record = self._ready()
         found: list[Any] = [None] * len(ends)
         same = edges_of_both(targets, ends)
@@ -403,7 +400,7 @@ class GradientTape:
         if lifts is None:
             parts = [(known, frozenset())]
         else:
-            # what carries tangents, and tangents themselves, have cotangents of different kinds
+            # cotangents of dual values differ in kind from those of tangents
             carrying = [
                 i
                 for i in known
@@ -442,29 +439,29 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """Return the derivative of each element of `target` by each element of `sources`.
+        """Return the Jacobian of `target` with respect to each of `sources`.
 
-        All rows are computed in one pass, as a batch.
+        All rows are computed in one batched backward pass.
 
         Parameters
         ----------
-        target : Tensor. What to differentiate.
-        sources : Tensor, Variable, or nested lists, tuples or dicts of them. What to differentiate
-            by.
-        unconnected_gradients : UnconnectedGradients. What stands for a Jacobian by something that
+        target : Tensor. The tensor to differentiate.
+        sources : Tensor, Variable, or nested lists, tuples or dicts of them. The values to
+            differentiate with respect to.
+        unconnected_gradients : UnconnectedGradients. The Jacobian to return for sources that
             `target` does not depend on.
         parallel_iterations: Accepted, without effect.
-        experimental_use_pfor : bool. False asks for one pass for each row.
+        experimental_use_pfor : bool. If False, take one backward pass per row.
 
         Returns
         -------
-        Tensor, or structure of Tensor or None: Of the structure of `sources`; each of the shape of
-            `target` and then of its source.
+        Tensor, or structure of Tensor or None: The Jacobians, in the structure of `sources`; the
+            shape of each is that of `target`, then that of its source.
 
         Raises
         ------
-        RuntimeError: If the tape is not persistent and has been used, or has to be used more than
-            once.
+        RuntimeError: If the tape is not persistent and has already been used, or several passes are
+            needed.
         """
         self._ready()
         missing = unconnected(unconnected_gradients)
@@ -503,24 +500,24 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """Return the Jacobian of ``target[i]`` by ``source[i]`` for each element of a batch.
+        """Return the Jacobian of ``target[i]`` with respect to ``source[i]``, for a batch.
 
         ``target[i]`` must depend on ``source[i]`` only.
 
         Parameters
         ----------
-        target, source : Tensor. Of at least one dimension, the first of one size.
-        unconnected_gradients, parallel_iterations, experimental_use_pfor: As in `jacobian`; where
-            the target does not depend on the source there are zeros.
+        target, source : Tensor. Batches of one size, along the first dimension.
+        unconnected_gradients, parallel_iterations, experimental_use_pfor: See `jacobian`; an
+            unconnected Jacobian is zeros.
 
         Returns
         -------
-        Tensor: Of the shape of `target` and then that of ``source[0]``.
+        Tensor: The Jacobians; their shape is that of `target`, then that of ``source[0]``.
 
         Raises
         ------
-        ValueError: If the first sizes differ.
-        RuntimeError: As in `jacobian`.
+        ValueError: If the batch sizes differ.
+        RuntimeError: See `jacobian`.
         """
         self._ready()
         unconnected(unconnected_gradients)
@@ -554,7 +551,7 @@ class GradientTape:
         return made(reshape(rows, (*shape, *size[1:])))
 
     def _rows(self, end, ends: list[Any], basis, at_once: bool) -> list[Any]:
-        """Return for each source the gradients of `end`, one for each row of `basis`."""
+        """Return the gradients of `end` by each source, one per row of `basis`."""
         connected = [False] * len(ends)
 
         def pulled(seed) -> tuple[Any, ...]:

@@ -1,11 +1,11 @@
-"""Layer 9 · compat: how tensors enter operations, and come out of them.
+"""Layer 9 · compat: conversion of the arguments and the results of operations.
 
 NOTE [arrays of the idiom]
-A `Tensor` is a `wengert.Tensor` whose class was changed after an operation made it (`made`), so the
-engine never knows. What differs is what TensorFlow does otherwise: dtypes do not meet, tensors do
-not change, NumPy's functions take them for arrays, and whether an operation is recorded is for
-the active tapes to say (NOTE [tapes over one graph]). Every argument of every operation therefore
-comes in by way of `tensor_of` or `same_dtype`, as an `Operand`, and every result goes out by way of
+A `Tensor` is a `wengert.Tensor` whose class was changed after an operation returned it (`made`);
+the engine does not know this class. It differs where TensorFlow does: dtypes are not promoted,
+tensors are immutable, NumPy's functions convert them to arrays, and the active tapes decide whether
+an operation is recorded (NOTE [tapes over one graph]). So every argument of an operation passes
+through `tensor_of` or `same_dtype`, which return an `Operand`, and every result passes through
 `made`.
 """
 
@@ -39,7 +39,7 @@ _EXPECTED = (
 
 
 def _number(part) -> Any:
-    """Return one index as a Python number; return None and the like unchanged."""
+    """Return one index as a Python number; return None and other objects unchanged."""
     if isinstance(part, TensorBase) or hasattr(part, "_as_tensor"):
         tensor = part if isinstance(part, TensorBase) else part._as_tensor()
         payload = tensor._payload
@@ -105,16 +105,16 @@ def read(tensor, index) -> Any:
 
 
 def made(result) -> Any:
-    """Return a result of operations as the user sees it, by changing its class in place.
+    """Convert a result of operations to the user's view, by changing its class in place.
 
     Parameters
     ----------
-    result : Tensor, or a list or tuple of them. Of this library's operations. Anything else comes
-        back as it is.
+    result : Tensor, or a list or tuple of them. A result of this library's operations. Other
+        objects are returned unchanged.
 
     Returns
     -------
-    Tensor: The same object, as a `Tensor` of this idiom; of a list or tuple, each of its elements.
+    Tensor: The same object, as a `Tensor` of this idiom; for a list or tuple, each of its elements.
     """
     if isinstance(result, TensorBase):
         context = active()
@@ -132,22 +132,22 @@ def made(result) -> Any:
 
 
 def tensor_of(value, dtype_hint=None) -> Any:
-    """Return anything that TensorFlow takes for a tensor, ready as an operand.
+    """Convert anything that TensorFlow accepts as a tensor to an operand.
 
     Parameters
     ----------
     value: A tensor, a variable, a number, a NumPy array, or a nested sequence of these.
-    dtype_hint: The type (whatever `as_dtype` takes) that numbers and arrays become if they can; a
-        tensor keeps its own.
+    dtype_hint: The preferred dtype (any argument of `as_dtype`) of numbers and arrays, used if it
+        can represent them; a tensor keeps its own.
 
     Returns
     -------
-    Tensor: A tensor of this library's, for its operations; without a history where no active tape
-        follows it.
+    Tensor: An operand for this library's operations, without a history if no active tape follows
+        it.
 
     Raises
     ------
-    ValueError, TypeError: If `value` is nothing that a tensor can be made of.
+    ValueError, TypeError: If `value` cannot become a tensor.
     """
     if value.__class__ is Tensor:
         return entered(value)
@@ -169,7 +169,7 @@ def tensor_of(value, dtype_hint=None) -> Any:
         try:
             return _constant(array_of(value, wanted))
         except TypeError:
-            # a hint is not an order
+            # the hint is only a preference
             pass
     return _constant(array_of(value))
 
@@ -181,12 +181,13 @@ def _constant(array) -> Any:
 
 
 def converted(value, wanted=None) -> Any:
-    """Like `tensor_of`, but convert to NumPy's dtype `wanted`; refuse a tensor of another dtype.
+    """Convert a value, like `tensor_of`, to the NumPy dtype `wanted`; refuse tensors of other
+    dtypes.
 
     Raises
     ------
-    ValueError: If `value` is a tensor of another type.
-    TypeError: If it is a number that `wanted` cannot hold.
+    ValueError: If `value` is a tensor of another dtype.
+    TypeError: If `wanted` cannot represent a number.
     """
     if isinstance(value, TensorBase) or hasattr(value, "_as_tensor"):
         tensor = tensor_of(value)
@@ -205,8 +206,8 @@ def converted(value, wanted=None) -> Any:
 class Operand(NativeTensor):
     """A tensor inside an operation: this library's own, with its own operators.
 
-    So is what nodes keep: derivatives are computed by this library's rules, not by TensorFlow's.
-    The values can be read without a word, as those of TensorFlow's tensors.
+    Nodes save operands too, so derivatives follow this library's rules rather than TensorFlow's.
+    NumPy can read the values without `detach`, as with TensorFlow's tensors.
     """
 
     __slots__ = ()
@@ -222,7 +223,7 @@ class Operand(NativeTensor):
 
 
 def entered(tensor) -> Any:
-    """Return `tensor` as an argument: with the edge that active tapes follow, or with none."""
+    """Return `tensor` as an argument, with its edge if an active tape follows it, else without."""
     edge, context = tensor._edge, active()
     if context is None:
         edge = None
@@ -286,25 +287,25 @@ def _packed(value, wanted) -> Any:
 
 
 def same_dtype(op_name: str, *values) -> tuple[Any, ...]:
-    """Return the arguments of an operation in one dtype, by TensorFlow's rules.
+    """Convert the arguments of an operation to one dtype, by TensorFlow's rules.
 
-    The first tensor or variable among them says which type; arrays are cast to it, numbers become
-    it if it can hold their like, and a tensor of another type is refused: nothing is promoted.
+    The dtype is that of the first tensor or variable. Arrays are cast to it, numbers are converted
+    if it can represent their kind, and a tensor of another dtype is refused: nothing is promoted.
 
     Parameters
     ----------
-    op_name : str. What TensorFlow calls the operation, for messages: ``"Mul"``, ``"AddV2"``,
+    op_name : str. TensorFlow's name of the operation, for messages: ``"Mul"``, ``"AddV2"``,
         ``"MatMul"``.
-    *values: What `tensor_of` takes.
+    *values: The arguments, as for `tensor_of`.
 
     Returns
     -------
-    tuple of Tensor: As many.
+    tuple of Tensor: The operands, in order.
 
     Raises
     ------
-    InvalidArgumentError: If two tensors are of different types.
-    TypeError: If a number does not become the type.
+    InvalidArgumentError: If two tensors have different dtypes.
+    TypeError: If the dtype cannot represent a number.
     """
     kind: Any = None
     place = 0
@@ -319,7 +320,7 @@ def same_dtype(op_name: str, *values) -> tuple[Any, ...]:
             kind, place = _first_dtype(value), i
             break
     if kind is None:
-        # the first value says it, as if it were a tensor
+        # without a tensor, the first value determines the dtype
         first = tensor_of(values[0])
         kind = first._payload.dtype
         values = (first, *values[1:])
@@ -363,7 +364,7 @@ def _operand(value, kind, op_name: str, place: int) -> Any:
 
 
 def _join(values: tuple[Any, ...], ready: list[Any], context: Context) -> None:
-    """Give unwatched arguments an edge, if another is followed (NOTE [tapes over one graph])."""
+    """Add edges to unwatched arguments if another is followed (NOTE [tapes over one graph])."""
     if not any(tensor._edge is not None for tensor in ready):
         return
     for i, value in enumerate(values):

@@ -1,9 +1,9 @@
 """Layer 9 · compat: ``tf.train``: checkpoints of variables, by the names of attributes.
 
 NOTE [checkpoints]
-A checkpoint holds the graph of the objects that lead to variables: by which attribute, index or key
-one leads to the next. Restoring walks along the same names from the object that is given, so it
-finds variables under other paths, too, and parts of what was saved.
+A checkpoint stores the graph of the objects that reach variables; its edges are attributes, indices
+and keys. Restoring follows the same names from the given object, so it also finds variables under
+other paths, and can restore a part of the checkpoint.
 
 >>> import tempfile
 >>> v = tf.Variable(1.0)
@@ -41,7 +41,7 @@ _UNSEEN = frozenset({"_compiled", "_given", "_losses", "_regularized", "_watched
 
 
 def _leads(value) -> bool:
-    """Whether an attribute may lead to variables."""
+    """Return whether an attribute may lead to variables."""
     if isinstance(value, list | tuple):
         return any(_leads(part) for part in value)
     if isinstance(value, dict):
@@ -57,7 +57,7 @@ def _leads(value) -> bool:
 
 
 def children(owner) -> dict[str, Any]:
-    """Return the objects that an object leads to, by name."""
+    """Return the children of an object, by name."""
     if isinstance(owner, list | tuple):
         return {str(i): part for i, part in enumerate(owner) if _leads(part)}
     if isinstance(owner, dict):
@@ -75,12 +75,12 @@ def children(owner) -> dict[str, Any]:
 
 
 def _whole(owner) -> bool:
-    """Whether an object decides itself what to store."""
+    """Return whether an object defines its own state."""
     return hasattr(owner, "save_own_variables") or hasattr(owner, "_taken")
 
 
 def _kept(owner) -> dict[str, Any]:
-    """Return the arrays of the object itself."""
+    """Return the arrays of the object itself, without its children."""
     if isinstance(owner, Variable):
         return {_VALUE: owner.numpy()}
     if hasattr(owner, "_taken"):
@@ -93,7 +93,7 @@ def _kept(owner) -> dict[str, Any]:
 
 
 def graph_of(root) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the nodes that lead from an object to variables, and the arrays, by path."""
+    """Return the nodes on paths from an object to variables, and the arrays by path."""
     nodes: list[dict[str, Any]] = []
     arrays: dict[str, Any] = {}
     places = {id(root): 0}
@@ -105,7 +105,7 @@ def graph_of(root) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         for name, child in children(owner).items():
             if id(child) not in places:
                 places[id(child)] = len(places)
-                # the list grows while it is walked: that is the order of breadth
+                # the list grows while it is iterated: breadth-first order
                 order.append((child, f"{path}/{name}".lstrip("/")))
             links[name] = places[id(child)]
         nodes.append({"path": path, "children": links, "arrays": list(kept)})
@@ -113,7 +113,7 @@ def graph_of(root) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 
 def _reached(root) -> list[Any]:
-    """Return an object, and everything reachable from it."""
+    """Return all objects reachable from an object, including itself."""
     found = {id(root): root}
     stack = [root]
     while stack:
@@ -228,32 +228,32 @@ class _Restoration:
         return self
 
     def expect_partial(self) -> _Restoration:
-        """Accepted: unmatched values are not reported anyway."""
+        """Do nothing: unmatched values are not reported anyway."""
         return self
 
     def initialize_or_restore(self, *args) -> None:
-        """Accepted: the values are already restored."""
+        """Do nothing: the values are already restored."""
 
 
 class CheckpointOptions:
-    """Accepted, without effect."""
+    """Options of checkpoints; accepted, without effect."""
 
     def __init__(self, **options) -> None:
         vars(self).update(options)
 
 
 class Checkpoint:
-    """Objects that lead to variables, saved and restored together.
+    """Saves and restores a graph of objects that hold variables.
 
     Parameters
     ----------
-    root : optional. An object whose attributes belong to it.
+    root : optional. An object whose attributes are part of the checkpoint.
     **kwargs: Objects, by name: variables, modules, layers, models, optimizers, iterators, lists and
         dicts of these, or other checkpoints.
 
     Raises
     ------
-    ValueError: If an object leads to no variables.
+    ValueError: If an object cannot hold variables.
     """
 
     def __init__(self, root=None, **kwargs) -> None:
@@ -278,14 +278,14 @@ class Checkpoint:
         return self.save_counter
 
     def write(self, file_prefix, options=None) -> str:
-        """Write one file, independently of `save`, and return the name to restore from."""
+        """Write one file without a number, and return the name to restore from."""
         prefix = os.fspath(file_prefix)
         nodes, arrays = graph_of(self)
         write_archive(f"{prefix}.index", {"nodes": nodes}, arrays)
         return prefix
 
     def save(self, file_prefix, options=None) -> str:
-        """Write under the next number, and return the name to restore from."""
+        """Write a file with the next number, and return the name to restore from."""
         counter = self._counter()
         counter.assign_add(1)
         path = self.write(f"{os.fspath(file_prefix)}-{int(counter.numpy())}")
@@ -304,7 +304,7 @@ class Checkpoint:
     def restore(self, save_path, options=None) -> Any:
         """Restore what `save` wrote, or nothing for None.
 
-        Variables that are made later are restored when they are made.
+        Variables that are created later are restored on creation.
 
         Raises
         ------
@@ -329,7 +329,7 @@ def _nothing() -> None:
 
 
 def _note(directory: Path, paths: list[str], latest: str) -> None:
-    """Write the names of checkpoints to the file that identifies the latest one."""
+    """Write the names of the checkpoints to the folder's state file."""
     lines = [f'model_checkpoint_path: "{Path(latest).name}"']
     lines += [f'all_model_checkpoint_paths: "{Path(path).name}"' for path in paths]
     (directory / "checkpoint").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -372,18 +372,20 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None) -> str | None:
 
 
 class CheckpointManager:
-    """Checkpoints in a folder, of which only the latest are kept.
+    """Writes checkpoints to a folder, and keeps only the latest ones.
 
     Parameters
     ----------
-    checkpoint : Checkpoint. What is saved.
+    checkpoint : Checkpoint. The checkpoint to save.
     directory : str or path. The folder.
-    max_to_keep : int or None. How many stay.
-    checkpoint_name : str. What the files are called, with a number behind it.
-    step_counter, checkpoint_interval : optional. A variable that counts steps, and how many of them
-        lie between two checkpoints at least.
-    keep_checkpoint_every_n_hours : float, optional. One of that many hours stays in any case.
-    init_fn : callable, optional. What `restore_or_initialize` calls if there is no checkpoint.
+    max_to_keep : int or None. The number of checkpoints to keep; None keeps all.
+    checkpoint_name : str. The prefix of the files' names, which a number follows.
+    step_counter, checkpoint_interval : optional. A variable that counts steps, and the minimum
+        number of steps between two checkpoints.
+    keep_checkpoint_every_n_hours : float, optional. The interval in hours after which a checkpoint
+        is kept permanently.
+    init_fn : callable, optional. The function that `restore_or_initialize` calls if there is no
+        checkpoint.
     """
 
     def __init__(
@@ -417,7 +419,7 @@ class CheckpointManager:
 
     @property
     def checkpoints(self) -> list[str]:
-        """The names of the checkpoints, the latest last."""
+        """The names of the checkpoints, oldest first."""
         return list(self._paths)
 
     @property
@@ -472,13 +474,13 @@ class _Reader:
             raise NotFoundError(None, None, f"Could not find checkpoint {name}") from None
 
     def get_tensor(self, name: str) -> Any:
-        """Return an array."""
+        """Return the array with a given name."""
         if name not in self._arrays:
             raise NotFoundError(None, None, f"Key {name} not found in checkpoint")
         return self._arrays[name]
 
     def has_tensor(self, name: str) -> bool:
-        """Return whether there is an array of that name."""
+        """Return whether there is an array with a given name."""
         return name in self._arrays
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:

@@ -1,8 +1,8 @@
-"""Layer 9 · compat: what TensorFlow makes of numbers, lists and NumPy's arrays.
+"""Layer 9 · compat: TensorFlow's conversion of numbers, lists and NumPy arrays.
 
-A Python float is float32 and an int is int32, int64 if it is too large; arrays keep their type.
-Where another type is asked for, arrays are cast to it, whatever they hold; numbers only become what
-can hold any number like them.
+A Python float becomes float32 and an int becomes int32, or int64 if it is too large; arrays keep
+their dtype. If another dtype is requested, arrays are always cast to it; numbers are only converted
+to a dtype that can represent every number of their kind.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class TextError(TypeError):
 
 
 def fits(kind: str, wanted: np.dtype[Any]) -> bool:
-    """Whether Python numbers of a kind (NumPy's letters) can become elements of `wanted`."""
+    """Return whether Python numbers of a kind (NumPy's letters) can become elements of `wanted`."""
     if wanted.kind == "O":
         return False
     target = wanted.kind if wanted.kind in "biufc" else "f"
@@ -39,7 +39,7 @@ def fits(kind: str, wanted: np.dtype[Any]) -> bool:
 
 
 def _kind(value) -> str:
-    """The kind of one element of a Python sequence, in NumPy's letters."""
+    """Return the kind of one element of a Python sequence, in NumPy's letters."""
     if isinstance(value, bool | np.bool_):
         return "b"
     if isinstance(value, int | np.integer):
@@ -77,7 +77,7 @@ def _natural(kind: str, array: np.ndarray[Any, Any]) -> np.dtype[Any]:
 
 
 def _sequence(value, wanted: np.dtype[Any] | None) -> Any:
-    """Return a nested list or tuple as an array."""
+    """Convert a nested list or tuple to an array."""
     elements: list[Any] = []
     _elements(value, elements)
     kinds = {_kind(element) for element in elements}
@@ -112,17 +112,17 @@ def cast_array(array, wanted: np.dtype[Any]) -> Any:
 
 
 def array_of(value, wanted: np.dtype[Any] | None = None) -> Any:
-    """Return the array for a tensor made of a number, a sequence of numbers, or an array.
+    """Convert a number, a sequence of numbers or an array to the array of a tensor.
 
     Parameters
     ----------
-    value: No tensor, and no sequence that holds one.
-    wanted: The type of the result; None for the one that follows from the value.
+    value: The value, which neither is nor contains a tensor.
+    wanted: The dtype of the result; by default it follows from the value.
 
     Raises
     ------
-    TypeError: If a number cannot become one of type `wanted`.
-    ValueError: If `value` is nothing that a tensor is made of, or a sequence is not rectangular.
+    TypeError: If `wanted` cannot represent a number.
+    ValueError: If `value` cannot become a tensor, or a sequence is not rectangular.
     """
     value = unmasked(value)
     if isinstance(value, np.ndarray | np.generic):
@@ -133,7 +133,7 @@ def array_of(value, wanted: np.dtype[Any] | None = None) -> Any:
             raise error(f"Cannot convert an array of {value.dtype} to a Tensor of numbers")
         of_numpy(value.dtype)
         array: Any = value if wanted is None else cast_array(value, wanted)
-        # a tensor does not change when the array that it was made of does
+        # a tensor must not change with the array it was created from
         return array.copy() if array is value and isinstance(value, np.ndarray) else array
     if isinstance(value, list | tuple | range):
         return _sequence(value, wanted)

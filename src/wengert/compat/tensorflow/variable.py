@@ -1,9 +1,8 @@
-"""Layer 9 · compat: `Variable`, a value that may be assigned to, and that tapes watch when read.
+"""Layer 9 · compat: `Variable`, a mutable value that tapes watch when it is read.
 
-A variable is not a tensor. Reading it gives one, which is the value of that moment: what is
-assigned later changes the variable and never a tensor that was read. Each read that a tape follows
-is an operation, with the variable's `Source` behind it, so a gradient by the variable is the sum of
-those by all its reads.
+A variable is not a tensor. Reading it returns a tensor with the current value, which later
+assignments do not change. Each read that a tape follows is an operation with an edge to the
+variable's `Source`, so the gradient with respect to the variable is the sum over all its reads.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class VariableAggregation(enum.Enum):
 
 
 def put(array, places, values) -> None:
-    """Write to some positions of an array."""
+    """Write parts to given positions of an array."""
     array[places] = values
 
 
@@ -71,7 +70,7 @@ def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> N
         return self._scattered(function, places, values)
 
     scatter.__name__ = scatter.__qualname__ = f"scatter_{name}"
-    scatter.__doc__ = f"{what} the rows that an `IndexedSlices` names."
+    scatter.__doc__ = f"{what} the rows given by an `IndexedSlices`."
     setattr(cls, scatter.__name__, scatter)
 
     def scatter_nd(self, indices, updates, name=None) -> Any:
@@ -79,26 +78,26 @@ def _scatter(cls: type, name: str, function: Callable[..., Any], what: str) -> N
         return self._scattered(function, tuple(np.moveaxis(places, -1, 0)), updates)
 
     scatter_nd.__name__ = scatter_nd.__qualname__ = f"scatter_nd_{name}"
-    scatter_nd.__doc__ = f"{what} the elements or parts that the rows of `indices` name."
+    scatter_nd.__doc__ = f"{what} the elements or slices at the rows of `indices`."
     setattr(cls, scatter_nd.__name__, scatter_nd)
 
 
 def install_scatters(cls: type) -> None:
-    """Put the methods on the class of variables."""
+    """Install the scatter methods on the class of variables."""
     for name, function, what in _WAYS:
         _scatter(cls, name, function, what)
 
 
 READERS: ContextVar[tuple[list[Any], ...]] = ContextVar("wengert_tf_readers", default=())
-"""Lists to which every trainable variable is added when it is read."""
+"""Lists that collect every trainable variable when it is read."""
 
 
 _NUMBERS = itertools.count()
-"""The order of creation."""
+"""A counter in the order of creation."""
 
 
 class _Cell:
-    """Shared state of a variable and of the handles that its assignments return."""
+    """The state that a variable shares with the handles that its assignments return."""
 
     __slots__ = ("number", "shape", "source", "value")
 
@@ -114,19 +113,20 @@ class Variable:
 
     Parameters
     ----------
-    initial_value: What `convert_to_tensor` takes, or a function without arguments that returns it.
-    trainable : bool, optional. Whether tapes watch it by themselves; default: yes.
-    name : str, optional. Shown, with ``:0`` behind it.
+    initial_value: An argument of `convert_to_tensor`, or a function without parameters that returns
+        one.
+    trainable : bool, optional. Whether tapes watch the variable when it is read; True by default.
+    name : str, optional. The name, to which ``:0`` is appended.
     dtype : optional. The type to convert `initial_value` to.
-    constraint : callable, optional. What an optimizer applies to the value after each step.
-    shape : optional. A `TensorShape` with sizes that are not known, for values whose shape may
-        change.
+    constraint : callable, optional. The function that an optimizer applies to the value after each
+        step.
+    shape : optional. A `TensorShape` with unknown sizes, for values whose shape may change.
     validate_shape, caching_device, variable_def, import_scope, synchronization, aggregation,
     experimental_enable_variable_lifting: Accepted, without effect.
 
     Raises
     ------
-    ValueError: If there is no `initial_value`, or it is a tensor of another type than `dtype`.
+    ValueError: If `initial_value` is missing, or is a tensor of another dtype than `dtype`.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class Variable:
 
     @property
     def shape(self) -> TensorShape:
-        """The sizes."""
+        """The shape."""
         return self._cell.shape
 
     @property
@@ -202,7 +202,7 @@ class Variable:
         return int(self._cell.value.ndim)
 
     def get_shape(self) -> TensorShape:
-        """The sizes, as `shape`."""
+        """Return the shape."""
         return self.shape
 
     @property
@@ -237,11 +237,11 @@ class Variable:
 
     @property
     def initial_value(self) -> Any:
-        """Refused, as in eager TensorFlow."""
+        """Raise an error, as in eager TensorFlow."""
         raise RuntimeError("This property is not supported when eager execution is enabled.")
 
     def is_initialized(self) -> Any:
-        """Return True, as a tensor."""
+        """Return True as a tensor: a variable always has a value."""
         return made(new_tensor(np.bool_(True)))
 
     def ref(self) -> Reference:
@@ -251,7 +251,7 @@ class Variable:
     # -- reading ----------------------------------------------------------------------------------
 
     def _as_tensor(self) -> Any:
-        """Return the current value; tapes that watch variables watch this one from now on."""
+        """Return the current value; active tapes may start to watch the variable."""
         cell = self._cell
         payload = cell.value
         context = active()
@@ -338,15 +338,16 @@ class Variable:
     def assign(self, value, use_locking: bool = False, name=None, read_value: bool = True) -> Any:
         """Assign another value to the variable.
 
-        Tensors that were read before keep theirs. No gradient goes from the variable to `value`.
+        Tensors that were read before keep their values. No gradient flows from the variable to
+        `value`.
 
         Returns
         -------
-        Variable: A handle for the same variable, or None if `read_value` is false.
+        Variable: A handle of the same variable, or None if `read_value` is false.
 
         Raises
         ------
-        ValueError: If `value` is a tensor of another type or has another shape.
+        ValueError: If `value` is a tensor of another dtype, or has another shape.
         """
         given = converted(value, self._cell.value.dtype)._payload
         if not self.shape.is_compatible_with(given.shape):
@@ -439,12 +440,12 @@ class Variable:
         )
 
 
-# what the class of a variable is called there, and programs print
+# the class's name in TensorFlow, which programs print
 Variable.__name__ = Variable.__qualname__ = "ResourceVariable"
 
 
 class _Unread(Variable):
-    """The result of an assignment: the same variable under another name."""
+    """The result of an assignment: a handle of the same variable with another name."""
 
     __slots__ = ()
 
@@ -466,7 +467,7 @@ def _unpickled(value, trainable: bool, name: str) -> Variable:
 
 
 def _owned(payload) -> Any:
-    """Return the values in an array that nothing writes to."""
+    """Return the values in an array that is never written to."""
     return np.asarray(payload)
 
 

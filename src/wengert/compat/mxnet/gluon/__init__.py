@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.gluon``: layers, losses, trainers and data, in a small form.
+"""Layer 9 · compat: ``mxnet.gluon``: a small set of layers, losses, trainers and data loaders.
 
 >>> from wengert.compat.mxnet import autograd, gluon, init, np, npx
 >>> from wengert.compat.mxnet.gluon import nn

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: gluon's layers: products, activations, normalisations, convolutions, pools."""
+"""Layer 9 · compat: gluon's dense, activation, normalisation, convolution and pooling layers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def called(name: str, x, *args, **kwargs) -> Any:
 
 
 class _Layer(HybridBlock):
-    """Base class for layers: it builds their representation and initializes their parameters."""
+    """Base class for layers: formats their representation and initializes their parameters."""
 
     shown: ClassVar[str] = ""
-    """The representation, with attributes in braces."""
+    """The format of the representation, with attributes in braces."""
     weight: Any
     bias: Any
     gamma: Any
@@ -36,7 +36,7 @@ class _Layer(HybridBlock):
         return self.shown.format(**vars(self)) if self.shown else super().__repr__()
 
     def _begin(self, name: str, shape, wanted: bool = True, trained: bool = True) -> None:
-        """Make a parameter, initialized by the argument ``{name}_initializer``."""
+        """Create a parameter, initialized by the argument ``{name}_initializer``."""
         if not wanted:
             setattr(self, name, None)
             return
@@ -48,7 +48,7 @@ class _Layer(HybridBlock):
 
 
 class _Spatial(_Layer):
-    """Base class for layers over space; sizes are one number for all dimensions, or one each."""
+    """Base class for spatial layers; sizes are one number for all dimensions, or one each."""
 
     _d: ClassVar[int]
     _layout: Any
@@ -71,12 +71,12 @@ class _Conv(_Spatial):
 
     Parameters
     ----------
-    channels : int. The number of results.
+    channels : int. The number of output channels.
     kernel_size, strides, padding, dilation : int or tuple of int
     groups : int
     activation : str, optional
     use_bias : bool
-    in_channels : int. The number of channels of the argument; 0: what the first batch has.
+    in_channels : int. The number of input channels; 0 infers it from the first batch.
     """
 
     _transposed: ClassVar[bool] = False
@@ -191,7 +191,7 @@ class _Global(_Pool):
 
 
 def _kinds(name: str, base: type, words: str | None, **held) -> None:
-    """Put the layers of one, two and three dimensions into this module."""
+    """Define the layers of one, two and three dimensions in this module."""
     for d in _LAYOUTS:
         doc = words and words.format(d=d)
         body = {"_d": d, "__doc__": doc, "__module__": __name__, **held}
@@ -256,11 +256,11 @@ class Dense(_Layer):
 
     Parameters
     ----------
-    units : int. The number of outputs.
+    units : int. The size of the output.
     activation : str, optional
     use_bias : bool
-    flatten : bool. Whether all dimensions but the first count as one.
-    in_units : int. The number of inputs; 0: what the first batch has.
+    flatten : bool. Whether to flatten all dimensions but the first.
+    in_units : int. The size of the input; 0 infers it from the first batch.
     """
 
     _units: int
@@ -275,7 +275,7 @@ class Dense(_Layer):
     def _prepare(self) -> None:
         self._begin("weight", (self._units, self._in_units))
         self._begin("bias", (self._units,), self._use_bias)
-        # in a list, it is not shown as a child
+        # wrapped in a list, it is not listed as a child
         self._act = None if self._activation is None else [Activation(self._activation)]
 
     @property
@@ -333,7 +333,7 @@ class LeakyReLU(_Rectifier):
 
 @arguments
 class PReLU(_Layer):
-    """Like `LeakyReLU`, but with a trained slope."""
+    """A `LeakyReLU` with a trained slope."""
 
     _alpha_initializer: Any = "one"
     _in_channels: int = 1
@@ -381,8 +381,8 @@ class Dropout(_Layer):
 
     Parameters
     ----------
-    rate : float. The probability.
-    axes : tuple of int. Along which the choice is the same.
+    rate : float. The probability of a zero.
+    axes : tuple of int. The axes along which the mask is shared.
     """
 
     shown = "Dropout(p = {_rate}, axes={_axes})"
@@ -432,10 +432,10 @@ class BatchNorm(_Normalised):
 
     Parameters
     ----------
-    axis : int. Where the channels are.
-    momentum : float. How much of the running statistics a batch leaves.
+    axis : int. The axis of the channels.
+    momentum : float. The decay rate of the running statistics.
     epsilon : float
-    center, scale : bool. Whether `beta` and `gamma` are trained.
+    center, scale : bool. Whether to train `beta` and `gamma`.
     """
 
     shown = (
@@ -472,7 +472,7 @@ class LayerNorm(_Normalised):
     ----------
     axis : int
     epsilon : float
-    center, scale : bool. Whether `beta` and `gamma` are trained.
+    center, scale : bool. Whether to train `beta` and `gamma`.
     """
 
     shown = (
@@ -491,8 +491,8 @@ class Embedding(_Layer):
 
     Parameters
     ----------
-    input_dim : int. How many vectors there are.
-    output_dim : int. How long they are.
+    input_dim : int. The number of vectors.
+    output_dim : int. The size of a vector.
     """
 
     shown = "Embedding({_input_dim} -> {_output_dim}, {_dtype})"
@@ -510,7 +510,7 @@ class Embedding(_Layer):
 
 
 class _Function(HybridBlock):
-    """A function, or the name of one, as a layer."""
+    """A layer that applies a function, given by value or by name."""
 
     def __init__(self, function, prefix: str | None = None) -> None:
         super().__init__(prefix=prefix)
@@ -532,14 +532,14 @@ class _Function(HybridBlock):
 
 
 class Lambda(_Function):
-    """``function(x)`` as a layer."""
+    """A layer that computes ``function(x)``."""
 
     def forward(self, *args) -> Any:
         return self._found(args[0])(*args)
 
 
 class HybridLambda(_Function):
-    """``function(F, x)`` as a layer."""
+    """A layer that computes ``function(F, x)``."""
 
     def forward(self, *args) -> Any:
         function = self._found(args[0])

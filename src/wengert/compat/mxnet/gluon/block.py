@@ -20,7 +20,7 @@ __all__ = ["Block", "HybridBlock"]
 
 _SCOPE: ContextVar[Any] = ContextVar("wengert_gluon_scope", default=None)
 _COUNTS: dict[str, int] = {}
-"""The number of blocks of each kind outside of all scopes."""
+"""The number of blocks of each class outside all scopes."""
 
 
 def _counted(counts: dict[str, int], kind: str) -> str:
@@ -34,8 +34,8 @@ class Block:
 
     Parameters
     ----------
-    prefix : str, optional. What the names of its parameters begin with; default: the class's name
-        and a number.
+    prefix : str, optional. The prefix of the names of its parameters; default: the class's name and
+        a number.
     params : ParameterDict, optional. Parameters to share with another block: ``other.params``.
 
     Examples
@@ -67,7 +67,7 @@ class Block:
         self._hooks: list[Callable[..., Any]] = []
 
     def _alias(self) -> str:
-        """The prefix for the name of a block that was given none."""
+        """Return the default prefix of a block."""
         return type(self).__name__.lower()
 
     def __setattr__(self, name: str, value) -> None:
@@ -104,7 +104,7 @@ class Block:
 
     @contextlib.contextmanager
     def name_scope(self) -> Iterator[Block]:
-        """Return a context in which the names of new blocks begin with this block's."""
+        """Return a context in which the names of new blocks begin with this block's prefix."""
         token = _SCOPE.set(self)
         try:
             yield self
@@ -112,7 +112,7 @@ class Block:
             _SCOPE.reset(token)
 
     def register_child(self, block: Block, name: str | None = None) -> None:
-        """Register `block` as a child, whose parameters belong to this block too."""
+        """Register `block` as a child, whose parameters then belong to this block too."""
         self._children[str(len(self._children)) if name is None else name] = block
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> None:
@@ -120,7 +120,7 @@ class Block:
         self._hooks.append(hook)
 
     def collect_params(self, select: str | None = None) -> parameter.ParameterDict:
-        """Return all parameters, including those of children, that match `select` if given."""
+        """Return the parameters of the block and its children; `select` filters them by name."""
         for name, value in vars(self).items():
             parts = value.values() if isinstance(value, dict) else value
             held = isinstance(value, list | tuple | dict) and name[0] != "_"
@@ -161,7 +161,7 @@ class Block:
         return self
 
     def hybridize(self, active: bool = True, **options) -> None:
-        """Do nothing: blocks run as they are written."""
+        """Do nothing: blocks run eagerly."""
 
     def cast(self, dtype) -> None:
         """Change the dtype of all parameters."""
@@ -173,7 +173,7 @@ class Block:
         storage.save(filename, {name: p.data() for name, p in self._by_structure().items()})
 
     def load_parameters(self, filename: str, ctx=None, **options) -> None:
-        """Load what `save_parameters` wrote for a block of the same structure."""
+        """Load a file that `save_parameters` wrote for a block of the same structure."""
         checked(ctx)
         parameter.fill(
             self._by_structure(), storage.load(filename, CLASSES["nd"]), filename, **options
@@ -192,16 +192,16 @@ class Block:
 
 
 class HybridBlock(Block):
-    """A block that may define ``hybrid_forward(F, x, **params)`` in place of `forward`.
+    """A block that may define ``hybrid_forward(F, x, **params)`` instead of `forward`.
 
-    `F` is ``mxnet.nd``, with `np` and `npx`; parameters that are attributes come as arrays.
+    `F` is ``mxnet.nd``, with `np` and `npx`; parameters in attributes are passed as arrays.
     """
 
     def infer_shape(self, *args) -> None:
         """Infer the shapes of parameters from the arguments."""
 
     def export(self, path: str, epoch: int = 0) -> None:
-        """Not offered: a block is a Python function."""
+        """Raise an error: a block has no graph to export."""
         raise NotImplementedError("export: models are Python functions here; save_parameters")
 
     def forward(self, x, *args) -> Any:

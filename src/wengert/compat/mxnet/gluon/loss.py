@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``gluon.loss``: losses, one number for each example.
+"""Layer 9 · compat: ``gluon.loss``: losses, one number per example.
 
 >>> from wengert.compat.mxnet import gluon, np, npx
 >>> npx.set_np()
@@ -29,7 +29,7 @@ from wengert.tape.record import T
 
 
 def _fitting(label, pred) -> Any:
-    """Return `label` in the shape and dtype of `pred`."""
+    """Convert `label` to the shape and dtype of `pred`."""
     if label._payload.dtype != pred._payload.dtype:
         label = T.to_copy(label, dtype=pred._payload.dtype)
     if label._payload.size != pred._payload.size:
@@ -43,11 +43,11 @@ def _fitting(label, pred) -> Any:
 class Loss(HybridBlock):
     """Base class for losses, with a weight and a batch axis.
 
-    A loss of one's own defines ``hybrid_forward(F, pred, label)``, or `forward`.
+    A subclass defines ``hybrid_forward(F, pred, label)`` or `forward`.
 
     Parameters
     ----------
-    weight : float, optional. A factor of the loss.
+    weight : float, optional. The factor of the loss.
     batch_axis : int
     """
 
@@ -71,7 +71,7 @@ class _Given(Loss):
         Parameters
         ----------
         pred, label : NDArray
-        sample_weight : NDArray, optional. Factors that are broadcast to the losses of elements.
+        sample_weight : NDArray, optional. Factors that broadcast to the losses of elements.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class SigmoidBinaryCrossEntropyLoss(_Given):
 
     Parameters
     ----------
-    from_sigmoid : bool. Whether `pred` is a probability already.
+    from_sigmoid : bool. Whether `pred` is a probability.
     """
 
     _from_sigmoid: bool = False
@@ -195,9 +195,9 @@ class SoftmaxCrossEntropyLoss(_Given):
 
     Parameters
     ----------
-    axis : int. Along which the classes are.
-    sparse_label : bool. Whether labels are numbers of classes; else probabilities.
-    from_logits : bool. Whether `pred` is the logarithm of probabilities already.
+    axis : int. The axis of the classes.
+    sparse_label : bool. Whether labels are class indices rather than probabilities.
+    from_logits : bool. Whether `pred` is the logarithm of probabilities.
     """
 
     _axis: int = -1
@@ -214,7 +214,7 @@ class SoftmaxCrossEntropyLoss(_Given):
 
 @arguments
 class KLDivLoss(_Given):
-    """The KL divergence of probabilities `label` from those with logarithms `pred`."""
+    """The KL divergence of the probabilities `label` from those whose logarithms are `pred`."""
 
     _from_logits: bool = True
     _axis: int = -1
@@ -240,12 +240,13 @@ class SquaredHingeLoss(HingeLoss):
 
 @arguments
 class PoissonNLLLoss(_Given):
-    """The negative log-likelihood of `label` under a Poisson distribution, averaged over all.
+    """The negative log-likelihood of `label` under a Poisson distribution, averaged over all
+    elements.
 
     Parameters
     ----------
-    from_logits : bool. Whether `pred` is the logarithm of its mean.
-    compute_full : bool. Whether Stirling's approximation of the factorial is added.
+    from_logits : bool. Whether `pred` is the logarithm of the mean.
+    compute_full : bool. Whether to add Stirling's approximation of the factorial.
     """
 
     _weight: float | None = None
@@ -280,7 +281,7 @@ class TripletLoss(_Given):
     def forward(  # type: ignore[override]
         self, pred, positive, negative, sample_weight=None
     ) -> Any:
-        """Return the loss of each example, given a positive and a negative one."""
+        """Return the loss of each example, given a positive and a negative example."""
         return super().forward(pred, positive, sample_weight, negative)
 
 

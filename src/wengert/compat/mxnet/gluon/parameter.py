@@ -1,4 +1,4 @@
-"""Layer 9 · compat: parameters of gluon's blocks, whose shape may become known later."""
+"""Layer 9 · compat: parameters of gluon's blocks, whose shapes may be inferred later."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MISSING = (
 
 
 class DeferredInitializationError(MXNetError):
-    """The error for a parameter whose shape is not known yet."""
+    """The error for a parameter whose shape is still unknown."""
 
 
 class Parameter:
@@ -42,10 +42,10 @@ class Parameter:
     ----------
     name : str
     grad_req : {'write', 'add', 'null'}
-    shape : tuple of int, optional. Sizes that are not known yet are 0 or -1.
+    shape : tuple of int, optional. The shape, in which unknown sizes are 0 or -1.
     dtype : dtype
-    lr_mult, wd_mult : float. Factors of the learning rate and of the weight decay.
-    init : Initializer or str, optional. How to start; default: what `initialize` is given.
+    lr_mult, wd_mult : float. The factors of the learning rate and of the weight decay.
+    init : Initializer or str, optional. The initializer; default: the argument of `initialize`.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Parameter:
 
     @property
     def shape(self) -> Any:
-        """The shape; sizes that are not known yet are -1."""
+        """The shape; unknown sizes are -1."""
         if self._shape is None:
             return None
         return tuple(size if size > 0 else -1 for size in self._shape)
@@ -127,8 +127,9 @@ class Parameter:
 
         Parameters
         ----------
-        init : Initializer or str, optional. Default: the parameter's own, or `default_init`.
-        force_reinit : bool. Start again, if it has been initialized.
+        init : Initializer or str, optional. The initializer; default: the parameter's own, or
+            `default_init`.
+        force_reinit : bool. Whether to initialize the array again.
         """
         checked(ctx)
         if self._data is not None and not force_reinit:
@@ -195,7 +196,7 @@ class Parameter:
         return [Context("cpu")]
 
     def set_data(self, data) -> None:
-        """Write other values into the array."""
+        """Overwrite the values of the array."""
         values = data.asnumpy() if hasattr(data, "asnumpy") else np.asarray(data)
         self.shape = values.shape
         if self._data is None:
@@ -247,8 +248,8 @@ class ParameterDict:
 
     Parameters
     ----------
-    prefix : str. Put before the names that `get` is given.
-    shared : ParameterDict, optional. Where `get` looks first.
+    prefix : str. The prefix of the names that are passed to `get`.
+    shared : ParameterDict, optional. Parameters that `get` looks up first.
     """
 
     def __init__(self, prefix: str = "", shared=None) -> None:
@@ -258,7 +259,7 @@ class ParameterDict:
 
     @property
     def prefix(self) -> str:
-        """The prefix of the names that `get` makes."""
+        """The prefix of the names that `get` returns."""
         return self._prefix
 
     def __repr__(self) -> str:
@@ -361,7 +362,7 @@ class ParameterDict:
         storage.save(filename, arrays)
 
     def load(self, filename: str, ctx=None, **options) -> None:
-        """Load what `save` wrote."""
+        """Load a file that `save` wrote."""
         checked(ctx)
         prefix = options.get("restore_prefix", "")
         loaded = storage.load(filename, CLASSES["nd"])
@@ -373,7 +374,7 @@ def fill(params: dict[str, Parameter], arrays, filename: str, **options) -> None
 
     Raises
     ------
-    AssertionError: If one is missing, or is left over; nothing has changed then.
+    AssertionError: If an array is missing or unused; nothing is changed.
     """
     missing = sorted(set(params) - set(arrays))
     surplus = sorted(set(arrays) - set(params))

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``gluon.rnn``: recurrent layers and cells, over those of `wengert.nn`.
+"""Layer 9 · compat: ``gluon.rnn``: recurrent layers and cells, implemented by `wengert.nn`.
 
 >>> from wengert.compat.mxnet import np, npx
 >>> from wengert.compat.mxnet.gluon import rnn
@@ -9,7 +9,8 @@
 >>> output.shape, [state.shape for state in states]
 ((5, 2, 4), [(1, 2, 4), (1, 2, 4)])
 
-Gates lie in MXNet's order, which is PyTorch's: input, forget, cell and output; reset, update, new.
+Gates are in MXNet's order, which is also PyTorch's: input, forget, cell and output; reset, update,
+new.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class _Stateful(HybridBlock):
         return [_zeros(info["shape"], None, func, **kwargs) for info in self.state_info(batch_size)]
 
     def _weights(self, prefix: str, wide: int, before: int, hidden: int, dtype="float32") -> None:
-        """Make the parameters of one step."""
+        """Create the parameters of one step."""
         shapes = ((wide, before), (wide, hidden), (wide,), (wide,))
         for part, shape in zip(_PARTS, shapes, strict=True):
             start = getattr(self, f"_{part}_initializer")
@@ -73,7 +74,7 @@ class _Stateful(HybridBlock):
 
 @arguments
 class _Layer(_Stateful):
-    """Base class for recurrent layers over whole sequences."""
+    """Base class for recurrent layers, which process whole sequences."""
 
     mode: ClassVar[str] = ""
     _hidden_size: int
@@ -190,7 +191,7 @@ class GRU(_Layer):
 
 @arguments
 class RNN(_Layer):
-    """Recurrent layers without gates, of ``"relu"`` or ``"tanh"``."""
+    """Recurrent layers without gates, with ``"relu"`` or ``"tanh"``."""
 
     mode = "RNN"
     _activation: str = "relu"
@@ -213,7 +214,7 @@ class RecurrentCell(_Stateful):
     """One step of a recurrent network: maps an input and states to an output and new states."""
 
     def reset(self) -> None:
-        """Reset before another sequence."""
+        """Reset the cell before a new sequence."""
         for child in self._children.values():
             if isinstance(child, RecurrentCell):
                 child.reset()
@@ -234,9 +235,10 @@ class RecurrentCell(_Stateful):
         length : int. The number of steps.
         inputs : array or list of arrays. The sequence, or its steps.
         begin_state : list of arrays, optional. Zeros by default.
-        layout : str. Where in the sequence the steps are: ``T``; and the batch: ``N``.
-        merge_outputs : bool, optional. Whether the outputs are one array; by default as the inputs.
-        valid_length : array, optional. Not offered.
+        layout : str. The order of the dimensions: ``T`` for steps, ``N`` for the batch.
+        merge_outputs : bool, optional. Whether to return the outputs as one array; by default as
+            the inputs are.
+        valid_length : array, optional. Not supported.
         """
         if valid_length is not None:
             raise NotImplementedError(
@@ -387,7 +389,7 @@ class SequentialRNNCell(RecurrentCell):
         return [info for cell in cells for info in cell.state_info(batch_size)]
 
     def forward(self, x, states) -> Any:
-        """Take a step of each cell."""
+        """Run one step of each cell."""
         after: list[Any] = []
         cells: Any = self._children.values()
         for cell in cells:
@@ -401,7 +403,7 @@ HybridSequentialRNNCell = SequentialRNNCell
 
 
 class DropoutCell(RecurrentCell):
-    """Dropout, drawn at each step in training."""
+    """Dropout with a new mask at each step in training."""
 
     def __init__(self, rate: float, axes=(), prefix=None, params=None) -> None:
         super().__init__(prefix, params)
@@ -417,7 +419,7 @@ class DropoutCell(RecurrentCell):
 
 
 class _Around(RecurrentCell):
-    """Base class for cells that modify another cell."""
+    """Base class for cells that wrap another cell."""
 
     def __init__(self, base_cell) -> None:
         super().__init__()
@@ -433,7 +435,7 @@ class ResidualCell(_Around):
     """Adds the input of a cell to its output."""
 
     def forward(self, x, states) -> Any:
-        """Take a step."""
+        """Run one step."""
         output, states = self.base_cell(x, states)
         return output + x, states
 
@@ -449,12 +451,12 @@ class ZoneoutCell(_Around):
         self._before: Any = None
 
     def reset(self) -> None:
-        """Reset before another sequence."""
+        """Reset the cell before a new sequence."""
         super().reset()
         self._before = None
 
     def forward(self, x, states) -> Any:
-        """Take a step."""
+        """Run one step."""
         output, after = self.base_cell(x, states)
         before = _zeros(output.shape, output) if self._before is None else self._before
         output = _mixed(self._rates[0], output, before)
@@ -473,7 +475,7 @@ def _mixed(rate: float, new, old) -> Any:
 
 
 class BidirectionalCell(RecurrentCell):
-    """A pair of cells, one of which runs backwards; it only supports `unroll`."""
+    """A pair of cells, one of which runs backwards; only `unroll` is supported."""
 
     def __init__(self, l_cell, r_cell, output_prefix: str = "bi_") -> None:
         super().__init__()
@@ -485,11 +487,11 @@ class BidirectionalCell(RecurrentCell):
         return found + self.r_cell.state_info(batch_size)
 
     def __call__(self, inputs, states) -> Any:
-        """Refused: a single step cannot run in both directions."""
+        """Raise an error: a single step cannot run in both directions."""
         raise NotImplementedError("Bidirectional cell cannot be stepped. Please use unroll")
 
     def _stepped(self, steps: list[Any], states: list[Any]) -> tuple[list[Any], list[Any]]:
-        """Return the outputs of both, concatenated, and the states of both."""
+        """Return the concatenated outputs, and the states of both cells."""
         count = len(self.l_cell.state_info())
         ahead, first = self.l_cell._stepped(steps, states[:count])
         back, last = self.r_cell._stepped(steps[::-1], states[count:])

@@ -24,7 +24,7 @@ class Trainer:
 
     Raises
     ------
-    ValueError: If something in `params` is not a parameter.
+    ValueError: If an element of `params` is not a parameter.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Trainer:
         Raises
         ------
         UserWarning: If a gradient has not been computed since the last step, unless
-            `ignore_stale_grad`; nothing is updated then.
+            `ignore_stale_grad` is true; nothing is updated.
         """
         self.update(batch_size, ignore_stale_grad)
 

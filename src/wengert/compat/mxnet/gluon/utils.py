@@ -24,7 +24,7 @@ def split_data(data, num_slice: int, batch_axis: int = 0, even_split: bool = Tru
             f"axis {batch_axis}. Use a batch size that's multiple of {num_slice} or set "
             "even_split=False to allow uneven partitioning of data."
         )
-    # what is left over goes to the last part; of too little data there are fewer parts
+    # the last part gets the remainder; too little data gives fewer parts
     step, count = max(1, size // num_slice), min(num_slice, size)
     before = (slice(None),) * batch_axis
     ends = [*range(step, step * count, step), size]

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.nd``: the legacy arrays, and their functions.
+"""Layer 9 · compat: ``mxnet.nd``: legacy arrays and their functions.
 
 >>> from wengert.compat.mxnet import autograd, nd
 >>> x = nd.array([[1, 2], [3, 4]])
@@ -10,8 +10,8 @@
 array([[2., 4.],
        [6., 8.]], dtype=float32)
 
-Arrays have a dimension at least, and compare to 1 and 0. Operations of ``mxnet.np`` that these
-names stand for are computed alike.
+Arrays have at least one dimension, and comparisons return 1 and 0. Functions that ``mxnet.np`` also
+has share its implementation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from wengert.compat.mxnet.ndarray import functions as _methods
 from wengert.compat.mxnet.numpy_extension import waitall as waitall
 
 _MODULES = frozenset({"contrib", "linalg", "random", "sparse"})
-_INSTALLED = _methods.INSTALLED  # importing it has given the arrays their methods
+_INSTALLED = _methods.INSTALLED  # importing it installs the methods of arrays
 _CURES = {
     "RNN": "write the recurrence as a loop",
     "sgd_update": "use gluon.Trainer, or write x[:] = x - lr * x.grad",
@@ -37,7 +37,7 @@ _CURES = {
 
 def __getattr__(name: str) -> Any:
     beside = {"image": "image", "np": "numpy", "npx": "numpy_extension"}
-    if name in beside:  # what a hybrid block finds in its F
+    if name in beside:  # attributes of the argument F of hybrid blocks
         return importlib.import_module(f"wengert.compat.mxnet.{beside[name]}")
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")

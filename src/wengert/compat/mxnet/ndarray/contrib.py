@@ -1,4 +1,4 @@
-"""Layer 9 · compat: control flow of ``mxnet.nd.contrib``, which is Python's.
+"""Layer 9 · compat: control flow of ``mxnet.nd.contrib``, which runs as Python.
 
 >>> from wengert.compat.mxnet import nd
 >>> sums, last = nd.contrib.foreach(lambda x, s: (x + s, x + s), nd.arange(4), nd.array([0]))

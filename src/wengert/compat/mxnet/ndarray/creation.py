@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions of ``mxnet.nd`` that make arrays; their default is float32."""
+"""Layer 9 · compat: functions of ``mxnet.nd`` that create arrays, by default of float32."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ __all__ = ["CREATORS", "array"]
 
 
 def array(source_array, ctx=None, dtype=None) -> Any:
-    """Build an array from numbers, lists, or another array, in its own memory.
+    """Build an array in its own memory from numbers, lists, or another array.
 
     Parameters
     ----------
     source_array : array_like
     ctx : Context, optional
-    dtype : dtype, optional. Default: float32, of another `NDArray` its own.
+    dtype : dtype, optional. Default: that of an `NDArray`, else float32.
 
     Raises
     ------
-    TypeError: If it holds anything but numbers.
+    TypeError: If `source_array` contains anything but numbers.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Layer 9 · compat: the functions of ``mxnet.nd``, with the arguments of the legacy operators.
 
-Importing this module puts those that are methods, too, on the class.
+Importing this module also installs methods on the class.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NAMES = """
     tanh tile topk trunc zeros_like
     """
 INSTALLED = tuple(_NAMES.split())
-"""Their names."""
+"""The names of the methods."""
 
 
 def _method(name: str) -> Callable[..., Any]:
@@ -62,7 +62,7 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _reshape(self, *shape, **kwargs) -> Any:
-    """The array in another shape (see ``mxnet.nd.reshape`` for the codes 0 and below)."""
+    """Reshape the array (see ``mxnet.nd.reshape`` for the codes 0 and below)."""
     if "shape" in kwargs:
         shape = kwargs.pop("shape")
     elif len(shape) == 1 and isinstance(shape[0], list | tuple):
@@ -83,7 +83,7 @@ operators.install(NDArray, {"reshape": _reshape, "transpose": _transpose})
 
 
 class _SoftmaxOutput(Function):
-    """softmax, with the gradient of the cross entropy to labels, whatever cotangent comes."""
+    """Softmax with the gradient of the cross entropy with labels; the cotangent is ignored."""
 
     @staticmethod
     def forward(ctx, data, label, scale: float) -> Any:
@@ -103,9 +103,9 @@ class _SoftmaxOutput(Function):
 def softmax_output(
     data, label, grad_scale: float = 1.0, normalization: str = "null", **kwargs
 ) -> Any:
-    """Return softmax of `data`, with the gradient of the cross entropy to `label`, as in MXNet.
+    """Return softmax of `data`; its gradient is that of the cross entropy with `label`.
 
-    The gradient that comes from further on is ignored: the layer is the last one.
+    As in MXNet, the cotangent is ignored: the layer must be the last one.
     """
     scale = grad_scale / data._payload.shape[0] if normalization == "batch" else grad_scale
     return _SoftmaxOutput.apply(data, label, scale)
@@ -122,7 +122,7 @@ def make_loss(data, **kwargs) -> Any:
 
 
 def l2_normalization(data, eps: float = 1e-10, mode: str = "instance") -> Any:
-    """Divide `data` by the root of its sum of squares, per instance."""
+    """Divide `data` by its Euclidean norm, per instance."""
     axes = {"instance": tuple(range(1, data._payload.ndim)), "channel": (1,)}
     dims = axes.get(mode, tuple(range(2, data._payload.ndim)))
     squares = total(data * data, dims, True)
@@ -140,7 +140,7 @@ _SAME = """
     sin sinh sqrt square squeeze swapaxes tan tanh trunc where add subtract multiply divide
     maximum minimum power negative hypot diag flip repeat tile
     """
-"""Functions that are NumPy's."""
+"""Functions that are the same as NumPy's."""
 _SPELLED = _named(
     """
     absolute: abs
@@ -240,15 +240,15 @@ def gemm2(A, B, transpose_a: bool = False, transpose_b: bool = False, alpha: flo
 def reshape(data, shape=None, reverse: bool = False, **kwargs) -> Any:
     """Reshape `data`.
 
-    0 keeps a size, -1 is what is left, -2 all sizes that are left, -3 the product of two, and
-    ``-4, a, b`` splits one into two.
+    0 keeps a size, -1 is inferred, -2 keeps all remaining sizes, -3 merges two sizes, and
+    ``-4, a, b`` splits one size into two.
     """
     sizes = [shape] if isinstance(shape, int) else list(shape)
     return reshaped(data, resolved(tuple(data._payload.shape), sizes))
 
 
 def resolved(have: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
-    """Return the shape that MXNet means by `wanted` for an array of shape `have`."""
+    """Resolve MXNet's codes in the shape `wanted` for an array of shape `have`."""
     result: list[int] = []
     at, codes = 0, iter(wanted)
     for code in codes:
@@ -471,7 +471,7 @@ def _comparing(numpys: str) -> Callable[..., Any]:
 
 
 def _elementwise(below: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Like `below`, but only for arrays of the same shape."""
+    """Restrict the function `below` to arrays of the same shape."""
 
     def function(lhs, rhs) -> Any:
         if lhs._payload.shape != rhs._payload.shape:
@@ -504,11 +504,11 @@ _MXNETS = dict.fromkeys(("a", "x", "A", "m", "v", "input"), "data")
 
 
 def _signature(below: Callable[..., Any], arrays: int) -> inspect.Signature:
-    """Return the signature of `below` with an ``out``; NumPy's first argument is called ``data``.
+    """Return the signature of `below` with ``out``, and with ``data`` as the first parameter.
 
     Parameters
     ----------
-    arrays: How many arrays an element-wise function takes; 0: `below` itself says what it takes.
+    arrays: The number of array arguments of an element-wise function; 0 for other functions.
     """
     shown = inspect.signature(below)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -528,13 +528,13 @@ def _signature(below: Callable[..., Any], arrays: int) -> inspect.Signature:
 
 
 def names() -> set[str]:
-    """The names of all functions."""
+    """Return the names of all functions."""
     return {*_OWN, *_CAPITALS, *NEURAL, *_COMPARING, *_SPELLED, *_SAME.split()}
 
 
 @functools.cache
 def function_of(name: str) -> Callable[..., Any] | None:
-    """The function of ``mxnet.nd`` that is called `name`, or None."""
+    """Return the function of ``mxnet.nd`` with a given name, or None."""
     below = _below(name)
     if below is None:
         return None

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``mxnet.nd.random``, and ``mxnet.random``, which is the same with `seed`.
+"""Layer 9 · compat: ``mxnet.nd.random``, and ``mxnet.random``, which adds `seed`.
 
 >>> from wengert.compat.mxnet import nd
 >>> nd.random.uniform(0, 1, shape=(2, 3)).shape
@@ -30,18 +30,18 @@ _DISTRIBUTIONS = {
 
 
 def randint(low: int, high: int, shape=(1,), dtype=None, ctx=None, out=None) -> Any:
-    """Draw integers from `low` up to but without `high`."""
+    """Draw integers from ``[low, high)``."""
     checked(ctx)
     return made(np.asarray(_random.randint(low, high, shape)._payload, dtype or np.int32), NDArray)
 
 
 def randn(*shape: int, loc: float = 0.0, scale: float = 1.0, **kwargs) -> Any:
-    """Draw normal numbers, in the shape of the arguments."""
+    """Draw normal numbers of the shape of the arguments."""
     return __getattr__("normal")(loc, scale, shape or (1,), **kwargs)
 
 
 def multinomial(data, shape=1, get_prob: bool = False, dtype="int32") -> Any:
-    """Draw outcomes with the probabilities in `data`, or in each of its rows."""
+    """Draw outcomes with the probabilities in `data`, or in each row of it."""
     if get_prob:
         raise NotImplementedError("get_prob=True: write nd.log(nd.pick(data, sample))")
     chances = np.asarray(data._payload, np.float64)
@@ -60,7 +60,7 @@ def shuffle(data, **kwargs) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Distributions are made when they are first named."""
+    """Create a distribution on first use."""
     if name not in _DISTRIBUTIONS:
         raise absent("wengert.compat.mxnet.nd.random", name, {"seed": "write mx.random.seed(...)"})
     draw = drawing(name, _DISTRIBUTIONS[name], lambda: NDArray, "shape")

@@ -22,7 +22,7 @@ from wengert.compat.mxnet.results import CLASSES
 
 
 class _Sparse:
-    """Values and places; what is computed with them is dense."""
+    """Base class for sparse arrays: values and indices, with dense operations."""
 
     stype = ""
 
@@ -31,7 +31,7 @@ class _Sparse:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the whole."""
+        """The dense shape."""
         return tuple(self._dense.shape)
 
     @property
@@ -40,11 +40,11 @@ class _Sparse:
         return self._dense.dtype.type
 
     def asnumpy(self) -> Any:
-        """The whole, as an array of NumPy."""
+        """Return the dense array as a NumPy array."""
         return self._dense.copy()
 
     def tostype(self, stype: str) -> Any:
-        """The same, kept in another way: ``"default"``, ``"csr"`` or ``"row_sparse"``."""
+        """Convert to another storage type: ``"default"``, ``"csr"`` or ``"row_sparse"``."""
         return _made(self._dense, stype)
 
     def __getitem__(self, key) -> Any:
@@ -60,18 +60,18 @@ class _Sparse:
 
 
 class CSRNDArray(_Sparse):
-    """A matrix by its rows."""
+    """A sparse matrix in compressed row format."""
 
     stype = "csr"
 
     @property
     def data(self) -> Any:
-        """The elements that are not 0."""
+        """The nonzero elements."""
         return _made(self._dense[self._dense != 0], "default")
 
     @property
     def indices(self) -> Any:
-        """Their columns."""
+        """The column indices of the elements."""
         return made(np.nonzero(self._dense)[1].astype(np.int64), CLASSES["nd"])
 
     @property
@@ -82,18 +82,18 @@ class CSRNDArray(_Sparse):
 
 
 class RowSparseNDArray(_Sparse):
-    """An array by those of its rows that are not 0."""
+    """An array that stores only its nonzero rows."""
 
     stype = "row_sparse"
 
     @property
     def indices(self) -> Any:
-        """The numbers of the rows."""
+        """The indices of the stored rows."""
         return made(self._rows(), CLASSES["nd"])
 
     @property
     def data(self) -> Any:
-        """The rows."""
+        """The stored rows."""
         return _made(self._dense[self._rows()], "default")
 
     def _rows(self) -> Any:
@@ -101,7 +101,7 @@ class RowSparseNDArray(_Sparse):
         return np.nonzero((self._dense != 0).any(axes))[0].astype(np.int64)
 
     def retain(self, indices) -> RowSparseNDArray:
-        """These rows alone."""
+        """Return an array with only the given rows."""
         kept = np.zeros_like(self._dense)
         rows = _plain(indices).astype(np.int64)
         kept[rows] = self._dense[rows]
@@ -126,7 +126,7 @@ def _made(dense, stype: str) -> Any:
 
 
 def _dense_of(arg, shape, dtype) -> Any:
-    """The whole array of numbers, of an array, or of a shape."""
+    """Convert numbers or an array to a dense array; a shape gives zeros."""
     if isinstance(arg, tuple) and all(isinstance(n, int) for n in arg):
         return np.zeros(arg, dtype or np.float32)
     if isinstance(arg, _Sparse | NDArray) or hasattr(arg, "toarray"):
@@ -140,7 +140,7 @@ def csr_matrix(arg1, shape=None, ctx=None, dtype=None) -> Any:
 
     Raises
     ------
-    ValueError: If the places do not fit.
+    ValueError: If the indices do not match the shape.
     """
     if not (isinstance(arg1, tuple) and len(arg1) == 3):
         return CSRNDArray(_dense_of(arg1, shape, dtype))
@@ -180,7 +180,7 @@ def array(source_array, ctx=None, dtype=None) -> Any:
 
 
 def dot(lhs, rhs, transpose_a: bool = False, transpose_b: bool = False, **options) -> Any:
-    """Multiply a sparse matrix and an array; the result is dense, and recorded for the array."""
+    """Multiply a sparse matrix and an array; the dense result is differentiable in the array."""
     left, right = (
         made(x.asnumpy(), CLASSES["nd"]) if isinstance(x, _Sparse) else x for x in (lhs, rhs)
     )

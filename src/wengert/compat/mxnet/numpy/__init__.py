@@ -10,8 +10,8 @@
 >>> x.grad
 array([1.5      , 2.1213202])
 
-Every function of NumPy that `wengert.numpy` has is here, with MXNet's dtypes: float32 by default,
-float64 of float64 only, integers and numbers stay whole.
+Every function of `wengert.numpy` is available, with MXNet's dtypes: float32 by default, and float64
+only for float64 arguments.
 """
 
 from __future__ import annotations

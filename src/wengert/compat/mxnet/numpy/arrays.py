@@ -52,7 +52,7 @@ class ndarray(NDArray):
         return str(np.asarray(self._payload))
 
     def asscalar(self) -> Any:
-        """Not offered by arrays of ``mxnet.np``: write `item`."""
+        """Raise an error: arrays of ``mxnet.np`` have `item` instead."""
         raise AttributeError("mxnet.numpy.ndarray object has no attribute asscalar: write x.item()")
 
     def as_np_ndarray(self) -> Any:
@@ -78,12 +78,12 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _transpose(self, *axes) -> Any:
-    """The array with its axes in the order of `axes`, or reversed."""
+    """Permute the axes by `axes`, or reverse them."""
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
     return function_of("transpose")(self, order or None)
 
 
 CLASSES["np"] = ndarray
-operators.install_methods(ndarray)  # in front of those that the legacy array gets
+operators.install_methods(ndarray)  # these take precedence over the legacy array's
 operators.install(ndarray, {name: _method(name) for name in _METHODS.split()})
 operators.install(ndarray, {"transpose": _transpose})

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions of ``mxnet.np`` that make arrays; float32 is their default."""
+"""Layer 9 · compat: functions of ``mxnet.np`` that create arrays, by default of float32."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ __all__ = ["CREATORS", "filled", "made", "numbers"]
 
 
 def made(array, cls: type | None = None) -> Any:
-    """An array of NumPy's that nobody else holds, as one of class `cls`."""
+    """Convert a NumPy array without other references to an array of class `cls`."""
     return adopt(new_tensor(np.asarray(array)), CLASSES["np"] if cls is None else cls)
 
 
 def filled(array, name: str, cls: type | None = None) -> Any:
-    """Like `made`, but for an array whose memory can be written to."""
+    """Convert a NumPy array, like `made`, to an array whose memory is writable."""
     result = made(array, cls)
     result._vc = [1, name]
     return result
 
 
 def numbers(value, dtype) -> Any:
-    """Numbers, lists and NumPy's arrays as an array; the default of a list is float32."""
+    """Convert numbers, lists and NumPy arrays to an array; lists become float32 by default."""
     if dtype is None and not isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
         if array.dtype.kind not in "biufc":
             raise TypeError("source_array must be array like object of numbers")
-        # of booleans, too
+        # also for booleans
         kind = default_float() if array.dtype.kind in "fc" else default_int()
         return array.astype(array.dtype if array.dtype.kind == "c" else kind)
     return np.array(unmasked(value), dtype)
 
 
 def array(object, dtype=None, ctx=None) -> Any:
-    """Build an array from numbers, lists, or arrays, in its own memory.
+    """Build an array in its own memory from numbers, lists, or arrays.
 
     Parameters
     ----------
     object : array_like
     dtype : dtype, optional
-        Default: that of an array; float32 for numbers and lists, also of integers.
+        The dtype; by default that of an array, or float32 for numbers and lists, even of integers.
     ctx : Context, optional
 
     Returns
@@ -80,12 +80,12 @@ def _arrays(value) -> bool:
 
 
 def _parts(args: tuple[Any, ...]) -> list[Any]:
-    """Return arguments with NumPy's arrays for tensors."""
+    """Replace tensors among arguments by NumPy arrays."""
     return [np.asarray(a._payload) if isinstance(a, TensorBase) else a for a in args]
 
 
 def _of_default(name: str) -> Callable[..., Any]:
-    """NumPy's function, with float32 where its dtype is left open."""
+    """Wrap a function of NumPy to return float32 if no dtype is given."""
     below = getattr(np, name)
 
     def make(*args, ctx=None, dtype=None, **kwargs) -> Any:
@@ -113,7 +113,7 @@ _WITH_DTYPE = {"zeros": 1, "ones": 1, "empty": 1, "arange": 3, "identity": 1}
 
 
 def full(shape, fill_value, order: str = "C", ctx=None, dtype=None, out=None) -> Any:
-    """Build an array of one value, which may be an array that receives the gradient.
+    """Build an array of one value, which may be an array and is then differentiable.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _like(name: str) -> Callable[..., Any]:
 
 
 def _plain(name: str) -> Callable[..., Any]:
-    """NumPy's function of integers, with the dtype that it gives."""
+    """Wrap a function of NumPy, and keep the dtype of its result."""
     below = getattr(np, name)
 
     def make(*args, ctx=None, **kwargs) -> Any:

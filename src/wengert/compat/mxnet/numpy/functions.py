@@ -25,11 +25,11 @@ _UNARY = """
     log1p log2 rad2deg radians reciprocal sin sinh sqrt tan tanh
     """
 _OF_FLOATS = frozenset(_UNARY.split())
-"""Functions with inexact results; for integers, MXNet keeps only the integer part."""
+"""Functions with floating-point results, which MXNet truncates for integer arguments."""
 _TWO = "add subtract multiply mod remainder power maximum minimum fmod floor_divide"
 _OF_TWO = frozenset(_TWO.split())
 _KEEPING = frozenset({"sum", "prod", "cumsum", "nansum", "nanprod"})
-"""Sums, which have the dtype of what is summed (of booleans: int64)."""
+"""Sums, whose dtype is that of the argument (int64 for booleans)."""
 _NEAR = frozenset({"allclose", "array_equal", "array_equiv", "may_share_memory", "shares_memory"})
 """Functions that return a Python bool."""
 _SPELLED = {
@@ -45,7 +45,7 @@ _SPELLED = {
 
 
 def _kept(result, given: tuple[Any, ...], name: str) -> Any:
-    """Return the result in the dtype of the argument, if that is an integer dtype."""
+    """Return the result in the dtype of the argument if that is an integer dtype."""
     x = given[0] if given else None
     if not isinstance(x, TensorBase) or x._payload.dtype.kind not in "iu":
         return result
@@ -60,7 +60,7 @@ def _kept(result, given: tuple[Any, ...], name: str) -> Any:
 
 
 def _first(compare: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """`plain`, with the whole gradient for the first argument where both are equal, as in MXNet."""
+    """Wrap `plain` to pass the gradient to the first of two equal arguments, as in MXNet."""
 
     def choose(a, b, **kwargs) -> Any:
         if kwargs or not RECORDING.get():
@@ -79,7 +79,7 @@ TIED = {
     "maximum": _first(np.greater_equal, wnp.maximum),
     "minimum": _first(np.less_equal, wnp.minimum),
 }
-"""Functions of two arguments that may be equal."""
+"""Functions of two arguments with a rule for ties."""
 
 
 _ARRAYS = {1: ("x",), 2: ("x1", "x2")}
@@ -87,12 +87,12 @@ _ARRAYS = {1: ("x",), 2: ("x1", "x2")}
 
 @functools.cache
 def function_of(name: str) -> Callable[..., Any]:
-    """Return the function of ``mxnet.np`` called `name`.
+    """Return the function of ``mxnet.np`` with a given name.
 
     Raises
     ------
     AttributeError
-        If ``wengert.numpy`` has none.
+        If ``wengert.numpy`` has no such function.
     """
     below: Any = wnp
     for part in _SPELLED.get(name, name).split("."):
@@ -106,7 +106,7 @@ def function_of(name: str) -> Callable[..., Any]:
     def function(*args, **kwargs) -> Any:
         kwargs.pop("ctx", None)
         if ufunc and not any(isinstance(value, TensorBase | np.ndarray | list) for value in args):
-            return plain(*args, **kwargs).item()  # of numbers alone, a number
+            return plain(*args, **kwargs).item()  # a number if all arguments are numbers
         if name in _OF_TWO and len(args) == 2:
             a, b = args
             if isinstance(a, TensorBase):

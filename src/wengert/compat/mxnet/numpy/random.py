@@ -43,18 +43,18 @@ _DISTRIBUTIONS = {
 
 
 def randint(low: int, high: int | None = None, size=None, dtype=None, ctx=None) -> Any:
-    """Draw integers from `low` (or 0) up to but without `high` (or `low`)."""
+    """Draw integers from ``[low, high)``, or from ``[0, low)`` without `high`."""
     checked(ctx)
     return made(np.asarray(_random.randint(low, high, size)._payload, dtype or np.int64))
 
 
 def rand(*size: int) -> Any:
-    """Draw uniform numbers between 0 and 1, in the shape of the arguments."""
+    """Draw uniform numbers from ``[0, 1)``, of the shape of the arguments."""
     return __getattr__("uniform")(size=size)
 
 
 def randn(*size: int) -> Any:
-    """Draw standard normal numbers, in the shape of the arguments."""
+    """Draw standard normal numbers of the shape of the arguments."""
     return __getattr__("normal")(size=size)
 
 
@@ -70,7 +70,7 @@ def permutation(x) -> Any:
 
 
 def multinomial(n: int, pvals, size=None) -> Any:
-    """Draw the number of times that each outcome comes up in `n` trials."""
+    """Draw the number of occurrences of each outcome in `n` trials."""
     chances = np.asarray(pvals._payload) if isinstance(pvals, TensorBase) else pvals
     return made(_random.multinomial(n, chances, size)._payload)
 
@@ -82,7 +82,7 @@ def shuffle(x) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Distributions are made when they are first named."""
+    """Create a distribution on first use."""
     if name not in _DISTRIBUTIONS:
         raise absent("wengert.compat.mxnet.np.random", name, {})
     draw = drawing(name, _DISTRIBUTIONS[name], lambda: CLASSES["np"], "size")

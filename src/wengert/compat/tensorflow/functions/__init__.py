@@ -1,1 +1,1 @@
-"""Layer 9 · compat: TensorFlow's functions, by what they do; its namespaces name them."""
+"""Layer 9 · compat: TensorFlow's functions, grouped by topic; its namespaces re-export them."""

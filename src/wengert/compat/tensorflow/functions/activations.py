@@ -18,17 +18,17 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None) -> Any
 
     Parameters
     ----------
-    labels : Tensor. Probabilities, of the shape of `logits` or one that broadcasts.
-    logits : Tensor. Of a real floating dtype.
+    labels : Tensor. Probabilities, of a shape that broadcasts with that of `logits`.
+    logits : Tensor. The logits, of a real floating dtype.
     axis : int. The dimension of the classes.
 
     Returns
     -------
-    Tensor: Without the dimension of the classes; differentiable in both.
+    Tensor: The losses, without the dimension of the classes; differentiable in both arguments.
 
     Raises
     ------
-    InvalidArgumentError: If the shapes or dtypes do not fit.
+    InvalidArgumentError: If the shapes or dtypes do not match.
 
     Examples
     --------
@@ -59,17 +59,18 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None) -> Any:
 
     Parameters
     ----------
-    labels : Tensor. Of integers, of the shape of `logits` without its last dimension.
-    logits : Tensor. Of a real floating dtype.
+    labels : Tensor. The integer indices of the classes, of the shape of `logits` without its last
+        dimension.
+    logits : Tensor. The logits, of a real floating dtype.
 
     Returns
     -------
-    Tensor: Of the shape of `labels`; differentiable in `logits`.
+    Tensor: The losses, of the shape of `labels`; differentiable in `logits`.
 
     Raises
     ------
-    InvalidArgumentError: If there is no such class, or `labels` are not integers.
-    ValueError: If the shapes do not fit.
+    InvalidArgumentError: If a label is out of range, or `labels` are not integers.
+    ValueError: If the shapes do not match.
 
     Examples
     --------
@@ -121,11 +122,12 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> An
 
     Parameters
     ----------
-    labels, logits : Tensor. Of one shape and one real floating dtype.
+    labels, logits : Tensor. The probabilities and the logits, of one shape and one real floating
+        dtype.
 
     Returns
     -------
-    Tensor: Of that shape; differentiable in both.
+    Tensor: The losses, of the same shape; differentiable in both arguments.
 
     Raises
     ------
@@ -143,7 +145,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None) -> An
 
 @V.operation("Log1p")
 def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None) -> Any:
-    """Like `sigmoid_cross_entropy_with_logits`, with positive labels weighted by `pos_weight`.
+    """Return the sigmoid cross entropy, with positive labels weighted by `pos_weight`.
 
     Examples
     --------
@@ -172,8 +174,7 @@ def l2_loss(t, name=None) -> Any:
 
 @V.operation("Mul")
 def log_poisson_loss(targets, log_input, compute_full_loss: bool = False, name=None) -> Any:
-    """Minus the logarithm of the probability of `targets`, if `log_input` is the logarithm of
-    their mean.
+    """Return the negative log-likelihood of Poisson `targets`, given the log of their mean.
 
     Examples
     --------
@@ -235,7 +236,7 @@ def relu(features, name=None) -> Any:
 
     Parameters
     ----------
-    features : Tensor. Of a real dtype.
+    features : Tensor. The input, of a real dtype.
 
     Returns
     -------
@@ -243,7 +244,7 @@ def relu(features, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If the dtype is another one.
+    InvalidArgumentError: If the dtype is not supported.
 
     Examples
     --------
@@ -308,7 +309,7 @@ def selu(features, name=None) -> Any:
     """
     x = V.tensor_of(features)
     V.check("Selu", x, V.FLOATING)
-    # at 0 TensorFlow takes the derivative from the right
+    # at 0 TensorFlow uses the right derivative
     below = wg.lt(x, 0)
     small = wg.where(below, x, wg.zeros_like(x))
     return wg.where(below, wg.mul(wg.expm1(small), _SCALE * _ALPHA), wg.mul(x, _SCALE))
@@ -320,8 +321,8 @@ def gelu(features, approximate: bool = False, name=None) -> Any:
 
     Parameters
     ----------
-    features : Tensor. Of a real floating dtype.
-    approximate : bool. Whether to compute it with `tanh`.
+    features : Tensor. The input, of a real floating dtype.
+    approximate : bool. Whether to use the `tanh` approximation.
 
     Returns
     -------
@@ -329,7 +330,7 @@ def gelu(features, approximate: bool = False, name=None) -> Any:
 
     Raises
     ------
-    ValueError: If the dtype is another one.
+    ValueError: If the dtype is not supported.
 
     Examples
     --------
@@ -399,7 +400,7 @@ def softmax(logits, axis=None, name=None) -> Any:
 
     Parameters
     ----------
-    logits : Tensor. Of a real floating dtype.
+    logits : Tensor. The logits, of a real floating dtype.
     axis : int, optional. The dimension; the last by default.
 
     Returns
@@ -408,7 +409,7 @@ def softmax(logits, axis=None, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If there is no such dimension, or the dtype is another one.
+    InvalidArgumentError: If `axis` is out of range, or the dtype is not supported.
 
     Examples
     --------

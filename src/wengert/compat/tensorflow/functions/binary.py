@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's arithmetic of two tensors, comparisons, and functions of bits."""
+"""Layer 9 · compat: TensorFlow's binary arithmetic, comparisons and bitwise functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wengert.compat.tensorflow.infix import floor_modulus
 
 
 def _greater(x, y) -> Any:
-    # at ties the first argument has the gradient; NaN of either is kept
+    # for equal arguments the first receives the gradient; NaN in either is propagated
     return wg.where((x >= y) | wg.isnan(x), x, y)
 
 
@@ -56,7 +56,7 @@ def _power(x, y) -> Any:
     if V.kind_of(y) == "i" and np.any(V.numbers_of(y) < 0):
         raise V.invalid("Pow", "Integers to negative integer powers are not allowed")
     if y._edge is not None and V.kind_of(x) == "f":
-        # where there is no logarithm, TensorFlow takes 0 for the derivative in the exponent
+        # where the logarithm is undefined, TensorFlow uses a derivative of 0 for the exponent
         y = wg.where(wg.gt(x, 0), y, y.detach())
     return wg.pow(x, y)
 
@@ -67,7 +67,7 @@ def _quotient_or_zero(x, y) -> Any:
 
 
 def _product_or_zero(x, y) -> Any:
-    # what is not finite counts as 0 where y is 0, so that the derivative there stays x elsewhere
+    # where y is 0, a non-finite x counts as 0; for finite x the derivative by y stays x
     return wg.where((y == 0) & ~wg.isfinite(x), wg.zeros_like(x), x) * y
 
 
@@ -191,7 +191,7 @@ def add(x, y, name=None) -> Any:
 
 
 def truediv(x, y, name=None) -> Any:
-    """Divide; integers give float64, and those of at most 16 bits float32.
+    """Divide; integers give float64, or float32 if they have at most 16 bits.
 
     Raises
     ------
@@ -229,11 +229,11 @@ def divide(x, y, name=None) -> Any:
 
 
 def polygamma(a, x, name=None) -> Any:
-    """Return the derivative of order `a` of `digamma`; `a` is a single number.
+    """Return the derivative of order `a`, a single number, of `digamma`.
 
     Raises
     ------
-    InvalidArgumentError: If `a` is not a number by itself.
+    InvalidArgumentError: If `a` is not a scalar.
 
     Examples
     --------
@@ -254,7 +254,7 @@ def scalar_mul(scalar, x, name=None) -> Any:
 
     Raises
     ------
-    ValueError: If `scalar` is not a number by itself.
+    ValueError: If `scalar` is not a scalar.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Layer 9 · compat: TensorFlow's convolutions and pools, whose channels come last.
+"""Layer 9 · compat: TensorFlow's convolutions and pooling, with the channels last.
 
-Images are turned so that channels come first, and the results back; what ``"SAME"`` pads is
-computed here, since it may be one more after than before.
+Arguments are transposed to put the channels first, and results are transposed back. The padding of
+``"SAME"`` is computed here, because it may be one element larger after than before.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def _pooled(
             raise V.invalid(op, "averages over windows with gaps are not offered here")
         result = _AVERAGE[d](windows.padded(x, pairs), window, steps, 0)
         if any(map(any, pairs)):
-            # what was added does not count
+            # padding does not count
             ones = windows.padded(wg.as_tensor(np.ones((1, 1, *sizes), x._payload.dtype)), pairs)
             result = wg.div(result, _AVERAGE[d](ones, window, steps, 0))
     return windows.last(result, channels_first)
 
 
 def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
-    """The function `path`, which pools windows of `d` dimensions, or of as many as there are."""
+    """Make the function `path`, which pools windows of `d`, or of all spatial dimensions."""
 
     @V.operation(op)
     def pooling(input, ksize, strides, padding, data_format=None, name=None) -> Any:
@@ -64,12 +64,12 @@ def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
 
         Parameters
         ----------
-        input : Tensor. With the channels last, or after the batch.
+        input : Tensor. The input, with the channels last or after the batch.
         ksize : int or sequence of int. The size of the windows.
-        strides : int or sequence of int. How far they move at each step.
-        padding : str. ``"VALID"``: none; ``"SAME"``: so that each element is in a window. What is
-            added does not count.
-        data_format : str, optional. With the ``C`` last, or after the ``N``.
+        strides : int or sequence of int. The strides of the windows.
+        padding : str. ``"VALID"``: no padding; ``"SAME"``: as much as puts each element into a
+            window. Padding does not count.
+        data_format : str, optional. The position of the channels: ``C`` last, or after ``N``.
 
         Returns
         -------
@@ -77,7 +77,7 @@ def _pooling(path: str, op: str, d: str, what: str, places: str) -> Any:
 
         Raises
         ------
-        InvalidArgumentError: If shapes do not fit, or an argument is not known.
+        InvalidArgumentError: If shapes do not match, or an argument is unknown.
 
         Examples
         --------
@@ -121,7 +121,7 @@ def pool(
 
     Raises
     ------
-    ValueError: If the type is another.
+    ValueError: If the pooling type is unknown.
 
     Examples
     --------
@@ -145,11 +145,11 @@ def last(x, channels_first: bool) -> Any:
 
 
 def per_dimension(op: str, value, d: int, channels_first: bool, what: str) -> tuple[int, ...]:
-    """Return one number per dimension, from one for all or a list with batch and channels.
+    """Return one number per spatial dimension, from one for all or a list with batch and channels.
 
     Raises
     ------
-    InvalidArgumentError: If there are not as many.
+    InvalidArgumentError: If the list has another length.
     """
     if value is None:
         return (1,) * d
@@ -182,7 +182,7 @@ def padding_of(
 
     Raises
     ------
-    InvalidArgumentError: If `padding` is not known.
+    InvalidArgumentError: If `padding` is unknown.
     """
     if isinstance(padding, list | tuple):
         pairs = [(int(before), int(after)) for before, after in padding]
@@ -213,7 +213,7 @@ def padded(x, pairs: list[tuple[int, int]], value: float = 0.0) -> Any:
 
 
 def is_channels_first(op: str, data_format) -> bool:
-    """Whether a format has the channels right after the batch."""
+    """Return whether a format has the channels right after the batch."""
     if data_format is None or data_format in ("NWC", "NHWC", "NDHWC"):
         return False
     if data_format in ("NCW", "NCHW", "NCDHW"):
@@ -284,7 +284,7 @@ def _convolved(
 
 
 def _convolution(path: str, op: str, d: int) -> Any:
-    """The function `path`, which convolves `d` dimensions."""
+    """Make the function `path`, which convolves over `d` dimensions."""
 
     @V.operation(op)
     def convolution(
@@ -294,22 +294,22 @@ def _convolution(path: str, op: str, d: int) -> Any:
 
         Parameters
         ----------
-        input : Tensor. Of shape ``(batch, {inner}, channels)``, or with the channels after the
-            batch.
-        filters : Tensor. Of shape ``({inner}, channels in, channels out)``.
-        {2} : int or sequence of int. How far the filters move at each step.
-        padding : str. ``"VALID"``: none; ``"SAME"``: so that a stride of 1 keeps the size; or pairs
-            of numbers.
-        data_format : str, optional. With the ``C`` last, or after the ``N``.
-        dilations : int or sequence of int, optional. How far apart the elements of the filters are.
+        input : Tensor. The input, of shape ``(batch, {inner}, channels)``, or with the channels
+            after the batch.
+        filters : Tensor. The filters, of shape ``({inner}, channels in, channels out)``.
+        {2} : int or sequence of int. The stride of the filters.
+        padding : str. ``"VALID"``: no padding; ``"SAME"``: as much as makes a stride of 1 keep the
+            size; or pairs of numbers.
+        data_format : str, optional. The position of the channels: ``C`` last, or after ``N``.
+        dilations : int or sequence of int, optional. The distance between elements of the filters.
 
         Returns
         -------
-        Tensor: Differentiable in both.
+        Tensor: Differentiable in both arguments.
 
         Raises
         ------
-        InvalidArgumentError: If shapes or dtypes do not fit, or an argument is not known.
+        InvalidArgumentError: If shapes or dtypes do not match, or an argument is unknown.
 
         Examples
         --------
@@ -462,7 +462,7 @@ def _transposed(
 
 
 def _transposed_convolution(path: str, op: str, d: int, data_format: str) -> Any:
-    """The function `path`, which is what gradients of convolutions of `d` dimensions are."""
+    """Make the function `path`, a transposed convolution over `d` dimensions."""
 
     @V.operation(op)
     def transposed(
@@ -479,18 +479,18 @@ def _transposed_convolution(path: str, op: str, d: int, data_format: str) -> Any
 
         Parameters
         ----------
-        input : Tensor. Of shape ``(batch, {inner}, channels in)``.
-        filters : Tensor. Of shape ``({inner}, channels out, channels in)``.
+        input : Tensor. The input, of shape ``(batch, {inner}, channels in)``.
+        filters : Tensor. The filters, of shape ``({inner}, channels out, channels in)``.
         output_shape : sequence of int. The shape of the result.
-        strides, padding, data_format, dilations: Those of the `{before}` that goes the other way.
+        strides, padding, data_format, dilations: The arguments of the `{before}` to transpose.
 
         Returns
         -------
-        Tensor: Differentiable in both.
+        Tensor: Differentiable in both arguments.
 
         Raises
         ------
-        InvalidArgumentError: If the shapes do not fit.
+        InvalidArgumentError: If the shapes do not match.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's tensors of zeros and of ranges, casts, shapes as tensors."""
+"""Layer 9 · compat: TensorFlow's functions that create tensors, casts, and shapes as tensors."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def cast(x, dtype, name=None) -> Any:
     Parameters
     ----------
     x : Tensor or tensor-like.
-    dtype : DType. Fractions are cut off on the way to integers, and imaginary parts on the way
-        to real ones.
+    dtype : DType. The dtype of the result. Casts to integers truncate; casts from complex to real
+        dtypes drop the imaginary part.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def complex(real, imag, name=None) -> Any:
 
     Raises
     ------
-    TypeError: Unless both are float32, or both float64.
+    TypeError: If the parts are not both float32 or both float64.
 
     Examples
     --------
@@ -126,13 +126,13 @@ def zeros(shape, dtype=None, name=None, layout=None) -> Any:
 
     Parameters
     ----------
-    shape : sequence of int, or Tensor. Its shape.
+    shape : sequence of int, or Tensor. The shape of the result.
     dtype : DType, optional. float32 by default.
     name, layout : optional. Accepted, and of no effect.
 
     Returns
     -------
-    Tensor: Of that shape and dtype.
+    Tensor: The zeros, of that shape and dtype.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def ones(shape, dtype=None, name=None, layout=None) -> Any:
 
 @V.operation("Fill")
 def fill(dims, value, name=None, layout=None) -> Any:
-    """Return a tensor filled with one value, of its dtype.
+    """Return a tensor filled with one value, in the dtype of the value.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def _like(input, value: int, dtype) -> Any:
 
 @V.operation("ZerosLike")
 def zeros_like(input, dtype=None, name=None, layout=None) -> Any:
-    """Return zeros in the shape and, by default, the dtype of `input`.
+    """Return zeros of the shape and, by default, the dtype of `input`.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def zeros_like(input, dtype=None, name=None, layout=None) -> Any:
 
 @V.operation("OnesLike")
 def ones_like(input, dtype=None, name=None, layout=None) -> Any:
-    """Return ones in the shape and, by default, the dtype of `input`.
+    """Return ones of the shape and, by default, the dtype of `input`.
 
     Examples
     --------
@@ -225,21 +225,21 @@ _RANKS = ["i4", "i8", "f4", "f8"]
 
 @V.operation("Range")
 def range(start, limit=None, delta=1, dtype=None, name="range") -> Any:
-    """Return numbers from `start` up to but without `limit`, in steps of `delta`.
+    """Return the numbers in ``[start, limit)`` in steps of `delta`.
 
     Parameters
     ----------
-    start, limit : number. Where one is given, it is `limit`, and `start` is 0.
+    start, limit : number. The bounds. A single one is `limit`, and `start` is then 0.
     delta : number. The step.
-    dtype : DType, optional. int32, or what holds all three.
+    dtype : DType, optional. The dtype; by default int32, or the common dtype of the numbers.
 
     Returns
     -------
-    Tensor: Of one dimension.
+    Tensor: The numbers, in one dimension.
 
     Raises
     ------
-    InvalidArgumentError: If the step is 0, or leads away from `limit`.
+    InvalidArgumentError: If `delta` is 0, or has the wrong sign.
 
     Examples
     --------
@@ -272,13 +272,13 @@ def linspace(start, stop, num, name=None, axis=0) -> Any:
 
     Parameters
     ----------
-    start, stop : Tensor. Numbers, or tensors of one shape.
-    num : int. How many.
-    axis : int. Where the new dimension goes, if they are tensors.
+    start, stop : Tensor. The bounds, numbers or tensors of one shape.
+    num : int. The number of values.
+    axis : int. The position of the new dimension, if the bounds are tensors.
 
     Returns
     -------
-    Tensor: Differentiable; integers give a float64.
+    Tensor: Differentiable; float64 for integers.
 
     Raises
     ------
@@ -305,19 +305,20 @@ def linspace(start, stop, num, name=None, axis=0) -> Any:
 
 @V.operation("OneHot")
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None) -> Any:
-    """Return 1 at the positions in `indices` along a new dimension, and 0 elsewhere.
+    """Return a tensor that is 1 at the positions in `indices` along a new dimension, else 0.
 
     Parameters
     ----------
-    indices : Tensor. Of integers; for one outside of ``range(depth)`` all elements are zero.
+    indices : Tensor. The integer positions; for one outside ``range(depth)`` all elements are
+        `off_value`.
     depth : int. The size of the new dimension.
     on_value, off_value : number, optional. The values to use instead of 1 and 0.
-    axis : int, optional. Where the new dimension goes; last by default.
-    dtype : DType, optional. That of the values if they are given, else float32.
+    axis : int, optional. The position of the new dimension; last by default.
+    dtype : DType, optional. The dtype; by default that of the given values, else float32.
 
     Returns
     -------
-    Tensor: Of one more dimension.
+    Tensor: The result, with one more dimension than `indices`.
 
     Raises
     ------

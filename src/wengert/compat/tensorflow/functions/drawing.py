@@ -1,13 +1,13 @@
-"""Layer 9 · compat: TensorFlow's random numbers: how they are drawn from a stream.
+"""Layer 9 · compat: drawing TensorFlow's random numbers from streams.
 
-What is drawn is scaled by recorded operations, so that it can be differentiated in the mean, the
-standard deviation and the bounds.
+Draws are scaled by recorded operations, so that they are differentiable in the mean, the standard
+deviation and the bounds.
 
 NOTE [seeds of TensorFlow]
-A program has a global seed, or none, and each call may have one of its own. Calls with the same two
-seeds go on with one stream; `set_seed` lets all of them begin again. Datasets and initializers with
-a seed begin again each time, so that two of the same seed agree (`own_stream`). Without any seed
-nobody can foretell the numbers. They are NumPy's, and not those that TensorFlow draws.
+A program may have a global seed, and each call an operation seed. Calls with the same two seeds
+continue one stream; `set_seed` restarts all streams. Datasets and initializers with a seed restart
+their stream at each use, so that two with equal seeds agree (`own_stream`). Without a seed the
+numbers are not reproducible. They are drawn by NumPy, and differ from TensorFlow's.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Streams:
             self._streams = {}
 
     def of(self, seed: int | None) -> np.random.Generator:
-        """Return the stream of calls with their own seed, or with none."""
+        """Return the stream for an operation seed, or for none."""
         with self._lock:
             stream = self._streams.get(seed)
             if stream is None:
@@ -49,7 +49,7 @@ class Streams:
         return stream
 
     def start_of(self, seed: int | None) -> Any:
-        """Return what a stream begins from: the global seed and that of the call."""
+        """Return the initial state of a stream: the global seed and the operation seed."""
         if self.seed is None and seed is None:
             return None
         own = (0, 0) if seed is None else (1, seed & _MASK)
@@ -66,7 +66,7 @@ def stream_of(seed) -> np.random.Generator:
 
 
 def own_stream(seed) -> np.random.Generator:
-    """Return a stream that starts again in each call with a `seed`; without one, that of all."""
+    """Return a new stream for `seed`; without a seed, the shared stream."""
     if seed is None:
         return stream_of(None)
     return np.random.default_rng(_STREAMS.start_of(integers(seed, "seed")[0]))
@@ -77,7 +77,7 @@ def set_seed(seed) -> None:
 
     Parameters
     ----------
-    seed : int. Any one.
+    seed : int. The global seed.
 
     Examples
     --------
@@ -91,11 +91,11 @@ def set_seed(seed) -> None:
 
 
 def stateless(seed) -> np.random.Generator:
-    """Return the stream for a pair of seeds, the same each time.
+    """Return a new stream for a pair of seeds.
 
     Raises
     ------
-    InvalidArgumentError: If there are not two.
+    InvalidArgumentError: If `seed` is not a pair.
     """
     numbers = numbers_of(seed)
     if numbers.shape != (2,):
@@ -136,7 +136,7 @@ def truncated_normals(rng, shape, mean, stddev, dtype) -> Any:
 
 
 def uniforms(rng, shape, minval, maxval, dtype) -> Any:
-    """Draw uniform numbers from `minval` to below `maxval`; integers for an integer dtype."""
+    """Draw uniform numbers from ``[minval, maxval)``; integers for an integer dtype."""
     kind = V.dtype_of(dtype, _FLOAT32)
     sizes = V.shape_of("RandomUniform", shape)
     if kind.kind in "iu":
@@ -148,7 +148,7 @@ def uniforms(rng, shape, minval, maxval, dtype) -> Any:
         return V.constant_of(rng.integers(low, high, sizes, dtype=np.int64).astype(kind))
     top = 1 if maxval is None else maxval
     drawn = V.tensor_of(rng.random(sizes).astype(kind))
-    # of float64 rounded to float32 some are 1, which is left out
+    # a float64 rounded to float32 may be 1, which is excluded
     below = V.tensor_of(np.nextafter(kind.type(1), kind.type(0)))
     drawn = V.computed("RandomUniform", wg.minimum, drawn, below)
     low, high = V.tensor_of(minval, kind), V.tensor_of(top, kind)
@@ -156,7 +156,7 @@ def uniforms(rng, shape, minval, maxval, dtype) -> Any:
 
 
 def gammas(rng, shape, alpha, beta, dtype, after: bool) -> Any:
-    """Draw gamma numbers; if `after`, the parameters' shape follows the given one."""
+    """Draw gamma numbers; if `after`, the shape of the parameters is appended to `shape`."""
     kind = V.dtype_of(dtype, _FLOAT32)
     a = V.tensor_of(alpha, kind)
     V.check("RandomGamma", a, V.FLOATING)
@@ -172,7 +172,7 @@ def gammas(rng, shape, alpha, beta, dtype, after: bool) -> Any:
 
 
 def poissons(rng, shape, lam, dtype, after: bool) -> Any:
-    """Draw Poisson numbers; if `after`, the parameter's shape follows the given one."""
+    """Draw Poisson numbers; if `after`, the shape of the parameter is appended to `shape`."""
     rate = V.numbers_of(lam)
     sizes = V.shape_of("RandomPoissonV2", shape)
     if after:
@@ -194,7 +194,7 @@ def categories(rng, logits, num_samples, dtype) -> Any:
     if scores.ndim != 2:
         raise V.invalid("Multinomial", f"logits should be a matrix, got shape {list(scores.shape)}")
     (count,) = V.integers(num_samples, "num_samples")
-    # the greatest of the scores with noise of Gumbel's distribution
+    # the Gumbel-max trick: the largest score after adding Gumbel noise
     noise = rng.gumbel(size=(scores.shape[0], count, scores.shape[1]))
     found = np.argmax(scores[:, None, :] + noise, -1)
     return V.constant_of(found.astype(V.dtype_of(dtype, np.dtype(np.int64))))

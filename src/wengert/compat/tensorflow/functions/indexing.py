@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's functions that pick elements, and write some into a new tensor."""
+"""Layer 9 · compat: TensorFlow's gathers, masks and slices."""
 
 from __future__ import annotations
 
@@ -31,20 +31,19 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
     Parameters
     ----------
     params : Tensor or tensor-like.
-    indices : Tensor. Of integers; not negative ones.
+    indices : Tensor. The indices, nonnegative integers.
     validate_indices, name : optional. Accepted, and of no effect.
-    axis : int, optional. The dimension; the first after the batches by default.
-    batch_dims : int. How many of the first dimensions both have in common: elements are picked
-        batch by batch.
+    axis : int, optional. The dimension; by default the first after the batch dimensions.
+    batch_dims : int. The number of leading batch dimensions, which `params` and `indices` share.
 
     Returns
     -------
-    Tensor: With the dimensions of `indices` in place of the one that they pick from.
-        Differentiable in `params`.
+    Tensor: The slices, with the dimensions of `indices` in place of `axis`. Differentiable in
+        `params`.
 
     Raises
     ------
-    InvalidArgumentError: If a position does not exist, or `indices` are not integers.
+    InvalidArgumentError: If an index is out of range, or `indices` are not integers.
 
     Examples
     --------
@@ -101,7 +100,7 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
 
 
 def flat_positions(op: str, found, sizes: tuple[int, ...]) -> Any:
-    """Return one flat position in the leading dimensions for each row of `found`."""
+    """Return the flat position in the leading dimensions of each row of `found`."""
     depth = found.shape[-1]
     if depth > len(sizes):
         raise V.invalid(
@@ -130,7 +129,7 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy: str 
 
     Raises
     ------
-    InvalidArgumentError: If a position does not exist.
+    InvalidArgumentError: If an index is out of range.
 
     Examples
     --------
@@ -160,17 +159,17 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask") -> Any:
     Parameters
     ----------
     tensor : Tensor or tensor-like.
-    mask : Tensor. Of bools, or of numbers, which are true if they are not 0; of the shape of some
-        neighbouring dimensions of `tensor`.
+    mask : Tensor. The mask: bools, or numbers, of which nonzero ones are true. Its shape is that of
+        consecutive dimensions of `tensor`.
     axis : int, optional. The first of these dimensions; 0 by default.
 
     Returns
     -------
-    Tensor: With one dimension in place of those of the mask. Differentiable.
+    Tensor: The slices, with one dimension in place of the dimensions of the mask. Differentiable.
 
     Raises
     ------
-    ValueError: If the shapes do not fit, or the mask has no dimensions.
+    ValueError: If the shapes do not match, or the mask has no dimensions.
 
     Examples
     --------
@@ -196,19 +195,20 @@ def where(condition, x=None, y=None, name=None) -> Any:
 
     Parameters
     ----------
-    condition : Tensor. Of bools; where it stands alone, numbers that are not 0 count as true.
-    x, y : Tensor, optional. Of one dtype; all three broadcast.
+    condition : Tensor. The condition: bools, or numbers if it is the only argument; nonzero numbers
+        are true.
+    x, y : Tensor, optional. The values, of one dtype; all arguments broadcast.
 
     Returns
     -------
-    Tensor: Differentiable in `x` and `y`; of the one that is not chosen, a derivative that is
-        infinite or NaN does not spoil the result. Without `x` and `y` one row of int64 for each
-        true element.
+    Tensor: Differentiable in `x` and `y`; infinite or NaN derivatives of the value that is not
+        chosen do not affect the gradient. Without `x` and `y`, one row of int64 for each true
+        element.
 
     Raises
     ------
     ValueError: If only one of `x` and `y` is given.
-    InvalidArgumentError: If dtypes differ, or shapes do not broadcast.
+    InvalidArgumentError: If the dtypes differ, or the shapes do not broadcast.
 
     Examples
     --------
@@ -232,11 +232,11 @@ def where(condition, x=None, y=None, name=None) -> Any:
 
 @V.operation("Slice")
 def slice(input_, begin, size, name=None) -> Any:
-    """Return the slice of the given `size` from `begin`; -1 means all that is left.
+    """Return the slice of the given `size` that starts at `begin`; -1 extends to the end.
 
     Raises
     ------
-    InvalidArgumentError: If the part is not within the tensor.
+    InvalidArgumentError: If the slice is out of range.
 
     Examples
     --------
@@ -277,16 +277,16 @@ def strided_slice(
     var=None,
     name=None,
 ) -> Any:
-    """Return ``input_[begin:end:strides, ...]``; bits of the masks change single positions.
+    """Return ``input_[begin:end:strides, ...]``; each bit of a mask changes one position.
 
     Parameters
     ----------
     input_ : Tensor or tensor-like.
-    begin, end, strides : sequence of int. One number for each dimension that is cut.
-    begin_mask, end_mask : int. Where a bit is set, that number does not count, and the slice begins
-        or ends at the edge.
-    ellipsis_mask, new_axis_mask, shrink_axis_mask : int. Where a bit is set there stands ``...``, a
-        new dimension, or a single position.
+    begin, end, strides : sequence of int. One number for each sliced dimension.
+    begin_mask, end_mask : int. Where a bit is set, the number is ignored, and the slice begins or
+        ends at the edge.
+    ellipsis_mask, new_axis_mask, shrink_axis_mask : int. Where a bit is set, the position is
+        ``...``, a new dimension, or a single index.
     var, name : optional. Accepted, and of no effect.
 
     Returns

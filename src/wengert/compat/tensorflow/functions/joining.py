@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's functions that join, cut, repeat and reorder."""
+"""Layer 9 · compat: TensorFlow's functions that join, split, repeat and reorder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def concat(values, axis, name="concat") -> Any:
 
     Parameters
     ----------
-    values : sequence of Tensor. Of one dtype, and of one shape but for the dimension `axis`.
+    values : sequence of Tensor. The tensors, of one dtype, and of one shape except along `axis`.
     axis : int. The dimension.
 
     Returns
@@ -27,7 +27,7 @@ def concat(values, axis, name="concat") -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If dtypes or shapes do not fit, or there is no such dimension.
+    InvalidArgumentError: If dtypes or shapes do not match, or `axis` is out of range.
 
     Examples
     --------
@@ -70,8 +70,8 @@ def stack(values, axis=0, name="stack") -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If the shapes differ, or the dtypes.
-    ValueError: If there is no such dimension.
+    InvalidArgumentError: If the shapes or the dtypes differ.
+    ValueError: If `axis` is out of range.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def stack(values, axis=0, name="stack") -> Any:
 
 def _stackable(values) -> list[Any]:
     if isinstance(values, list | tuple) and not any(hasattr(v, "_payload") for v in values):
-        # numbers side by side have one dtype between them: [1, 2.0] is of floats
+        # the numbers of a list share one dtype: [1, 2.0] is a list of floats
         values = V.tensor_of(list(values))
     return V.list_of("Pack", values)
 
@@ -108,8 +108,8 @@ def unstack(value, num: int | None = None, axis=0, name="unstack") -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If `num` is given and is not their number.
-    ValueError: If there is no such dimension.
+    InvalidArgumentError: If `num` is given and differs from the number of slices.
+    ValueError: If `axis` is out of range.
 
     Examples
     --------
@@ -137,10 +137,10 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
     Parameters
     ----------
     value : Tensor or tensor-like.
-    num_or_size_splits : int or sequence of int. How many parts, or their sizes, of which one may be
-        -1: what is left.
+    num_or_size_splits : int or sequence of int. The number of parts, or their sizes; one size may
+        be -1, for the remainder.
     axis : int. The dimension.
-    num : int, optional. The number of sizes; not needed.
+    num : int, optional. The number of parts; ignored.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
 
     Raises
     ------
-    InvalidArgumentError: If the sizes do not add up to that of the dimension, or it cannot be cut
+    InvalidArgumentError: If the sizes do not add up to that of the dimension, or it cannot be split
         into equal parts.
 
     Examples
@@ -185,11 +185,11 @@ def split(value, num_or_size_splits, axis=0, num: int | None = None, name="split
 
 @V.operation("Tile")
 def tile(input, multiples, name=None) -> Any:
-    """Repeat a tensor along each dimension as given by `multiples`.
+    """Repeat a tensor `multiples` times along each dimension.
 
     Raises
     ------
-    InvalidArgumentError: If `multiples` has not one number for each dimension.
+    InvalidArgumentError: If `multiples` does not have one number per dimension.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def reverse(tensor, axis, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If a dimension does not exist, or `axis` is not a list.
+    InvalidArgumentError: If a dimension is out of range, or `axis` is not a list.
 
     Examples
     --------
@@ -296,10 +296,11 @@ def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) 
     Parameters
     ----------
     tensor : Tensor or tensor-like.
-    paddings : sequence of pairs of int. For each dimension, how many elements before and how many
+    paddings : sequence of pairs of int. For each dimension, the numbers of elements before and
         after.
-    mode : str. ``"CONSTANT"``; ``"REFLECT"``, mirrored without the edge; ``"SYMMETRIC"``, with it.
-    constant_values : number. The value of constant elements.
+    mode : str. ``"CONSTANT"``; ``"REFLECT"``, mirrored without the edge; or ``"SYMMETRIC"``,
+        mirrored with the edge.
+    constant_values : number. The value of constant padding.
 
     Returns
     -------
@@ -307,9 +308,9 @@ def pad(tensor, paddings, mode: str = "CONSTANT", constant_values=0, name=None) 
 
     Raises
     ------
-    InvalidArgumentError: If there is not one pair for each dimension, or more is to be mirrored
-        than is there.
-    ValueError: If the mode is another.
+    InvalidArgumentError: If there is not one pair per dimension, or mirrored padding exceeds the
+        tensor.
+    ValueError: If `mode` is unknown.
 
     Examples
     --------

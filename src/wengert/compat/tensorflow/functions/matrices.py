@@ -1,4 +1,5 @@
-"""Layer 9 · compat: TensorFlow's matrices: determinants, solutions, decompositions, diagonals."""
+"""Layer 9 · compat: TensorFlow's linear algebra: determinants, solvers, decompositions,
+diagonals."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from wengert.compat.tensorflow.functions.products import turned
 
 @V.operation("MatrixTrace")
 def trace(x, name=None) -> Any:
-    """Return the trace of a matrix, or of each of a batch.
+    """Return the trace of a matrix, or of a batch.
 
     Examples
     --------
@@ -45,14 +46,15 @@ def diag(
     padding_value=0,
     align: str = "RIGHT_LEFT",
 ) -> Any:
-    """Build a matrix with the given diagonal, or a batch of such.
+    """Build a matrix with the given diagonal, or a batch of matrices.
 
     Parameters
     ----------
-    diagonal : Tensor. The elements.
+    diagonal : Tensor. The elements of the diagonal.
     name, align : optional. Accepted, and of no effect.
-    k : int. Which diagonal: 0 is the main one, positive ones are above it.
-    num_rows, num_cols : int. The size of the matrix; what the diagonal needs by default.
+    k : int. The index of the diagonal: 0 is the main one, positive ones are above it.
+    num_rows, num_cols : int. The size of the matrix; by default the smallest that fits the
+        diagonal.
     padding_value : number. The value of the other elements.
 
     Returns
@@ -90,7 +92,7 @@ def diag(
 
 @V.operation("MatrixDiagPartV3")
 def diag_part(input, name="diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT") -> Any:
-    """Return a diagonal of a matrix, or of each of a batch.
+    """Return a diagonal of a matrix, or of a batch.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def set_diag(input, diagonal, name="set_diag", k=0, align: str = "RIGHT_LEFT") -
 
     Raises
     ------
-    InvalidArgumentError: If there are not as many elements as the diagonal has.
+    InvalidArgumentError: If the number of elements differs from that of the diagonal.
 
     Examples
     --------
@@ -138,7 +140,7 @@ def band_part(input, num_lower, num_upper, name=None) -> Any:
 
 @V.operation("Diag")
 def tensor_diag(diagonal, name=None) -> Any:
-    """Build a tensor with given elements where both halves of the index are equal.
+    """Build a tensor with the given elements where both halves of the index are equal.
 
     Examples
     --------
@@ -219,14 +221,14 @@ def svd(tensor, full_matrices: bool = False, compute_uv: bool = True, name=None)
 
     Parameters
     ----------
-    tensor : Tensor. A matrix, or a batch.
-    full_matrices : bool. Whether ``u`` and ``v`` are square.
-    compute_uv : bool. Whether to compute them at all.
+    tensor : Tensor. A matrix, or a batch of matrices.
+    full_matrices : bool. Whether to return square ``u`` and ``v``.
+    compute_uv : bool. Whether to compute the singular vectors.
 
     Returns
     -------
-    s, u, v : Tensor. In this order, the vectors in columns; differentiable where singular values
-        differ. Only ``s`` if `compute_uv` is false.
+    s, u, v : Tensor. The singular values and vectors, in columns; differentiable where the singular
+        values are distinct. Only ``s`` if `compute_uv` is false.
 
     Examples
     --------
@@ -268,7 +270,7 @@ def eigvalsh(tensor, name=None) -> Any:
 
 
 def _lower(tensor) -> Any:
-    """Return the Hermitian matrix with the given lower triangle, which receives the gradient."""
+    """Build the Hermitian matrix with the given lower triangle, which receives the gradient."""
     x = matrices("SelfAdjointEigV2", tensor)
     return wg.add(wg.tril(x), turned(wg.tril(x, -1), True, True))
 
@@ -378,11 +380,11 @@ def matrices(op: str, value, square: bool = True) -> Any:
 
 @V.operation("MatrixDeterminant")
 def det(input, name=None) -> Any:
-    """Return the determinant of a square matrix, or of each of a batch.
+    """Return the determinant of a square matrix, or of a batch.
 
     Raises
     ------
-    InvalidArgumentError: If the matrix is not square, or no floating or complex one.
+    InvalidArgumentError: If the matrix is not square, or neither floating nor complex.
 
     Examples
     --------
@@ -410,7 +412,7 @@ def logdet(matrix, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If it is not positive definite.
+    InvalidArgumentError: If the matrix is not positive definite.
 
     Examples
     --------
@@ -430,7 +432,7 @@ def inv(input, adjoint: bool = False, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If the matrix has no inverse.
+    InvalidArgumentError: If the matrix is singular.
 
     Examples
     --------
@@ -473,17 +475,17 @@ def solve(matrix, rhs, adjoint: bool = False, name=None) -> Any:
 
     Parameters
     ----------
-    matrix : Tensor. A square matrix, or a batch of them.
-    rhs : Tensor. A matrix of right-hand sides, its columns, or a batch.
-    adjoint : bool. Whether to solve with the conjugate transpose of `matrix`.
+    matrix : Tensor. A square matrix, or a batch of square matrices.
+    rhs : Tensor. A matrix whose columns are the right-hand sides, or a batch of them.
+    adjoint : bool. Whether to use the conjugate transpose of `matrix`.
 
     Returns
     -------
-    Tensor: Of the shape of `rhs`; differentiable.
+    Tensor: The solutions, of the shape of `rhs`; differentiable.
 
     Raises
     ------
-    InvalidArgumentError: If the matrix has no inverse, or the shapes do not fit.
+    InvalidArgumentError: If the matrix is singular, or the shapes do not match.
 
     Examples
     --------
@@ -532,18 +534,18 @@ def cholesky_solve(chol, rhs, name=None) -> Any:
 
 @V.operation("MatrixSolveLs")
 def lstsq(matrix, rhs, l2_regularizer: float = 0.0, fast: bool = True, name=None) -> Any:
-    """Return the `x` that minimizes the distance of ``matrix @ x`` from `rhs`.
+    """Return the `x` that minimizes ``norm(matrix @ x - rhs)``.
 
     Parameters
     ----------
-    matrix : Tensor. Of full rank, or a batch of such.
-    rhs : Tensor. A matrix of right-hand sides, or a batch.
-    l2_regularizer : float. How much the square of `x` counts beside the square of the distance.
-    fast : bool. Has no effect.
+    matrix : Tensor. A matrix of full rank, or a batch of them.
+    rhs : Tensor. A matrix of right-hand sides, or a batch of them.
+    l2_regularizer : float. The weight of the squared norm of `x`, relative to the squared residual.
+    fast : bool. Ignored.
 
     Returns
     -------
-    Tensor: Differentiable; the smallest solution where there are several.
+    Tensor: The solution, of minimum norm if there are several; differentiable.
 
     Examples
     --------
@@ -581,7 +583,7 @@ def cross(a, b, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If the shapes differ, or the last dimension is not of size 3.
+    InvalidArgumentError: If the shapes differ, or the size of the last dimension is not 3.
 
     Examples
     --------

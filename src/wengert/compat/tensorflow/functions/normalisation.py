@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's moments, norms, normalisations, dropout, and look-ups of rows."""
+"""Layer 9 · compat: TensorFlow's moments, norms, normalisations, dropout and embedding look-ups."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None) -> Any:
 
     Parameters
     ----------
-    t : Tensor. Of a real dtype.
-    clip_value_min, clip_value_max : Tensor. Numbers, or tensors that broadcast to the shape of `t`.
+    t : Tensor. The input, of a real dtype.
+    clip_value_min, clip_value_max : Tensor. The bounds, which broadcast to the shape of `t`.
 
     Returns
     -------
-    Tensor: Differentiable; at the bounds themselves the gradient passes.
+    Tensor: Differentiable; the gradient also passes at the bounds themselves.
 
     Raises
     ------
-    InvalidArgumentError: If the shapes do not broadcast, or dtypes differ.
-    TypeError: If a bound does not fit into the dtype.
+    InvalidArgumentError: If the shapes do not broadcast, or the dtypes differ.
+    TypeError: If the dtype cannot represent a bound.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def clip_by_norm(t, clip_norm, axes=None, name=None) -> Any:
 
     Parameters
     ----------
-    t : Tensor. Of a floating dtype.
-    clip_norm : Tensor. A positive number.
+    t : Tensor. The input, of a floating dtype.
+    clip_norm : Tensor. The maximum norm, a positive number.
     axes : int or sequence of int, optional. The dimensions along which norms are taken; all by
         default.
 
@@ -114,14 +114,14 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None) -> Any:
 
     Parameters
     ----------
-    t_list : sequence of Tensor. Such as gradients; None stays None.
-    clip_norm : Tensor. A positive number.
-    use_norm : Tensor, optional. The norm, if it is known.
+    t_list : sequence of Tensor. The tensors, such as gradients; None stays None.
+    clip_norm : Tensor. The maximum norm, a positive number.
+    use_norm : Tensor, optional. The global norm, if it has been computed.
 
     Returns
     -------
     list of Tensor: The scaled tensors; NaN if the norm is not finite.
-    Tensor: The norm before.
+    Tensor: The global norm before scaling.
 
     Raises
     ------
@@ -156,12 +156,12 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
 
     Parameters
     ----------
-    tensor : Tensor. Of a floating or complex dtype.
-    ord : str or number. ``"euclidean"``; ``"fro"`` (the same, of matrices); 1, 2, ``np.inf``; for
-        vectors any positive number.
-    axis : int or pair of int, optional. One dimension: norms of vectors. Two: norms of matrices.
-        None: of all elements as a vector.
-    keepdims : bool, optional. Whether to leave dimensions of size 1.
+    tensor : Tensor. The input, of a floating or complex dtype.
+    ord : str or number. The order: ``"euclidean"``; ``"fro"`` (its equivalent for matrices); 1, 2,
+        ``np.inf``; for vectors any positive number.
+    axis : int or pair of int, optional. One dimension gives norms of vectors, two give norms of
+        matrices; by default all elements are one vector.
+    keepdims : bool, optional. Whether to keep reduced dimensions with size 1.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
 
     Raises
     ------
-    ValueError: If the norm is not known, or there are more than two dimensions.
+    ValueError: If the order is unknown, or there are more than two dimensions.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None) -> Any:
 
 
 def _typed(result, x) -> Any:
-    # the norm of complex numbers is a complex tensor in TensorFlow
+    # TensorFlow returns the norm of complex numbers as a complex tensor
     return V.converted(result, x._payload.dtype) if V.is_complex(x) else result
 
 
@@ -245,11 +245,11 @@ def l2_normalize(x, axis=None, epsilon: float = 1e-12, name=None, dim=None) -> A
 
 @V.operation("BiasAdd")
 def bias_add(value, bias, data_format=None, name=None) -> Any:
-    """Add one number per channel to a tensor; channels are the last dimension.
+    """Add one number per channel to a tensor whose channels are last.
 
     Raises
     ------
-    InvalidArgumentError: If there are not as many numbers as channels.
+    InvalidArgumentError: If the numbers of biases and channels differ.
 
     Examples
     --------
@@ -276,7 +276,7 @@ def bias_add(value, bias, data_format=None, name=None) -> Any:
 def _moments(x, axes, keepdims: bool) -> tuple[Any, Any]:
     places = V.axes_of("Mean", axes, x._payload.ndim)
     mean = wg.mean(x, places, True)
-    # TensorFlow takes the mean for a constant here; the derivative is the same
+    # TensorFlow treats the mean as a constant here; the derivative is the same
     variance = wg.mean(wg.square(wg.abs(wg.sub(x, mean))), places, keepdims)
     return (mean if keepdims else wg.mean(x, places)), variance
 
@@ -287,10 +287,10 @@ def moments(x, axes, shift=None, keepdims: bool = False, name=None) -> Any:
 
     Parameters
     ----------
-    x : Tensor. Of a floating dtype.
-    axes : sequence of int. The dimensions.
+    x : Tensor. The input, of a floating dtype.
+    axes : sequence of int. The dimensions to reduce.
     shift, name : optional. Accepted, and of no effect.
-    keepdims : bool. Whether to leave dimensions of size 1.
+    keepdims : bool. Whether to keep reduced dimensions with size 1.
 
     Returns
     -------
@@ -337,13 +337,13 @@ def batch_normalization(
 
     Parameters
     ----------
-    x, mean, variance : Tensor. Of one floating dtype, and of shapes that broadcast.
-    offset, scale : Tensor or None. None is left out.
-    variance_epsilon : float. So that nothing is divided by 0.
+    x, mean, variance : Tensor. The input and its moments, of one floating dtype; they broadcast.
+    offset, scale : Tensor or None. The shift and the scale; None omits it.
+    variance_epsilon : float. A small number that avoids division by 0.
 
     Returns
     -------
-    Tensor: Differentiable in all of them.
+    Tensor: Differentiable in all arguments.
 
     Examples
     --------
@@ -368,11 +368,11 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
 
     Parameters
     ----------
-    x : Tensor. Of a real floating dtype.
-    rate : float. From 0 to 1, without 1.
-    noise_shape : sequence of int, optional. The shape of the choice, which is broadcast; that of
-        `x` by default.
-    seed : int, optional. See `set_seed`.
+    x : Tensor. The input, of a real floating dtype.
+    rate : float. The fraction, in ``[0, 1)``.
+    noise_shape : sequence of int, optional. The shape of the mask, which broadcasts; by default
+        that of `x`.
+    seed : int, optional. The operation seed; see `set_seed`.
 
     Returns
     -------
@@ -380,7 +380,7 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None) -> Any:
 
     Raises
     ------
-    ValueError: If `rate` is out of range, or the dtype is another one.
+    ValueError: If `rate` is out of range, or the dtype is not supported.
 
     Examples
     --------

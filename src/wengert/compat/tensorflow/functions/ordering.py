@@ -28,13 +28,13 @@ def bincount(
 
     Parameters
     ----------
-    arr : Tensor. Of integers, not negative.
-    weights : Tensor, optional. Of the shape of `arr`.
-    minlength, maxlength : int, optional. The least and the largest number of counts; what lies
-        beyond is left out.
-    dtype : DType, optional. Of the counts; int32 by default.
-    axis : None or 0. Only all elements together are counted here.
-    binary_output : bool. Whether to say only if a number comes at all.
+    arr : Tensor. The nonnegative integers to count.
+    weights : Tensor, optional. The weights, of the shape of `arr`.
+    minlength, maxlength : int, optional. The minimum and the maximum length of the result; larger
+        integers are ignored.
+    dtype : DType, optional. The dtype of the counts; int32 by default.
+    axis : None or 0. The counts are over all elements; other axes are not supported.
+    binary_output : bool. Whether to return 1 instead of a positive count.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def bincount(
 
     Raises
     ------
-    InvalidArgumentError: If a number is negative, or `axis` is another.
+    InvalidArgumentError: If a number is negative, or `axis` is not supported.
 
     Examples
     --------
@@ -95,14 +95,14 @@ def confusion_matrix(
 
 @V.operation("HistogramFixedWidth")
 def histogram_fixed_width(values, value_range, nbins=100, dtype=None, name=None) -> Any:
-    """Count the values in each of `nbins` equal bins of a range; the first and last are open.
+    """Count the values in each of `nbins` equal bins; the outer bins include values out of range.
 
     Examples
     --------
     >>> print(tf.histogram_fixed_width([-1.0, 0.5, 5.0], [0.0, 2.0], nbins=2).numpy())
     [2 1]
     """
-    # in float64, where the range of other types has no overflow
+    # in float64, so that the range of a smaller dtype does not overflow
     numbers, (low, high) = (V.numbers_of(x).reshape(-1).astype("d") for x in (values, value_range))
     (bins,) = V.integers(nbins, "nbins")
     place = np.clip(np.floor((numbers - low) / ((high - low) / bins)), 0, bins - 1).astype(int)
@@ -133,7 +133,7 @@ def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
 
     Parameters
     ----------
-    values : Tensor. Of a real dtype.
+    values : Tensor. The input, of a real dtype.
     axis : int. The dimension; the last by default.
     direction : str. ``"ASCENDING"`` or ``"DESCENDING"``.
 
@@ -143,7 +143,7 @@ def sort(values, axis=-1, direction: str = "ASCENDING", name=None) -> Any:
 
     Raises
     ------
-    ValueError: If the direction is another.
+    ValueError: If `direction` is unknown.
 
     Examples
     --------
@@ -172,17 +172,17 @@ def top_k(input, k=1, sorted: bool = True, index_type=None, name=None) -> Any:
     Parameters
     ----------
     input : Tensor. Of a real dtype.
-    k : int. How many.
-    sorted : bool. Has no effect: they are in order, of equal ones the first first.
+    k : int. The number of elements.
+    sorted : bool. Ignored: results are always sorted, and ties are in order of index.
     index_type : DType, optional. int32 by default.
 
     Returns
     -------
-    TopKV2: With ``values``, which are differentiable, and ``indices``.
+    TopKV2: A pair of ``values``, which are differentiable, and ``indices``.
 
     Raises
     ------
-    InvalidArgumentError: If there are fewer elements.
+    InvalidArgumentError: If there are fewer than `k` elements.
 
     Examples
     --------
@@ -230,11 +230,11 @@ def unique(x, out_idx=None, name=None) -> Any:
 
     Returns
     -------
-    Unique: With ``y``, which is differentiable, and ``idx``.
+    Unique: A pair of ``y``, which is differentiable, and ``idx``.
 
     Raises
     ------
-    InvalidArgumentError: If `x` has not one dimension.
+    InvalidArgumentError: If `x` does not have one dimension.
 
     Examples
     --------
@@ -366,21 +366,21 @@ def _flat(x) -> Any:
 
 
 def argmax(input, axis=None, output_type=None, name=None) -> Any:
-    """Return the index of the largest element along a dimension; the first of several.
+    """Return the index of the largest element along a dimension, the first one for ties.
 
     Parameters
     ----------
-    input : Tensor. Of a real or bool dtype.
+    input : Tensor. The input, of a real or bool dtype.
     axis : int, optional. The dimension; 0 by default.
     output_type : DType, optional. int64 by default.
 
     Returns
     -------
-    Tensor: Of integers.
+    Tensor: The indices.
 
     Raises
     ------
-    InvalidArgumentError: If there is no such dimension, or it is empty.
+    InvalidArgumentError: If `axis` is out of range, or the dimension is empty.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's functions of one tensor, elementary and special ones."""
+"""Layer 9 · compat: TensorFlow's element-wise functions of one tensor."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def logical_not(x, name=None) -> Any:
 
     Raises
     ------
-    TypeError, InvalidArgumentError: If `x` is not a bool, or no tensor of bools.
+    TypeError, InvalidArgumentError: If `x` is not a bool, or not a tensor of bools.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def conj(x, name=None) -> Any:
     x = V.tensor_of(x)
     if x._payload.dtype.kind == "b":
         raise TypeError(f"Expected numeric or variant tensor, got dtype {V.type_of(x)}")
-    # wengert's own conjugate would be a view that is conjugated when it is read
+    # wengert's own conjugate is lazy: a view that is conjugated when it is read
     return V.computed("Conj", wg.conj_physical, x) if V.is_complex(x) else V.made(x)
 
 

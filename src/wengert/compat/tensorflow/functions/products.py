@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's products of matrices and tensors, and sums of several tensors."""
+"""Layer 9 · compat: TensorFlow's products of matrices and tensors, and sums of tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wengert.compat.tensorflow.functions import values as V
 
 
 def turned(x, transpose: bool, adjoint: bool) -> Any:
-    """Return matrices, transposed or adjoint on request."""
+    """Return matrices, transposed or conjugate-transposed if requested."""
     if not (transpose or adjoint):
         return x
     x = wg.transpose(x, -1, -2)
@@ -40,11 +40,10 @@ def matmul(
 
     Parameters
     ----------
-    a, b : Tensor. Of one number dtype, and of at least two dimensions; all but the last two
-        broadcast.
-    transpose_a, transpose_b : bool. Whether to transpose one of them first.
-    adjoint_a, adjoint_b : bool. Whether to conjugate it, too.
-    output_type : DType, optional. The dtype of the result, and of the products that it sums.
+    a, b : Tensor. The matrices, of one numeric dtype; dimensions before the last two broadcast.
+    transpose_a, transpose_b : bool. Whether to transpose `a` or `b`.
+    adjoint_a, adjoint_b : bool. Whether to transpose and conjugate `a` or `b`.
+    output_type : DType, optional. The dtype of the result and of the accumulation.
     a_is_sparse, b_is_sparse, grad_a, grad_b, name : optional. Accepted, and of no effect.
 
     Returns
@@ -53,8 +52,8 @@ def matmul(
 
     Raises
     ------
-    InvalidArgumentError: If the shapes do not fit, or the dtypes differ.
-    ValueError: If a matrix is to be both transposed and adjoint.
+    InvalidArgumentError: If the shapes do not match, or the dtypes differ.
+    ValueError: If both flags are set for one matrix.
 
     Examples
     --------
@@ -114,11 +113,11 @@ def matvec(
 
 @V.operation("Transpose")
 def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any:
-    """Exchange the last two dimensions.
+    """Swap the last two dimensions.
 
     Raises
     ------
-    ValueError: If there are fewer.
+    ValueError: If there are fewer than two dimensions.
 
     Examples
     --------
@@ -136,7 +135,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate: bool = False) -> Any
 
 
 def adjoint(matrix, name=None) -> Any:
-    """Exchange the last two dimensions, and conjugate complex numbers.
+    """Swap the last two dimensions, and conjugate complex numbers.
 
     Examples
     --------
@@ -152,9 +151,9 @@ def tensordot(a, b, axes, name=None) -> Any:
 
     Parameters
     ----------
-    a, b : Tensor. Of one number dtype.
-    axes : int, or pair of int or of sequences of int. How many of the last dimensions of `a` and
-        the first of `b`; or which ones of each.
+    a, b : Tensor. The factors, of one numeric dtype.
+    axes : int, or pair of int or of sequences of int. The number of last dimensions of `a` and
+        first dimensions of `b` to contract, or the dimensions of each.
 
     Returns
     -------
@@ -190,13 +189,13 @@ def tensordot(a, b, axes, name=None) -> Any:
 
 @V.operation("Einsum")
 def einsum(equation: str, *inputs, **kwargs) -> Any:
-    """Sum products by a formula of indices: ``"ij,jk->ik"`` multiplies matrices.
+    """Evaluate an Einstein summation: ``"ij,jk->ik"`` multiplies matrices.
 
     Parameters
     ----------
-    equation : str. The indices of each input, and of the result.
-    *inputs : Tensor. Of one dtype.
-    **kwargs: ``optimize`` and ``name``, which have no effect.
+    equation : str. The indices of each input and of the result.
+    *inputs : Tensor. The factors, of one dtype.
+    **kwargs: ``optimize`` and ``name``, which are ignored.
 
     Returns
     -------
@@ -204,8 +203,8 @@ def einsum(equation: str, *inputs, **kwargs) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If the formula does not fit the shapes.
-    TypeError: If there is another keyword.
+    InvalidArgumentError: If the equation does not match the shapes.
+    TypeError: If there is an unknown keyword.
 
     Examples
     --------
@@ -223,7 +222,7 @@ def einsum(equation: str, *inputs, **kwargs) -> Any:
 
 
 def _check_sizes(equation: str, parts: list[Any]) -> None:
-    """Raise if one letter stands for two sizes; formulas with ``...`` are left to the operation."""
+    """Raise an error if a letter has two sizes; the operation checks equations with ``...``."""
     terms = equation.replace(" ", "").partition("->")[0].split(",")
     if "." in equation or [len(term) for term in terms] != [x._payload.ndim for x in parts]:
         return
@@ -244,7 +243,7 @@ def add_n(inputs, name=None) -> Any:
 
     Raises
     ------
-    ValueError: If there is none.
+    ValueError: If the list is empty.
     InvalidArgumentError: If the shapes differ.
 
     Examples

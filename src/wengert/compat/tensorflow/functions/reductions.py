@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's sums, means, extremes, running sums and positions."""
+"""Layer 9 · compat: TensorFlow's reductions and cumulative sums."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def _described(function, path: str, words: str, kinds, example: str, line: str) 
 
 
 def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: str) -> Any:
-    """The function `path`: `function` of a tensor, the dimensions, and whether to keep these."""
+    """Make the reduction `path` of ``function(tensor, dimensions, keep)``."""
 
     def reduced(input_tensor, axis=None, keepdims: bool = False, name=None) -> Any:
         """{words}, of all elements or along dimensions.
 
         Parameters
         ----------
-        input_tensor : Tensor or tensor-like. Of {kinds}.
+        input_tensor : Tensor or tensor-like. The input, of {kinds}.
         axis : int or sequence of int, optional. The dimensions to reduce; all by default.
-        keepdims : bool. Whether to leave a dimension of size 1 for each that is reduced.
+        keepdims : bool. Whether to keep reduced dimensions with size 1.
 
         Returns
         -------
@@ -39,8 +39,8 @@ def _reduction(path: str, op: str, function: Callable[..., Any], kinds, *said: s
 
         Raises
         ------
-        InvalidArgumentError: If the dtype is another one, or a dimension does not exist or is named
-            twice.
+        InvalidArgumentError: If the dtype is not supported, or a dimension is out of range or
+            repeated.
 
         Examples
         --------
@@ -79,7 +79,7 @@ def _extreme(function: Callable[..., Any], low: bool) -> Callable[..., Any]:
     def extreme(x, axes: tuple[int, ...], keepdims: bool) -> Any:
         if x._payload.size:
             return function(x, axes, keepdims)
-        # nothing to compare: the least number, or the greatest, where the result has elements
+        # empty dimensions: the identity of the reduction
         kind = x._payload.dtype
         bound = np.inf if kind.kind == "f" else np.iinfo(kind).max
         least = -np.inf if kind.kind == "f" else np.iinfo(kind).min
@@ -192,7 +192,7 @@ def _spread(name, value) -> Any:
 
 
 def count_nonzero(input, axis=None, keepdims=None, dtype=None, name=None) -> Any:
-    """Count the elements that are not 0, of all or along dimensions; int64 by default.
+    """Count the nonzero elements, over all or along dimensions; int64 by default.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def _running_product(x, axis: int) -> Any:
 
 
 def _running(path: str, op: str, function, kinds, start: str, words: str, line: str) -> Any:
-    """The function `path`: `function` of a tensor and a dimension, which begins at `start`."""
+    """Make the cumulative `function` under the name `path`, with the identity `start`."""
 
     @V.operation(op)
     def running(x, axis=0, exclusive: bool = False, reverse: bool = False, name=None) -> Any:
@@ -242,18 +242,18 @@ def _running(path: str, op: str, function, kinds, start: str, words: str, line: 
 
         Parameters
         ----------
-        x : Tensor. Of {kinds}.
+        x : Tensor. The input, of {kinds}.
         axis : int. The dimension.
-        exclusive : bool. Whether the element itself is left out.
-        reverse : bool. Whether to begin at the end.
+        exclusive : bool. Whether to exclude the element itself.
+        reverse : bool. Whether to accumulate from the end.
 
         Returns
         -------
-        Tensor: Of the shape and dtype of `x`; differentiable.
+        Tensor: The result, of the shape and dtype of `x`; differentiable.
 
         Raises
         ------
-        InvalidArgumentError: If there is no such dimension, or the dtype is another one.
+        InvalidArgumentError: If `axis` is out of range, or the dtype is not supported.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: TensorFlow's sums and extremes of segments, scatters, and partitions."""
+"""Layer 9 · compat: TensorFlow's segment reductions, scatters and partitions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from wengert.compat.tensorflow.functions.templates import KINDS, rows
 
 @V.operation("ScatterNd")
 def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None) -> Any:
-    """Add `updates` at positions to zeros of a shape.
+    """Add `updates` at given positions to a tensor of zeros.
 
     Parameters
     ----------
-    indices : Tensor. Rows of positions, one for each of the first dimensions of the result.
-    updates : Tensor. One part for each row.
+    indices : Tensor. Rows of indices into the leading dimensions of the result.
+    updates : Tensor. One slice for each row.
     shape : sequence of int, or Tensor. The shape of the result.
     bad_indices_policy, name : optional. Accepted, and of no effect.
 
@@ -34,7 +34,7 @@ def scatter_nd(indices, updates, shape, bad_indices_policy: str = "", name=None)
 
     Raises
     ------
-    InvalidArgumentError: If a position does not exist, or the shapes do not fit.
+    InvalidArgumentError: If an index is out of range, or the shapes do not match.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def _lowered(rows, places, parts) -> Any:
 
 
 def _written(op: str, x, indices, parts, write) -> Any:
-    """Return `x` with `parts` written by `write` at the rows of `indices`."""
+    """Write `parts` into a copy of `x` at the rows of `indices`, by `write`."""
     found = positions(op, indices)
     sizes, depth = x._payload.shape, found.shape[-1]
     flat = flat_positions(op, found, sizes)
@@ -86,7 +86,7 @@ def _written(op: str, x, indices, parts, write) -> Any:
 
 
 def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: str) -> Any:
-    """The function `path`, which writes parts into the rows of a tensor by `write`."""
+    """Make the scatter `path`, which writes parts into the rows of a tensor by `write`."""
 
     @V.operation(op)
     def scatter(tensor, indices, updates, bad_indices_policy: str = "", name=None) -> Any:
@@ -95,8 +95,8 @@ def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: st
         Parameters
         ----------
         tensor : Tensor or tensor-like.
-        indices : Tensor. Rows of positions, one for each of the first dimensions of `tensor`.
-        updates : Tensor. One part for each row, of the dtype of `tensor`.
+        indices : Tensor. Rows of indices into the leading dimensions of `tensor`.
+        updates : Tensor. One slice for each row, of the dtype of `tensor`.
 
         Returns
         -------
@@ -104,7 +104,7 @@ def _scatter(path: str, op: str, write: Callable[..., Any], words: str, line: st
 
         Raises
         ------
-        InvalidArgumentError: If a position does not exist, or shapes or dtypes do not fit.
+        InvalidArgumentError: If an index is out of range, or shapes or dtypes do not match.
 
         Examples
         --------
@@ -135,7 +135,7 @@ rows(
 
 @V.operation("DynamicPartition")
 def dynamic_partition(data, partitions, num_partitions: int, name=None) -> Any:
-    """Split the slices of a tensor into lists, by the numbers in `partitions`.
+    """Distribute the slices of a tensor over lists, by the indices in `partitions`.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def dynamic_stitch(indices, data, name=None) -> Any:
     rest = parts[0]._payload.shape[places[0].ndim :]
     rows = wg.cat([wg.reshape(part, (-1, *rest)) for part in parts])
     flat = np.concatenate([place.reshape(-1) for place in places])
-    # of several parts for one position the last one counts
+    # if indices are repeated, the last part wins
     source = np.full(int(flat.max(initial=-1)) + 1, -1)
     source[flat] = np.arange(flat.size)
     return wg.index_select(rows, 0, wg.as_tensor(np.maximum(source, 0)))
@@ -186,7 +186,7 @@ def _sum(x, places, count: int) -> Any:
 
 
 def _counts(x, places, count: int) -> Any:
-    """Return the number of rows in each segment, at least 1, to divide by."""
+    """Return the number of rows in each segment, at least 1, as a divisor."""
     found = np.maximum(np.bincount(V.numbers_of(places), minlength=count), 1)
     return wg.as_tensor(found.reshape(-1, *(1,) * (x._payload.ndim - 1)).astype(x._payload.dtype))
 
@@ -203,7 +203,7 @@ def _sqrt_n(x, places, count: int) -> Any:
 
 
 def _by(reduce: str, empty) -> Any:
-    """`index_reduce` with the rows of a segment; `empty` gives the value of one without rows."""
+    """Return a segment reduction by `index_reduce`; `empty` gives the value of empty segments."""
 
     def reduced(x, places, count: int) -> Any:
         shape = (count, *x._payload.shape[1:])
@@ -235,16 +235,17 @@ def _sorted(path: str, op: str, function, kinds, words: str, line: str, none: st
 
         Parameters
         ----------
-        data : Tensor. Of {kinds}.
-        segment_ids : Tensor. The number of the segment of each row, in order.
+        data : Tensor. The rows, of {kinds}.
+        segment_ids : Tensor. The index of the segment of each row, in nondecreasing order.
 
         Returns
         -------
-        Tensor: One row for each segment; of a number that does not come, {none}. Differentiable.
+        Tensor: One row for each segment; for an empty segment, {none}. Differentiable.
 
         Raises
         ------
-        InvalidArgumentError: If the numbers are not in order, or not as many as rows.
+        InvalidArgumentError: If `segment_ids` are not sorted, or their number differs from that of
+            the rows.
 
         Examples
         --------
@@ -268,22 +269,22 @@ def _sorted(path: str, op: str, function, kinds, words: str, line: str, none: st
 def _unsorted(path: str, op: str, function, kinds, words: str, line: str, none: str) -> Any:
     @V.operation(op)
     def segments(data, segment_ids, num_segments, name=None) -> Any:
-        """{words} of the rows of each segment, whose numbers need not be in order.
+        """{words} of the rows of each segment; `segment_ids` need not be sorted.
 
         Parameters
         ----------
-        data : Tensor. Of {kinds}.
-        segment_ids : Tensor. The number of the segment of each row, or of each part; what has a
-            negative one is left out.
-        num_segments : int. How many segments there are.
+        data : Tensor. The rows, of {kinds}.
+        segment_ids : Tensor. The index of the segment of each row, or of each part; rows with a
+            negative index are dropped.
+        num_segments : int. The number of segments.
 
         Returns
         -------
-        Tensor: One row for each segment; of a number that does not come, {none}. Differentiable.
+        Tensor: One row for each segment; for an empty segment, {none}. Differentiable.
 
         Raises
         ------
-        InvalidArgumentError: If a number is too great, or the shapes do not fit.
+        InvalidArgumentError: If an index is out of range, or the shapes do not match.
 
         Examples
         --------

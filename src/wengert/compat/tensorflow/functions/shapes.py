@@ -21,7 +21,7 @@ def reshape(tensor, shape, name=None) -> Any:
     Parameters
     ----------
     tensor : Tensor or tensor-like.
-    shape : sequence of int, or Tensor. One size may be -1: what is left.
+    shape : sequence of int, or Tensor. The new shape; one size may be -1, which is inferred.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def squeeze(input, axis=None, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If a named dimension does not exist or is of another size.
+    InvalidArgumentError: If a given dimension is out of range, or its size is not 1.
 
     Examples
     --------
@@ -119,13 +119,13 @@ def squeeze(input, axis=None, name=None) -> Any:
 
 @V.operation("Transpose")
 def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
-    """Permute the dimensions: reverse them, or use `perm`.
+    """Permute the dimensions by `perm`, or reverse them.
 
     Parameters
     ----------
     a : Tensor or tensor-like.
-    perm : sequence of int, optional. For each dimension of the result, which one of `a` it is.
-    conjugate : bool. Whether to take the complex conjugate, too.
+    perm : sequence of int, optional. The dimension of `a` for each dimension of the result.
+    conjugate : bool. Whether to conjugate complex numbers.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def transpose(a, perm=None, conjugate: bool = False, name="transpose") -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If `perm` is not an order of the dimensions.
+    InvalidArgumentError: If `perm` is not a permutation of the dimensions.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def broadcast_to(input, shape, name=None) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If the shapes do not fit.
+    InvalidArgumentError: If the tensor does not broadcast to `shape`.
 
     Examples
     --------
@@ -189,11 +189,11 @@ def broadcast_to(input, shape, name=None) -> Any:
 
 @V.operation("EnsureShape")
 def ensure_shape(x, shape, name=None) -> Any:
-    """Return the tensor if it has that shape, where None stands for any size.
+    """Return the tensor if it has the given shape, in which None matches any size.
 
     Raises
     ------
-    InvalidArgumentError: If it has another one.
+    InvalidArgumentError: If the tensor has another shape.
 
     Examples
     --------
@@ -222,11 +222,11 @@ def meshgrid(*args, indexing: str = "xy", name=None) -> Any:
     Parameters
     ----------
     *args : Tensor. The coordinates along each dimension.
-    indexing : str. ``"xy"``, where the first two dimensions are exchanged, or ``"ij"``.
+    indexing : str. ``"xy"``, which swaps the first two dimensions, or ``"ij"``.
 
     Raises
     ------
-    ValueError: If `indexing` is another.
+    ValueError: If `indexing` is unknown.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def broadcast_static_shape(shape_x, shape_y) -> TensorShape:
 
     Raises
     ------
-    ValueError: If they do not.
+    ValueError: If the shapes do not broadcast.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def broadcast_dynamic_shape(shape_x, shape_y) -> Any:
 
     Raises
     ------
-    InvalidArgumentError: If they do not.
+    InvalidArgumentError: If the shapes do not broadcast.
 
     Examples
     --------

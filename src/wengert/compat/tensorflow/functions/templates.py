@@ -1,4 +1,4 @@
-"""Layer 9 · compat: how TensorFlow's functions of one or two tensors are made of those of wengert.
+"""Layer 9 · compat: templates of TensorFlow's element-wise functions over wengert's operations.
 
 See NOTE [functions of rows] in `compat/kit/rows.py`.
 """
@@ -24,20 +24,20 @@ KINDS = {
     BOOLS: "bool",
     ALL: "any dtype",
 }
-"""The names of lists of dtypes."""
+"""The names of the lists of dtypes in docstrings."""
 SAME = "Of that dtype; differentiable."
 FLAT = "Of that dtype; as in TensorFlow it passes no gradient on."
 TRUTH = "Of bools."
 
 
 def rows(namespace: dict[str, Any], make: Callable[..., Any], text: str) -> list[str]:
-    """The functions of a table, whose cells may name lists of dtypes (see `of_rows`)."""
+    """Define the functions of a table, whose cells may name lists of dtypes (see `of_rows`)."""
     kinds = {"BOOLS": BOOLS, "COMPLEX": V.COMPLEX, "FLOATING": V.FLOATING, "INTEGERS": V.INTEGERS}
     return of_rows(namespace, make, text, NUMBERS=V.NUMBERS, REAL=V.REAL, **kinds)
 
 
 def fits(op: str, x, y) -> None:
-    """Raise unless the shapes broadcast."""
+    """Raise an error unless the shapes broadcast."""
     a, b = x._payload.shape, y._payload.shape
     if a != b:
         try:
@@ -56,14 +56,14 @@ def unary(
     line: str,
     result: str = SAME,
 ) -> Any:
-    """The function `path`: `function` of a tensor of one of the dtypes `kinds`."""
+    """Make the function `path` of a tensor, which computes `function` for the dtypes `kinds`."""
 
     def applied(x, name=None) -> Any:
         """{words}, element by element.
 
         Parameters
         ----------
-        {0} : Tensor or tensor-like. Of {kinds}.
+        {0} : Tensor or tensor-like. The input, of {kinds}.
 
         Returns
         -------
@@ -71,7 +71,7 @@ def unary(
 
         Raises
         ------
-        InvalidArgumentError: If the dtype is another one.
+        InvalidArgumentError: If the dtype is not supported.
 
         Examples
         --------
@@ -95,7 +95,7 @@ def function_of(
     line: str,
     result: str = SAME,
 ) -> Any:
-    """The function `path`: `function` of two tensors of one of the dtypes `kinds`."""
+    """Make the function `path` of two tensors, which computes `function` for the dtypes `kinds`."""
     entered = V.truths if kinds is BOOLS else V.aligned
 
     def applied(x, y, name=None) -> Any:
@@ -103,7 +103,7 @@ def function_of(
 
         Parameters
         ----------
-        {0}, {1} : Tensor or tensor-like. Of one dtype, of {kinds}, and of shapes that
+        {0}, {1} : Tensor or tensor-like. The operands, of one dtype, {kinds}; their shapes
             broadcast.
 
         Returns
@@ -112,8 +112,9 @@ def function_of(
 
         Raises
         ------
-        InvalidArgumentError: If the dtypes differ, or are others, or the shapes do not broadcast.
-        TypeError: If a number does not fit into the dtype of the other argument.
+        InvalidArgumentError: If the dtypes differ or are not supported, or the shapes do not
+            broadcast.
+        TypeError: If the dtype of the other argument cannot represent a number.
 
         Examples
         --------

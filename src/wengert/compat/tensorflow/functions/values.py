@@ -1,10 +1,10 @@
-"""Layer 9 · compat: what TensorFlow's functions do with their arguments, and their results.
+"""Layer 9 · compat: conversion and checks of the arguments and results of TensorFlow's functions.
 
 NOTE [functions of TensorFlow]
-Each function makes tensors of its arguments, checks what TensorFlow checks, and calls an operation
-of wengert. The result is a plain tensor whose class is changed (`computed`, `operation`); what
-wengert says about wrong arguments becomes an `InvalidArgumentError`, which is what kernels of
-TensorFlow raise. Nothing here computes, or knows of tapes.
+Each function converts its arguments to tensors, makes the checks that TensorFlow makes, and calls
+an operation of wengert. The result is a plain tensor whose class is changed (`computed`,
+`operation`); errors of wengert about wrong arguments become an `InvalidArgumentError`, which
+TensorFlow's kernels raise. This module does not compute, and is independent of tapes.
 """
 
 # ruff: noqa: F401  some names are for other modules
@@ -34,7 +34,7 @@ INTEGERS = ("uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "uin
 REAL = (*FLOATING, *INTEGERS)
 COMPLEX = (*FLOATING, "complex64", "complex128")
 NUMBERS = (*REAL, "complex64", "complex128")
-"""Lists of dtypes, by the names that TensorFlow's kernels give them in their messages."""
+"""Lists of dtypes, by the names in the messages of TensorFlow's kernels."""
 
 _CXX_NAMES: dict[Any, str] = {}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -62,26 +62,26 @@ def type_of(x) -> Any:
 
 
 def constant_of(array) -> Any:
-    """Return a constant tensor of the elements of an array."""
+    """Convert an array to a constant tensor."""
     return made(new_tensor(np.asarray(array)))
 
 
 def is_floating(x) -> bool:
-    """Whether a tensor's dtype is a real floating one."""
+    """Return whether a tensor's dtype is a real floating one."""
     return kind_of(x) == "f"
 
 
 def is_complex(x) -> bool:
-    """Whether a tensor's dtype is complex."""
+    """Return whether a tensor's dtype is complex."""
     return x._payload.dtype.kind == "c"
 
 
 def check(op: str, x, allowed: Sequence[str], attribute: str = "T") -> None:
-    """Raise unless the dtype of `x` is one that the kernel `op` takes.
+    """Raise an error unless the kernel `op` supports the dtype of `x`.
 
     Raises
     ------
-    InvalidArgumentError: Which says what to write instead.
+    InvalidArgumentError: With advice on what to write instead.
     """
     kind = x._payload.dtype
     name = _CXX_NAMES.get(kind)
@@ -102,7 +102,7 @@ def check(op: str, x, allowed: Sequence[str], attribute: str = "T") -> None:
 
 
 def computed(op: str, function: Callable[..., Any], *args, **kwargs) -> Any:
-    """``function(*args, **kwargs)`` of wengert's, as TensorFlow's tensor, with its errors."""
+    """Call a function of wengert; return TensorFlow's tensors and raise its errors."""
     entered = [tensor_of(arg) if arg.__class__ is Tensor else arg for arg in args]
     try:
         with np.errstate(all="ignore"):
@@ -114,7 +114,7 @@ def computed(op: str, function: Callable[..., Any], *args, **kwargs) -> Any:
 
 
 def operation(op: str) -> Callable[[_Function], _Function]:
-    """Decorate a function that returns plain tensors, or a sequence of them (see `computed`)."""
+    """Decorate a function that returns plain tensors to return TensorFlow's (see `computed`)."""
 
     def decorate(function: _Function) -> _Function:
         @functools.wraps(function)
@@ -147,12 +147,12 @@ def _converted(result) -> Any:
 
 
 def aligned(op: str, *values) -> list[Any]:
-    """Tensors of one dtype: of the first tensor's among `values`, else of the first value's.
+    """Convert `values` to tensors of one dtype: that of the first tensor, else of the first value.
 
     Raises
     ------
-    InvalidArgumentError: If there are tensors of two dtypes.
-    TypeError: If a number does not fit into the dtype.
+    InvalidArgumentError: If tensors have different dtypes.
+    TypeError: If the dtype cannot represent a number.
     """
     return list(same_dtype(op, *values))
 
@@ -163,17 +163,17 @@ def numbers_of(value) -> Any:
 
 
 def is_mapped(x) -> bool:
-    """Whether a tensor stands for many at once, as under `vectorized_map`: it has no one value."""
+    """Return whether a tensor is a batch, as under `vectorized_map`, without a single value."""
     return isinstance(x._payload, Lifted)
 
 
 def truths(op: str, *values) -> list[Any]:
-    """Tensors of bools.
+    """Convert values to tensors of bools.
 
     Raises
     ------
     TypeError: If a value is a number.
-    InvalidArgumentError: If it is a tensor of numbers.
+    InvalidArgumentError: If a value is a tensor of numbers.
     """
     found = [_truth(value) for value in values]
     for i, x in enumerate(found):
@@ -193,7 +193,7 @@ def _truth(value) -> Any:
 
 
 def list_of(op: str, values) -> list[Any]:
-    """Tensors of one dtype, of a list of what becomes tensors, or of a tensor's parts."""
+    """Return tensors of one dtype, from a list of values or from the slices of a tensor."""
     if isinstance(values, TensorBase) or hasattr(values, "_as_tensor"):
         values = list(wg.unbind(tensor_of(values)))
     if not isinstance(values, list | tuple):
@@ -202,7 +202,7 @@ def list_of(op: str, values) -> list[Any]:
 
 
 def dtype_of(dtype, default=None) -> Any:
-    """NumPy's dtype of a dtype in any form, or of `default` for None."""
+    """Return the NumPy dtype of a dtype in any form; None gives `default`."""
     found = default if dtype is None else numpy_dtype(dtype)
     if found is not None and found.kind == "O":
         raise TypeError("strings are labels here, which tf.constant and tf.strings make")
@@ -210,11 +210,11 @@ def dtype_of(dtype, default=None) -> Any:
 
 
 def integers(value, what: str = "shape") -> tuple[int, ...]:
-    """Integers out of a list, a tensor, an array or a shape, or a number by itself.
+    """Return integers from a list, a tensor, an array, a shape, or a single number.
 
     Raises
     ------
-    TypeError: If something in `value` is not an integer.
+    TypeError: If an element of `value` is not an integer.
     """
     return tuple(_integer(part, what) for part in _parts(value))
 
@@ -241,11 +241,11 @@ def _integer(value, what: str) -> int:
 
 
 def shape_of(op: str, value) -> tuple[int, ...]:
-    """The dimensions that a shape names, in any form.
+    """Return a shape, given in any form, as a tuple of sizes.
 
     Raises
     ------
-    InvalidArgumentError: If one is negative.
+    InvalidArgumentError: If a size is negative.
     """
     shape = integers(value)
     for size in shape:
@@ -255,11 +255,11 @@ def shape_of(op: str, value) -> tuple[int, ...]:
 
 
 def axis_of(op: str, axis, ndim: int, message: str | None = None) -> int:
-    """One dimension, counted from the front.
+    """Return the index of a dimension, counted from the front.
 
     Raises
     ------
-    InvalidArgumentError: If there is no such dimension; it begins with `message`, where one is
+    InvalidArgumentError: If the dimension is out of range; the message begins with `message` if
         given.
     """
     (number,) = integers(axis, "axis")
@@ -270,11 +270,11 @@ def axis_of(op: str, axis, ndim: int, message: str | None = None) -> int:
 
 
 def axes_of(op: str, axis, ndim: int) -> tuple[int, ...]:
-    """The dimensions to reduce; all of them for None.
+    """Return the dimensions to reduce; None means all of them.
 
     Raises
     ------
-    InvalidArgumentError: If one does not exist, or is named twice.
+    InvalidArgumentError: If a dimension is out of range or repeated.
     """
     if axis is None:
         return tuple(range(ndim))

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras``, as far as tutorials on differentiation and training use it.
+"""Layer 9 · compat: ``tf.keras``: the part that tutorials on differentiation and training use.
 
 >>> layers = [tf.keras.layers.Dense(8, activation="relu"), tf.keras.layers.Dense(1)]
 >>> model = tf.keras.Sequential(layers)

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.activations``: functions that layers may be given by name."""
+"""Layer 9 · compat: ``tf.keras.activations``: activations, which layers accept by name."""
 
 from __future__ import annotations
 
@@ -143,11 +143,11 @@ _of_name = getter(
 
 
 def get(identifier) -> Any:
-    """Return the activation with a name; None stands for `linear`.
+    """Return the activation with a given name; None gives `linear`.
 
     Raises
     ------
-    ValueError: If there is none of that name.
+    ValueError: If there is no activation with that name.
 
     Examples
     --------

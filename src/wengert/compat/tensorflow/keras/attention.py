@@ -1,4 +1,4 @@
-"""Layer 9 · compat: Keras's layers of attention."""
+"""Layer 9 · compat: Keras's attention layers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from wengert.compat.tensorflow.keras.settings import Trained, settings
 
 @settings
 class EinsumDense(Layer):
-    """A product with a matrix of many dimensions, as letters of dimensions say it.
+    """A product of the input with a weight, given by an Einstein summation.
 
     Parameters
     ----------
-    equation : str. The letters of input, weight and result: ``"abc,cd->abd"``.
-    output_shape : int or tuple. The sizes of the result but for the first; None: as the input's.
-    activation : callable or str, optional. What is applied to the result.
-    bias_axes : str, optional. The letters of a summand that is learnt.
+    equation : str. The dimensions of input, weight and result: ``"abc,cd->abd"``.
+    output_shape : int or tuple. The sizes of the result without the first; a size of None is that
+        of the input.
+    activation : callable or str, optional. The function that is applied to the result.
+    bias_axes : str, optional. The dimensions of the bias; by default there is none.
 
     Examples
     --------
@@ -39,7 +40,7 @@ class EinsumDense(Layer):
     kernel_bias: Trained = "glorot_uniform zeros"
 
     def build(self, input_shape) -> None:
-        """Make the weights."""
+        """Create the weights."""
         terms, result = self.equation.replace(" ", "").split("->")
         before, inner = terms.split(",")
         sizes = dict(zip(before, input_shape, strict=True))
@@ -57,7 +58,7 @@ class EinsumDense(Layer):
 
 
 def _barred(scores, allowed) -> Any:
-    """Return scores, made very small where attention is not allowed."""
+    """Return scores with a large negative number where attention is masked."""
     if allowed is None:
         return scores
     least = -6e4 if scores.dtype.name == "float16" else -1e9
@@ -97,7 +98,7 @@ class _Attending(Layer):
         return_attention_scores: bool = False,
         use_causal_mask: bool = False,
     ) -> Any:
-        """Return weighted means of values, and their weights on request."""
+        """Return weighted means of the values, and the weights if requested."""
         query, value = inputs[:2]
         scores = self._scores(query, inputs[2] if len(inputs) > 2 else value)
         rows, columns = tuple(scores.shape)[1:]
@@ -119,9 +120,9 @@ class Attention(_Attending):
 
     Parameters
     ----------
-    use_scale : bool. Whether a factor of the products is learnt.
-    score_mode : {"dot"}. How queries and keys are compared.
-    dropout : float. The share of weights that is left out, while training.
+    use_scale : bool. Whether to train a scale of the scores.
+    score_mode : {"dot"}. The function that compares queries with keys.
+    dropout : float. The fraction of attention weights that is dropped in training.
 
     Examples
     --------
@@ -138,7 +139,7 @@ class Attention(_Attending):
             raise ValueError("score_mode is 'dot' here: see AdditiveAttention")
 
     def build(self, input_shape) -> None:
-        """Make the weight."""
+        """Create the weight."""
         once: dict[str, Any] = {"shape": (), "initializer": "ones", "name": "scale"}
         self.scale = self.add_weight(**once) if self.use_scale else None
         self.built = True
@@ -154,8 +155,8 @@ class AdditiveAttention(_Attending):
 
     Parameters
     ----------
-    use_scale : bool. Whether factors of the sums are learnt.
-    dropout : float. The share of weights that is left out, while training.
+    use_scale : bool. Whether to train scales of the scores.
+    dropout : float. The fraction of attention weights that is dropped in training.
 
     Examples
     --------
@@ -167,7 +168,7 @@ class AdditiveAttention(_Attending):
     dropout: float = 0.0
 
     def build(self, input_shape) -> None:
-        """Make the weight."""
+        """Create the weight."""
         size = (input_shape[0][-1],)
         self.scale = self.add_weight(shape=size, name="scale") if self.use_scale else None
         self.built = True
@@ -186,9 +187,9 @@ class MultiHeadAttention(Layer):
     ----------
     num_heads, key_dim : int. The number of heads, and the size of queries and keys in each.
     value_dim : int, optional. The size of values; `key_dim` by default.
-    dropout : float. The share of weights that is left out, while training.
-    use_bias : bool. Whether the products have summands.
-    output_shape : int, optional. The size of the result; that of the query by default.
+    dropout : float. The fraction of attention weights that is dropped in training.
+    use_bias : bool. Whether the projections have biases.
+    output_shape : int, optional. The size of the result; by default that of the query.
 
     Examples
     --------
@@ -242,7 +243,7 @@ class MultiHeadAttention(Layer):
         training: bool = False,
         use_causal_mask: bool = False,
     ) -> Any:
-        """Return the output for the queries, and the attention weights on request."""
+        """Return the output for the queries, and the attention weights if requested."""
         key = value if key is None else key
         if self._output_dense is None:
             size = query.shape[-1] if self.output_shape is None else self.output_shape
@@ -271,12 +272,12 @@ class MultiHeadAttention(Layer):
 
 @settings
 class Dot(Layer):
-    """Sums of products of two inputs, for each example.
+    """Dot products of two inputs, per example.
 
     Parameters
     ----------
-    axes : int or pair of int. The dimensions that are summed over.
-    normalize : bool. Whether rows along them have length 1 first.
+    axes : int or pair of int. The dimensions to contract.
+    normalize : bool. Whether to scale vectors along `axes` to norm 1 first.
 
     Examples
     --------

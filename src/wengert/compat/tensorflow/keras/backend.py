@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.backend``: settings shared by all of Keras, and names."""
+"""Layer 9 · compat: ``tf.keras.backend``: global settings, and unique names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COUNTS: dict[str, int] = {}
 
 
 def epsilon() -> float:
-    """Return the small constant that keeps logarithms and quotients finite.
+    """Return the small constant that bounds logarithms and quotients.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def set_floatx(value: str) -> None:
 
 
 def float_type(dtype=None) -> np.dtype[Any]:
-    """Return NumPy's dtype for `dtype`, or for `floatx`."""
+    """Return the NumPy dtype for `dtype`, or for `floatx`."""
     kind: np.dtype[Any] = dtype_of(floatx() if dtype is None else dtype)
     return kind
 
@@ -78,7 +78,7 @@ def get_uid(prefix: str = "") -> int:
 
 
 def name_for(kind: str) -> str:
-    """Return a new name based on that of a class: ``dense``, ``dense_1``, ..."""
+    """Return a unique name derived from the name of a class: ``dense``, ``dense_1``, ..."""
     base = snake_case(kind)
     count = get_uid(base)
     return base if count == 1 else f"{base}_{count - 1}"

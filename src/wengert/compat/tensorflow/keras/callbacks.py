@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.callbacks``: what is called while models are fitted.
+"""Layer 9 · compat: ``tf.keras.callbacks``: hooks that are called while models are fitted.
 
 >>> seen = []
 >>> notice = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: seen.append(epoch))
@@ -37,12 +37,12 @@ _EVENTS = (
 
 
 class Callback:
-    """Base class for callbacks, whose methods `fit`, `evaluate` and `predict` call.
+    """Base class for callbacks; `fit`, `evaluate` and `predict` call its methods.
 
     Attributes
     ----------
     model: The model that is fitted.
-    params: ``verbose``, ``epochs`` and ``steps``.
+    params: A dictionary of ``verbose``, ``epochs`` and ``steps``.
     """
 
     model: Any = None
@@ -133,9 +133,9 @@ class CallbackList(Callback):
     Parameters
     ----------
     callbacks : Callback, or list of them. Nested or not.
-    add_history, add_progbar : bool. Whether one of these is added behind them, if there is none.
+    add_history, add_progbar : bool. Whether to append a `History` or a `ProgbarLogger`, if missing.
     model: The model.
-    **params: What the callbacks are told.
+    **params: The parameters passed to the callbacks.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ def _passed_on(event: str) -> Callable[..., None]:
 
     def method(self, *args, logs=None) -> None:
         numbers, rest = args[:counted], args[counted:]
-        # callbacks may add to what they are given: those behind them see it, and nobody else
+        # a callback may add to its dictionary; only the callbacks after it see the addition
         shared = dict(logs or (rest and rest[0]) or {})
         for callback in self.callbacks:
             getattr(callback, f"on_{event}")(*numbers, shared)
@@ -188,7 +188,7 @@ _FALLING = ("loss", "error", "entropy", "hinge", "poisson", "divergence", "logco
 
 @arguments
 class _Monitor(Callback):
-    """Base class for callbacks that watch one quantity and know which of two values is better."""
+    """Base class for callbacks that monitor one quantity and compare its values."""
 
     monitor: str = "val_loss"
     mode: str = "auto"
@@ -246,13 +246,13 @@ class EarlyStopping(_Monitor):
 
     Parameters
     ----------
-    monitor : str. The quantity.
-    min_delta : float. By how much it has to be better.
-    patience : int. For how many epochs to wait.
-    verbose : int. Whether to say so.
-    mode : {"auto", "min", "max"}. Which values are better.
-    baseline : float, optional. What it has to be better than, too.
-    restore_best_weights : bool. Whether the model gets the weights of its best epoch.
+    monitor : str. The quantity to monitor.
+    min_delta : float. The smallest change that counts as an improvement.
+    patience : int. The number of epochs to wait for an improvement.
+    verbose : int. Whether to print a message.
+    mode : {"auto", "min", "max"}. Whether smaller or larger values are better.
+    baseline : float, optional. A value that the quantity must improve on.
+    restore_best_weights : bool. Whether to restore the weights of the best epoch.
     start_from_epoch : int. The first epoch that counts.
     """
 
@@ -306,18 +306,18 @@ class ModelCheckpoint(_Monitor):
 
     Parameters
     ----------
-    filepath : str or path. Where to; names of quantities, ``epoch`` and ``batch`` may stand in it
-        as in a format. It ends in ``.keras``, or in ``.weights.h5`` for weights alone.
-    monitor, mode: The quantity, and which of its values are better.
-    save_best_only : bool. Whether a model is saved only if it is better than all before.
-    save_weights_only : bool. Whether to save weights alone.
-    save_freq : int or str. After how many batches; ``"epoch"`` for after each epoch.
-    initial_value_threshold : float, optional. What the first model has to be better than.
-    verbose : int. Whether to say so.
+    filepath : str or path. The file; a format string that may use the names of quantities,
+        ``epoch`` and ``batch``. It ends in ``.keras``, or in ``.weights.h5`` for weights alone.
+    monitor, mode: See `EarlyStopping`.
+    save_best_only : bool. Whether to save only if the quantity has improved.
+    save_weights_only : bool. Whether to save only the weights.
+    save_freq : int or str. The number of batches between files, or ``"epoch"``.
+    initial_value_threshold : float, optional. A value that the first model must improve on.
+    verbose : int. Whether to print a message.
 
     Raises
     ------
-    ValueError: If the name of the file, or `save_freq`, is none.
+    ValueError: If the suffix of `filepath`, or `save_freq`, is not supported.
     """
 
     filepath: Any
@@ -406,12 +406,12 @@ class ReduceLROnPlateau(_Monitor):
 
     Parameters
     ----------
-    monitor, mode, min_delta: The quantity, which of its values are better, and by how much.
-    factor : float. What the rate is multiplied by; less than 1.
-    patience : int. For how many epochs to wait.
-    cooldown : int. For how many epochs not to look, after that.
-    min_lr : float. The least rate.
-    verbose : int. Whether to say so.
+    monitor, mode, min_delta: See `EarlyStopping`.
+    factor : float. The factor of the learning rate, less than 1.
+    patience : int. The number of epochs to wait for an improvement.
+    cooldown : int. The number of epochs to ignore after a reduction.
+    min_lr : float. The minimum learning rate.
+    verbose : int. Whether to print a message.
 
     Raises
     ------
@@ -459,7 +459,7 @@ class ReduceLROnPlateau(_Monitor):
                 self.cooldown_counter, self.wait = self.cooldown, 0
 
     def in_cooldown(self) -> bool:
-        """Whether the rate has just been reduced."""
+        """Return whether a reduction is recent enough to ignore changes."""
         return self.cooldown_counter > 0
 
 
@@ -472,13 +472,12 @@ class LearningRateScheduler(Callback):
 
     Parameters
     ----------
-    schedule : callable. A function of the number of the epoch, and of the rate so far if it takes
-        two arguments.
-    verbose : int. Whether to say so.
+    schedule : callable. A function of the epoch, and of the current rate if it takes two arguments.
+    verbose : int. Whether to print a message.
 
     Raises
     ------
-    ValueError: When the function returns no float.
+    ValueError: If the function does not return a float.
     """
 
     schedule: Callable[..., Any]
@@ -503,13 +502,13 @@ class LearningRateScheduler(Callback):
 
 @arguments
 class CSVLogger(Callback):
-    """Write a line of a CSV file after each epoch.
+    """Writes a line of a CSV file after each epoch.
 
     Parameters
     ----------
     filename : str or path. The file.
-    separator : str. What stands between the values.
-    append : bool. Whether lines are added to a file that is there.
+    separator : str. The separator between values.
+    append : bool. Whether to append to an existing file.
     """
 
     filename: Any
@@ -542,7 +541,7 @@ class CSVLogger(Callback):
 
 
 class LambdaCallback(Callback):
-    """Functions as a callback: ``on_epoch_end=lambda epoch, logs: ...`` and so on."""
+    """A callback made of functions: ``on_epoch_end=lambda epoch, logs: ...`` and so on."""
 
     def __init__(
         self,
@@ -561,11 +560,11 @@ class LambdaCallback(Callback):
 
 @arguments
 class TerminateOnNaN(Callback):
-    """Stop when the loss is infinite or no number.
+    """Stops training when the loss is infinite or NaN.
 
     Parameters
     ----------
-    raise_error : bool. Whether to raise a RuntimeError then.
+    raise_error : bool. Whether to raise a RuntimeError instead.
     """
 
     raise_error: bool = False
@@ -584,7 +583,7 @@ class TerminateOnNaN(Callback):
 
 
 class TensorBoard(Callback):
-    """Refused: nothing here writes TensorBoard's files of graphs and summaries.
+    """Not offered: nothing here writes TensorBoard's files of graphs and summaries.
 
     Raises
     ------

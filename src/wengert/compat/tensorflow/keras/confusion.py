@@ -1,4 +1,4 @@
-"""Layer 9 · compat: Keras's metrics that count what was said against what is right."""
+"""Layer 9 · compat: Keras's metrics that are computed from confusion counts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COUNTS = ("true_positives", "false_positives", "true_negatives", "false_negativ
 
 
 def _share(part, whole) -> Any:
-    """A quotient, and 0 where there is nothing."""
+    """Divide; the quotient is 0 where the divisor is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole != 0)
 
 
 def _points(count: int, inner=None) -> Any:
-    """Thresholds from below 0 to above 1."""
+    """Return evenly spaced thresholds from below 0 to above 1."""
     between = np.arange(1, count - 1) / (count - 1) if inner is None else np.sort(inner)
     return np.asarray([-1e-7, *between, 1 + 1e-7])
 
@@ -104,10 +104,10 @@ of_rows(
     globals(),
     _counter,
     """
-    TruePositives | true_positives | How much of what is right was said to be
-    FalsePositives | false_positives | How much of what is wrong was said to be right
-    TrueNegatives | true_negatives | How much of what is wrong was said to be
-    FalseNegatives | false_negatives | How much of what is right was said to be wrong
+    TruePositives | true_positives | The weighted number of true positives
+    FalsePositives | false_positives | The weighted number of false positives
+    TrueNegatives | true_negatives | The weighted number of true negatives
+    FalseNegatives | false_negatives | The weighted number of false negatives
     """,
 )
 
@@ -120,13 +120,14 @@ class _OfClasses(_Counting):
 
 
 class Precision(_OfClasses):
-    """The share of what is right among what was said to be.
+    """The fraction of positive predictions that are right.
 
     Parameters
     ----------
-    thresholds : float or list of float, optional. Above which a prediction says so; 0.5 by default.
-    top_k : int, optional. That the largest `top_k` predictions say so instead.
-    class_id : int, optional. The class that is looked at alone.
+    thresholds : float or list of float, optional. The value above which a prediction is positive;
+        0.5 by default.
+    top_k : int, optional. If given, the `top_k` largest predictions are positive instead.
+    class_id : int, optional. The only class to count.
 
     Examples
     --------
@@ -138,11 +139,11 @@ class Precision(_OfClasses):
 
 
 class Recall(_OfClasses):
-    """The share of what was said to be right among what is.
+    """The fraction of positive labels that are predicted.
 
     Parameters
     ----------
-    thresholds, top_k, class_id: As those of `Precision`.
+    thresholds, top_k, class_id: See `Precision`.
 
     Examples
     --------
@@ -160,9 +161,10 @@ class AUC(_Counting):
     Parameters
     ----------
     num_thresholds : int. The number of points of the curve.
-    curve : {"ROC", "PR"}. What it shows: true by false positives, or precision by recall.
-    summation_method : {"interpolation", "minoring", "majoring"}. What lies between two points.
-    thresholds : list of float, optional. The points, between 0 and 1, in place of their number.
+    curve : {"ROC", "PR"}. The curve: true by false positive rate, or precision by recall.
+    summation_method : {"interpolation", "minoring", "majoring"}. The rule between two points.
+    thresholds : list of float, optional. Explicit thresholds between 0 and 1, which replace
+        `num_thresholds`.
     from_logits : bool. Whether predictions are logits.
 
     Examples
@@ -215,12 +217,12 @@ class AUC(_Counting):
 
 @arguments
 class _At(_Counting):
-    """The best of one share where another one is at least a number."""
+    """Base class for the best value of one ratio where another has a lower bound."""
 
     bound: ClassVar[tuple[str, str]]
     best: ClassVar[tuple[str, str]]
     given: ClassVar[str]
-    """The argument that is the least of the first share."""
+    """The name of the argument that is the lower bound."""
     num_thresholds: int = 200
     class_id: Any = None
     name: Any = None
@@ -240,11 +242,11 @@ class _At(_Counting):
 
 
 def _bounded(kind: str, given: str, bound: str, best: str) -> Any:
-    """The metric of the best share `best` where the share `bound` is at least an argument."""
-    words = f"The best {snake_case(kind).split('_')[0]} of all thresholds where the {given} is"
+    """Return the metric of the best ratio `best` where the ratio `bound` has a lower bound."""
+    words = f"The best {snake_case(kind).split('_')[0]} over all thresholds where the {given}"
     body = {
         "__annotations__": {given: float},
-        "__doc__": f"{words} at least a number.\n\nParameters\n----------\n{given} : float\n",
+        "__doc__": f"{words} has a lower bound.\n\nParameters\n----------\n{given} : float\n",
         "given": given,
         "bound": tuple(bound.split()),
         "best": tuple(best.split()),

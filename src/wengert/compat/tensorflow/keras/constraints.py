@@ -16,7 +16,7 @@ __all__ = ["Constraint", "MaxNorm", "MinMaxNorm", "NonNeg", "UnitNorm", "get"]
 
 
 class Constraint(Configured):
-    """Base class for constraints, which map the value of a weight to another one."""
+    """Base class for constraints, which project the value of a weight."""
 
     def __call__(self, w) -> Any:
         """Return the constrained value."""
@@ -58,7 +58,7 @@ class MaxNorm(Constraint):
 
 @dataclass(eq=False, repr=False)
 class MinMaxNorm(Constraint):
-    """Moves the norms of vectors between two bounds, at some `rate`."""
+    """Moves the norms of vectors into an interval, at some `rate`."""
 
     min_value: float = 0.0
     max_value: float = 1.0

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: Keras's layers of matrices, functions, means, convolutions and pools."""
+"""Layer 9 · compat: Keras's dense, activation, normalisation, convolution and pooling layers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Activation", "Dense", "ELU", "Identity", "Lambda", "LeakyReLU", "ReL
 
 
 def several(value, d: int) -> tuple[int, ...]:
-    """Return a size for each dimension."""
+    """Expand a size to one per dimension."""
     return (int(value),) * d if isinstance(value, int) else tuple(int(n) for n in value)
 
 
 def conv_padding(value: str, known: tuple[str, ...] = ("valid", "same")) -> str:
-    """Return a padding mode, checked."""
+    """Return the padding mode after checking it."""
     if value.lower() not in known:
         names = ", ".join(map(repr, known))
         raise ValueError(f"`padding` must be one of {names}. Received: padding={value!r}")
@@ -30,7 +30,7 @@ def conv_padding(value: str, known: tuple[str, ...] = ("valid", "same")) -> str:
 
 
 def check_last(data_format) -> None:
-    """Refuse a format with channels first."""
+    """Raise an error if the channels come first."""
     if data_format not in (None, "channels_last"):
         raise ValueError(f"data_format={data_format!r} is not offered here: channels come last")
 
@@ -44,7 +44,7 @@ class Weighted(Layer):
     kernel_bias_activity: Trained = "glorot_uniform zeros"
 
     def _shapes(self, channels: int) -> tuple[tuple[int, ...], int]:
-        """The shape of the kernel, and the number of biases."""
+        """Return the shape of the kernel, and the number of biases."""
         raise NotImplementedError
 
     def _product(self, inputs) -> Any:
@@ -111,7 +111,7 @@ class Conv2D(_Conv):
 class Conv1D(_Conv):
     """Convolution of sequences with trained filters.
 
-    With ``padding="causal"`` a result knows no later steps than its own.
+    With ``padding="causal"`` a result does not depend on later steps.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class Conv2DTranspose(_Conv):
         return (*self.kernel_size, self.filters, channels), self.filters
 
     def _wide(self, place: int, size: int) -> int:
-        """The size of the result in a dimension."""
+        """Return the size of the result in one dimension."""
         kernel, step = self.kernel_size[place], self.strides[place]
         wide = (kernel - 1) * self.dilation_rate[place] + 1
         same = self.padding == "same"
@@ -244,7 +244,7 @@ _POOLED = {
 
 
 def _pools(namespace: dict[str, Any], word: str, d: int) -> None:
-    """The layers that pool, of a word and a number of dimensions, by their long and short names."""
+    """Define the pooling layers of a kind in `d` dimensions, by long and short names."""
     short, words, whole = _POOLED[word]
     example = [1, *[4] * d, 1]
     for base, before, function, of, result in (
@@ -280,14 +280,14 @@ class Normalizing(Layer):
         return sorted(axis % ndim for axis in axes)
 
     def build(self, input_shape) -> None:
-        """Make the weights."""
+        """Create the weights."""
         size = tuple(input_shape[axis] for axis in self._axes(len(input_shape)))
         self.gamma = self._weight("gamma", size) if self.scale else None
         self.beta = self._weight("beta", size) if self.center else None
         self.built = True
 
     def _scaled(self, inputs, mean, variance) -> Any:
-        """The result, of means and variances that are shaped as the weights or as `inputs`."""
+        """Normalize with means and variances that are shaped like the weights or like `inputs`."""
         axes = self._axes(len(inputs.shape))
         shape = [n if axis in axes else 1 for axis, n in enumerate(inputs.shape)]
         mean, variance, beta, gamma = (
@@ -303,16 +303,16 @@ class Normalizing(Layer):
 class BatchNormalization(Normalizing):
     """Batch normalization: normalizes each channel, then scales and shifts it by weights.
 
-    While training, mean and variance are those of the batch, and running means of them are kept;
-    else these are taken.
+    In training the layer uses the mean and variance of the batch, and updates their running means;
+    in inference it uses the running means.
 
     Parameters
     ----------
-    axis : int. The dimension of the channels.
-    momentum : float. How much of the running means stays at each step.
-    epsilon : float. So that nothing is divided by 0.
-    center, scale : bool. Whether there are weights ``beta`` and ``gamma``.
-    **kwargs: Initializers of the weights, and arguments of `Layer`.
+    axis : int. The dimension of the channels; the last by default.
+    momentum : float. The decay rate of the running means.
+    epsilon : float. A small number that avoids division by 0.
+    center, scale : bool. Whether to train a shift ``beta`` and a scale ``gamma``.
+    **kwargs: Initializers of the weights, and the arguments of `Layer`.
 
     Examples
     --------
@@ -332,7 +332,7 @@ class BatchNormalization(Normalizing):
     ignored = ("synchronized",)
 
     def build(self, input_shape) -> None:
-        """Make the weights and the running means."""
+        """Create the weights and the running means."""
         super().build(input_shape)
         size = (input_shape[self.axis],)
         self.moving_mean = self._weight("moving_mean", size, trainable=False)
@@ -393,7 +393,7 @@ class Normalization(Layer):
         self.variance = None if self.variance is None else np.asarray(self.variance, self._kind)
 
     def adapt(self, data) -> None:
-        """Compute the mean and the variance of examples."""
+        """Set the mean and the variance to those of examples."""
         batches = (
             [numbers_of(data)]
             if not hasattr(data, "as_numpy_iterator")
@@ -425,13 +425,14 @@ class Dense(Weighted):
     Parameters
     ----------
     units : int. The size of the result's last dimension.
-    activation : str or callable, optional. A function of `tf.keras.activations`; none by default.
+    activation : str or callable, optional. A function, or its name in `tf.keras.activations`.
     use_bias : bool. Whether there is a bias.
-    kernel_initializer, bias_initializer : Initializer or str. How the weights begin.
-    kernel_regularizer, bias_regularizer : Regularizer or str, optional. What they add to the loss.
-    kernel_constraint, bias_constraint : callable, optional. What is applied to them after each
-        step.
-    **kwargs: Those of `Layer`.
+    kernel_initializer, bias_initializer : Initializer or str. The initializers of the weights.
+    kernel_regularizer, bias_regularizer : Regularizer or str, optional. The penalties on the
+        weights.
+    kernel_constraint, bias_constraint : callable, optional. The projections of the weights after
+        each step.
+    **kwargs: The arguments of `Layer`.
 
     Raises
     ------

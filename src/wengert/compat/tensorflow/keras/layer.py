@@ -1,10 +1,10 @@
-"""Layer 9 · compat: ``tf.keras.layers.Layer``: weights, and a function of tensors that uses them.
+"""Layer 9 · compat: ``tf.keras.layers.Layer``: a function of tensors with its own weights.
 
 NOTE [layers of Keras]
-A layer makes its weights when it is first called, from the shape of its input (`build`). It finds
-weights and layers among its attributes, in lists, tuples and dicts, too, in the order in which
-these were set. Whether the program trains or predicts is an argument of the outermost call, and is
-handed down to all layers whose `call` asks for ``training``.
+A layer creates its weights when it is first called, from the shape of its input (`build`). Its
+weights and inner layers are those in its attributes, including nested lists, tuples and dicts, in
+order of assignment. The outermost call receives ``training``, which is passed on to all inner
+layers whose `call` has this parameter.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ _UNSEEN = frozenset(
         "optimizer",
     }
 )
-"""Attributes in which nothing belongs to the layer."""
+"""Attributes that are not searched for weights and layers."""
 _TRAINING: ContextVar[bool | None] = ContextVar("wengert_keras_training", default=None)
 
 
 class Layer(Configured):
     """A function of tensors with its own weights.
 
-    Subclasses define `call`, and `build`, if weights depend on the shape of the input.
+    Subclasses define `call`, and also `build` if weights depend on the shape of the input.
 
     Parameters
     ----------
-    trainable : bool. Whether the weights are to be trained.
+    trainable : bool. Whether to train the weights.
     name : str, optional. A name.
-    dtype : DType, optional. That of the weights; float32 by default.
-    **kwargs: ``input_shape`` or ``input_dim``: the shape of one example, if this is the first layer
-        of a `Sequential`.
+    dtype : DType, optional. The dtype of the weights; float32 by default.
+    **kwargs: ``input_shape`` or ``input_dim``, the shape of one example, for the first layer of a
+        `Sequential`.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Layer(Configured):
     _losses: list[Any]
 
     def __new__(cls, *args, **kwargs) -> Any:
-        """Make a layer that can hold attributes before ``__init__`` runs."""
+        """Create a layer that accepts attributes before ``__init__`` runs."""
         layer = super().__new__(cls, *args, **kwargs)
         object.__setattr__(layer, "_weights", [])
         object.__setattr__(layer, "_losses", [])
@@ -124,7 +124,7 @@ class Layer(Configured):
     # -- weights ----------------------------------------------------------------------------------
 
     def _weight(self, name: str, shape, role: str = "", **more) -> Any:
-        """A new weight that begins, and is held, as the attributes of its role say."""
+        """Create a weight with the initializer, regularizer and constraint of its role."""
         role = role or name
         kinds = ("initializer", "regularizer", "constraint")
         said = {kind: getattr(self, f"{role}_{kind}", None) for kind in kinds}
@@ -146,12 +146,13 @@ class Layer(Configured):
 
         Parameters
         ----------
-        shape : sequence of int. Its shape; none by default.
-        initializer : Initializer or str, optional. How it begins: ``"glorot_uniform"`` by default.
-        dtype : DType, optional. That of the layer by default.
-        trainable : bool. Whether it is to be trained.
-        regularizer, constraint : callable, optional. What it adds to the loss; what is applied to
-            it after each step.
+        shape : sequence of int. The shape; by default that of a scalar.
+        initializer : Initializer or str, optional. The initializer; ``"glorot_uniform"`` by
+            default.
+        dtype : DType, optional. The dtype; by default that of the layer.
+        trainable : bool. Whether to train the weight.
+        regularizer, constraint : callable, optional. The penalty on the weight; its projection
+            after each step.
         autocast, aggregation : optional. Accepted, and of no effect.
         name : str, optional. A name.
 
@@ -160,7 +161,7 @@ class Layer(Configured):
         Variable: The weight.
         """
         if isinstance(shape, str):
-            # the order of older programs: a name, and then the shape
+            # the order of older versions: the name first, then the shape
             shape, name = initializer, shape
             initializer = None
         sizes = () if shape is None else tuple(int(size) for size in shape)
@@ -274,7 +275,7 @@ class Layer(Configured):
 
         Raises
         ------
-        ValueError: If there are not as many, or a shape differs.
+        ValueError: If their number or a shape differs.
         """
         own = self.weights
         if len(own) != len(weights):
@@ -298,7 +299,7 @@ class Layer(Configured):
     # -- losses -----------------------------------------------------------------------------------
 
     def add_loss(self, loss) -> None:
-        """Add a term to the loss; for use in `call`."""
+        """Add a term to the loss; called from `call`."""
         self._losses += loss if isinstance(loss, list | tuple) else [loss]
 
     @property
@@ -312,7 +313,7 @@ class Layer(Configured):
     # -- calling ----------------------------------------------------------------------------------
 
     def build(self, input_shape) -> None:
-        """Make the weights for inputs of this shape; the batch size is None."""
+        """Create the weights for inputs of this shape; the batch size is None."""
         self.built = True
 
     def call(self, *args, **kwargs) -> Any:
@@ -419,16 +420,16 @@ class Layer(Configured):
         return str(self._kind)
 
     def get_config(self) -> dict[str, Any]:
-        """Return the arguments to make an equal layer."""
+        """Return the arguments that create an equal layer."""
         own = {"name": self.name, "trainable": self.trainable, "dtype": str(self._kind)}
         return {**super().get_config(), **own}
 
     def get_build_config(self) -> dict[str, Any] | None:
-        """Return the shape that the weights were made for."""
+        """Return the input shape that the weights were created for."""
         return {"input_shape": self._built_for} if self.built and self._built_for else None
 
     def build_from_config(self, config: dict[str, Any]) -> None:
-        """Make the weights for the shape of `get_build_config`."""
+        """Create the weights for the shape in a result of `get_build_config`."""
         shape = config["input_shape"]
         if not self.built and shape is not None:
             self.build(_shape(shape))
@@ -444,7 +445,7 @@ class Layer(Configured):
 
 @register_keras_serializable("wengert")
 class Operation(Layer):
-    """An operator between symbols of functional models, as a layer."""
+    """A layer that applies an operator to symbols of functional models."""
 
     def __init__(self, symbol: str, reflected: bool = False, **kwargs) -> None:
         super().__init__(**kwargs)
@@ -471,7 +472,7 @@ def _flat(value) -> Iterator[Any]:
 
 
 def _shape(value) -> Any:
-    """A shape that a file had as a list, or a list of shapes."""
+    """Convert a shape, or a list of shapes, from the lists in a file."""
     if any(isinstance(part, list | tuple) for part in value):
         return [_shape(part) for part in value]
     return tuple(value)
@@ -490,7 +491,7 @@ def _found(value) -> Iterator[Any]:
 
 
 def _entered(value, kind) -> Any:
-    """An input: arrays and numbers as tensors, floating ones of the dtype of the layer."""
+    """Convert an input to tensors; floating ones get the dtype of the layer."""
     if isinstance(value, list | tuple) and any(hasattr(part, "shape") for part in value):
         return type(value)(_entered(part, kind) for part in value)
     if isinstance(value, dict) or value is None:

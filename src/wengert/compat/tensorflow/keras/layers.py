@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.layers``: the layers that tutorials are made of.
+"""Layer 9 · compat: ``tf.keras.layers``: the layers that tutorials use.
 
 >>> layer = tf.keras.layers.Dense(3, activation="relu")
 >>> layer(tf.ones([2, 4])).shape
@@ -132,7 +132,7 @@ class Embedding(Layer):
     ignored = ("input_length",)
 
     def build(self, input_shape) -> None:
-        """Make the matrix."""
+        """Create the matrix."""
         self.embeddings = self._weight("embeddings", (self.input_dim, self.output_dim))
         self.built = True
 
@@ -215,7 +215,7 @@ def _merging(name: str, words: str, function, shown: str) -> Any:
         return result / len(inputs) if name == "Average" else result
 
     doc = _MERGED.format(words=words, name=name, shown=shown)
-    call.__doc__ = "The result for `inputs`."
+    call.__doc__ = "Return the result for a list of inputs."
     body = {"call": call, "compute_mask": _all_of, "__doc__": doc, "__module__": __name__}
     return type(name, (Layer,), body)
 
@@ -263,13 +263,13 @@ class Concatenate(Layer):
 
 
 def _alone(kind) -> Any:
-    """The function of a layer that merges."""
+    """Return a function that creates a merging layer and applies it."""
 
     def merge(inputs, *args, **kwargs) -> Any:
         return kind(*args, **kwargs)(inputs)
 
     merge.__name__ = merge.__qualname__ = kind.__name__.lower()
-    merge.__doc__ = f"What a layer `{kind.__name__}` makes of a list of inputs."
+    merge.__doc__ = f"Apply a layer `{kind.__name__}` to a list of inputs."
     return merge
 
 
@@ -290,7 +290,7 @@ def Input(
     name: str | None = None,
     tensor=None,
 ) -> Any:
-    """Make the input of a functional model from the shape of one example and a dtype.
+    """Create the input of a functional model from the shape of one example and a dtype.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: Keras's losses as functions of targets and predictions."""
+"""Layer 9 · compat: Keras's loss functions of targets and predictions."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def both(y_true, y_pred) -> tuple[Any, Any]:
 
 
 def same_rank(a, b) -> tuple[Any, Any]:
-    """Two tensors, of which one may have a last dimension of size 1 too many.
+    """Match the ranks of two tensors: one may have an additional last dimension of size 1.
 
-    One of numbers gets it, too, so that there is a number for each example still.
+    One-dimensional tensors get this dimension, so that each example still has a loss.
     """
     if a._payload.ndim < b._payload.ndim:
         return same_rank(b, a)[::-1]
@@ -50,7 +50,8 @@ def smoothed(y, share: float, classes: int) -> Any:
 
 
 def _mean_of(path: str, function: Callable[[Any, Any], Any], words: str) -> Any:
-    """The loss `path`: the mean of `function` of targets and predictions."""
+    """Make the loss `path`: the mean of ``function(targets, predictions)`` over the last
+    dimension."""
 
     @V.operation("Mean")
     def loss(y_true, y_pred) -> Any:
@@ -58,7 +59,7 @@ def _mean_of(path: str, function: Callable[[Any, Any], Any], words: str) -> Any:
 
         Parameters
         ----------
-        y_true, y_pred : Tensor. What is right, and what was predicted.
+        y_true, y_pred : Tensor. The targets and the predictions.
 
         Returns
         -------
@@ -101,7 +102,7 @@ def _logarithm(x) -> Any:
 
 
 def _signs(y) -> Any:
-    """Return targets of 0 and 1 as -1 and 1; return others unchanged."""
+    """Map targets 0 and 1 to -1 and 1; return others unchanged."""
     values = V.numbers_of(y)
     binary = bool(((values == 0) | (values == 1)).all())
     return wg.sub(wg.mul(y, 2.0), 1.0) if binary else y
@@ -138,8 +139,7 @@ of_rows(
 
 @V.operation("Mean")
 def huber(y_true, y_pred, delta: float = 1.0) -> Any:
-    """Return the Huber loss: quadratic up to `delta`, linear beyond; the mean over the last
-    dimension.
+    """Return the mean Huber loss over the last dimension: quadratic up to `delta`, else linear.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def kullback_leibler_divergence(y_true, y_pred) -> Any:
 
 @V.operation("Mean")
 def categorical_hinge(y_true, y_pred) -> Any:
-    """Return the categorical hinge loss: how far the right class is from leading all others by 1.
+    """Return the categorical hinge loss: the right class should exceed all others by 1.
 
     Examples
     --------
@@ -208,10 +208,10 @@ def binary_crossentropy(
 
     Parameters
     ----------
-    y_true, y_pred : Tensor. 0 or 1; probabilities of 1, or their logits.
-    from_logits : bool. Whether `y_pred` are logits.
-    label_smoothing : float. How much of the targets is moved to one half.
-    axis : int. The dimension.
+    y_true, y_pred : Tensor. The targets 0 or 1, and the probabilities of 1 or their logits.
+    from_logits : bool. Whether `y_pred` contains logits.
+    label_smoothing : float. The fraction by which targets move to one half.
+    axis : int. The dimension to average.
 
     Returns
     -------
@@ -241,14 +241,15 @@ def categorical_crossentropy(
 
     Parameters
     ----------
-    y_true, y_pred : Tensor. Of one shape: probabilities, and probabilities or their logits.
-    from_logits : bool. Whether `y_pred` are logits.
-    label_smoothing : float. How much of the targets is shared out among all classes.
+    y_true, y_pred : Tensor. Target probabilities, and predicted probabilities or logits, of one
+        shape.
+    from_logits : bool. Whether `y_pred` contains logits.
+    label_smoothing : float. The fraction of the targets that is distributed over all classes.
     axis : int. The dimension of the classes.
 
     Returns
     -------
-    Tensor: Without that dimension; differentiable.
+    Tensor: The losses, without that dimension; differentiable.
 
     Raises
     ------
@@ -281,19 +282,19 @@ def sparse_categorical_crossentropy(
 
     Parameters
     ----------
-    y_true : Tensor. The numbers of the right classes.
-    y_pred : Tensor. Probabilities, or their logits, with one more dimension.
-    from_logits : bool. Whether `y_pred` are logits.
-    ignore_class : int, optional. A number whose places count 0.
+    y_true : Tensor. The indices of the right classes.
+    y_pred : Tensor. The probabilities or logits, with one more dimension.
+    from_logits : bool. Whether `y_pred` contains logits.
+    ignore_class : int, optional. The class index whose loss is 0.
     axis : int. The dimension of the classes.
 
     Returns
     -------
-    Tensor: Of the shape of `y_true`; differentiable in `y_pred`.
+    Tensor: The losses, of the shape of `y_true`; differentiable in `y_pred`.
 
     Raises
     ------
-    InvalidArgumentError: If there is no such class.
+    InvalidArgumentError: If a class index is out of range.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.losses``: functions of targets and predictions, and their classes.
+"""Layer 9 · compat: ``tf.keras.losses``: loss functions and loss classes.
 
 >>> print(tf.keras.losses.MeanSquaredError()([1.0, 2.0], [1.0, 4.0]).numpy())
 2.0
@@ -41,14 +41,14 @@ class Loss(Configured):
 
     Parameters
     ----------
-    name : str, optional. Its name.
-    reduction : str or None. ``"sum_over_batch_size"``, their mean; ``"sum"``; ``"none"`` or None,
-        one for each example.
-    dtype : DType, optional. What it is computed in; float32 by default.
+    name : str, optional. The name of the loss.
+    reduction : str or None. The reduction over examples: ``"sum_over_batch_size"``, the mean;
+        ``"sum"``; ``"none"`` or None, one loss per example.
+    dtype : DType, optional. The dtype of the computation; float32 by default.
 
     Raises
     ------
-    ValueError: If `reduction` is another one.
+    ValueError: If `reduction` is unknown.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Loss(Configured):
         raise NotImplementedError("Loss subclasses must implement the `call()` method.")
 
     def get_config(self) -> dict[str, Any]:
-        """Return the arguments to make an equal object."""
+        """Return the arguments that create an equal object."""
         return {"name": self.name, "reduction": self.reduction}
 
     def __call__(self, y_true, y_pred, sample_weight=None) -> Any:
@@ -91,7 +91,7 @@ class Loss(Configured):
 
 
 def seen(mask, losses, weight, reduction) -> Any:
-    """Weights that leave out what is masked; a mean is one of what is left."""
+    """Return weights that exclude masked elements; a mean is over the other elements."""
     kept = np.asarray(V.numbers_of(mask)).astype(losses._payload.dtype)
     kept = kept.reshape(*kept.shape, *(1,) * (losses._payload.ndim - kept.ndim))
     kept = np.broadcast_to(kept, losses._payload.shape)
@@ -120,7 +120,7 @@ def _reduced(losses, sample_weight, reduction) -> Any:
 
 
 def _class(name: str, function, label: str, defaults: str = "") -> Any:
-    """The class of a loss that is a function with these further arguments."""
+    """Return the class of a loss function with the given additional arguments."""
     options = arguments(defaults)
     sparse = name.startswith("Sparse")
     fields = {**options, "reduction": "sum_over_batch_size", "name": label, "dtype": None}
@@ -129,7 +129,7 @@ def _class(name: str, function, label: str, defaults: str = "") -> Any:
         return {key: getattr(self, key) for key in options}
 
     def call(self, y_true, y_pred) -> Any:
-        """The loss `{function}`; {default}reduced as `Loss` says.
+        """Compute the loss `{function}`; {default}reduced as in `Loss`.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: Keras's metrics, and those that are means over many batches."""
+"""Layer 9 · compat: Keras's base class of metrics, and metrics that are means."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from wengert.compat.tensorflow.keras.weights import Weight
 
 
 class Metric(Configured):
-    """A running metric: `update_state` for each batch, `result`, `reset_state`.
+    """A metric that accumulates over batches: `update_state`, `result` and `reset_state`.
 
-    Numbers that a subclass adds up are kept in plain attributes or in variables.
+    A subclass may accumulate in plain attributes or in variables.
     """
 
     def __init__(self, dtype=None, name: str | None = None) -> None:
@@ -32,7 +32,7 @@ class Metric(Configured):
         self._variables: list[Any] = []
 
     def add_variable(self, shape, initializer, dtype=None, name: str | None = None) -> Any:
-        """Add a variable that `reset_state` sets to zeros."""
+        """Add a variable that `reset_state` resets to zeros."""
         value = initializers.get(initializer)(shape, dtype or str(self._kind))
         self._variables.append(Weight(value, self.name, name or "variable", trainable=False))
         return self._variables[-1]
@@ -74,7 +74,7 @@ class Metric(Configured):
         return constant_of(np.asarray(number).astype(self._kind))
 
     def get_config(self) -> dict[str, Any]:
-        """Return the arguments to make an equal object."""
+        """Return the arguments that create an equal object."""
         return {**super().get_config(), "name": self.name, "dtype": str(self._kind)}
 
     def __repr__(self) -> str:
@@ -82,7 +82,7 @@ class Metric(Configured):
 
 
 class _Average(Metric):
-    """Sums with a number by which they are divided."""
+    """A weighted sum and its divisor."""
 
     def __init__(self, name: str | None = None, dtype=None) -> None:
         super().__init__(name=name, dtype=dtype)
@@ -231,7 +231,7 @@ def top_k_categorical_accuracy(y_true, y_pred, k: int = 5) -> Any:
 
 
 class _Wrapped(_Average):
-    """The mean of a function, whose further arguments are lines."""
+    """Base class for means of a function whose additional arguments are annotated lines."""
 
     function: ClassVar[Any]
     options: ClassVar[tuple[str, ...]] = ()
@@ -243,7 +243,7 @@ class _Wrapped(_Average):
 
 
 def _wrapped(kind: str, function, label: str, further: str = "") -> Any:
-    """The metric that averages a function with these further arguments."""
+    """Return the metric that averages a function with the given additional arguments."""
     given = options(further)
     first = {name: value for name, value in given.items() if name == "k"}
     lines = {**first, "name": label, "dtype": None, **given}

@@ -1,4 +1,5 @@
-"""Layer 9 · compat: ``tf.keras.Model`` and ``tf.keras.Sequential``: layers that can be trained.
+"""Layer 9 · compat: ``tf.keras.Model`` and ``tf.keras.Sequential``: trainable compositions of
+layers.
 
 >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 >>> model.compile(optimizer="sgd", loss="mse")
@@ -34,7 +35,7 @@ from wengert.compat.tensorflow.refusal import refusing
 
 
 def _coded(value, places: dict[int, int]) -> Any:
-    """Return arguments with symbols replaced by their numbers; JSON marks tuples."""
+    """Encode arguments for JSON: symbols become their numbers, and tuples are marked."""
     if isinstance(value, Symbol):
         return {"symbol": places[id(value)]}
     if isinstance(value, list | tuple):
@@ -58,7 +59,7 @@ def _decoded(code: dict[str, Any], symbols: list[Any]) -> Any:
 
 
 def drawn(model) -> dict[str, Any]:
-    """Return the layers of a model, and their calls."""
+    """Return the config of a functional model: its layers and their calls."""
     inputs = inner(model._inputs)
     places = {id(symbol): number for number, symbol in enumerate(inputs)}
     layers: dict[int, tuple[int, Any]] = {}
@@ -89,7 +90,7 @@ def drawn(model) -> dict[str, Any]:
 
 
 def redrawn(config: dict[str, Any], custom_objects=None) -> tuple[Any, Any]:
-    """Rebuild inputs and outputs with new layers."""
+    """Rebuild inputs and outputs from a config, with new layers."""
     layers = [deserialize_keras_object(layer, custom_objects) for layer in config["layers"]]
     symbols = [
         Symbol(tuple(one["shape"]), one["dtype"], None, one["name"]) for one in config["inputs"]
@@ -107,13 +108,13 @@ def redrawn(config: dict[str, Any], custom_objects=None) -> tuple[Any, Any]:
 class Model(Trainer, Layer):
     """A layer that can be compiled, trained and evaluated.
 
-    Subclasses define `call`; or a model is made of symbolic inputs and outputs.
+    Either a subclass defines `call`, or a model is built from symbolic inputs and outputs.
 
     Parameters
     ----------
-    inputs, outputs : KerasTensor, or list or dict of them, optional. What `tf.keras.Input` gave,
-        and what layers made of it.
-    **kwargs: Those of `Layer`.
+    inputs, outputs : KerasTensor, or list or dict of them, optional. Results of `tf.keras.Input`,
+        and outputs that layers computed from them.
+    **kwargs: The arguments of `Layer`.
 
     Examples
     --------
@@ -141,14 +142,14 @@ class Model(Trainer, Layer):
             self.built = True
 
     def build(self, input_shape=None) -> None:
-        """Make the weights, for inputs of this shape."""
+        """Create the weights, for inputs of this shape."""
         if input_shape is not None and not self.built:
             object.__setattr__(self, "built", True)
             self(constant_of(_zeros(input_shape)))
 
     def _build_for(self, args: tuple[Any, ...]) -> None:
         if type(self).build is Model.build:
-            # the inner layers build themselves when they are called
+            # inner layers are built when they are called
             object.__setattr__(self, "built", True)
             shape = tuple(getattr(args[0], "shape", ())) if args else None
             object.__setattr__(self, "_built_for", shape)
@@ -205,12 +206,11 @@ class Model(Trainer, Layer):
     # -- files and configurations -----------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:
-        """Return the config to rebuild the model; for inputs and outputs, its layers and their
-        calls.
+        """Return the config that rebuilds the model: of a functional model, layers and their calls.
 
         Raises
         ------
-        NotImplementedError: If nothing says how the model is made.
+        NotImplementedError: If the model is a subclass without its own `get_config`.
         """
         if self._outputs is None:
             return super().get_config()
@@ -241,17 +241,17 @@ class Model(Trainer, Layer):
     def save(self, filepath, overwrite: bool = True, **kwargs) -> None:
         """Write the config, the weights, and the optimizer state to a file.
 
-        The file is this library's own, for `tf.keras.models.load_model` here: a zip archive of JSON
-        and of arrays, in which there is no code.
+        The file has this library's own format, which its `tf.keras.models.load_model` reads: a zip
+        archive of JSON and arrays, without code.
 
         Parameters
         ----------
-        filepath : str or path. It ends in ``.keras``.
-        overwrite : bool. Whether a file of that name may be replaced.
+        filepath : str or path. The file, whose name ends in ``.keras``.
+        overwrite : bool. Whether to replace an existing file.
 
         Raises
         ------
-        ValueError: If the name ends otherwise, or there is such a file.
+        ValueError: If the name has another suffix, or the file exists.
         """
         write_model(self, filepath, overwrite)
 
@@ -264,12 +264,12 @@ class Model(Trainer, Layer):
 
         Raises
         ------
-        ValueError: If the model has no weights yet, others, or of other shapes.
+        ValueError: If the model has no weights yet, or its weights do not match.
         """
         read_weights(self, filepath, skip_mismatch)
 
     def export(self, filepath, *args, **kwargs) -> None:
-        """Refused: nothing can serve the model elsewhere.
+        """Raise an error: no format can be served by other software.
 
         Raises
         ------
@@ -285,7 +285,7 @@ class Model(Trainer, Layer):
 
         Raises
         ------
-        ValueError: If there is none.
+        ValueError: If there is no such layer.
         """
         if index is not None:
             return self.layers[index]
@@ -318,9 +318,9 @@ class Sequential(Model):
 
     Parameters
     ----------
-    layers : sequence of Layer, optional. The layers; the first may be a `tf.keras.Input` or have an
-        ``input_shape``, and then the weights are made at once.
-    **kwargs: Those of `Layer`.
+    layers : sequence of Layer, optional. The layers. If the first is a `tf.keras.Input` or has an
+        ``input_shape``, the weights are created immediately.
+    **kwargs: The arguments of `Layer`.
 
     Examples
     --------
@@ -341,7 +341,7 @@ class Sequential(Model):
 
         Raises
         ------
-        ValueError: If it is not a layer.
+        ValueError: If `layer` is not a layer.
         """
         if isinstance(layer, Symbol):
             self._shape = (layer.shape, layer.dtype)
@@ -412,7 +412,7 @@ class Sequential(Model):
 
 
 class _Called(Layer):
-    """A function among the layers of a `Sequential`."""
+    """A layer that wraps a function in a `Sequential`."""
 
     def __init__(self, function) -> None:
         super().__init__(name=getattr(function, "__name__", None))
@@ -442,12 +442,12 @@ def clone_model(model, input_tensors=None, clone_function=None, **kwargs) -> Any
 
     Parameters
     ----------
-    model : Model. Of inputs and outputs, or a `Sequential`.
+    model : Model. A functional model or a `Sequential`.
     input_tensors, clone_function: Not offered.
 
     Raises
     ------
-    ValueError: If something else is asked for.
+    ValueError: If another argument is given.
 
     Examples
     --------

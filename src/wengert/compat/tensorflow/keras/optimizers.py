@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.optimizers``: steps along gradients, with Keras's numbers.
+"""Layer 9 · compat: ``tf.keras.optimizers``: optimizers with Keras's defaults.
 
 >>> x = tf.Variable(2.0)
 >>> with tf.GradientTape() as tape:
@@ -39,27 +39,27 @@ class Optimizer(Configured):
 
     Parameters
     ----------
-    learning_rate : float or LearningRateSchedule. How far to go, at each step.
-    weight_decay : float, optional. The share of the weights that is taken away at each step, times
-        the learning rate.
-    clipnorm, clipvalue, global_clipnorm : float, optional. What the norm of each gradient, its
-        elements, or the norm of all together is limited to.
-    name : str, optional. A name.
+    learning_rate : float or LearningRateSchedule. The learning rate.
+    weight_decay : float, optional. The decoupled weight decay, which is multiplied by the learning
+        rate.
+    clipnorm, clipvalue, global_clipnorm : float, optional. Upper bounds of the norm of each
+        gradient, of its elements, and of the global norm.
+    name : str, optional. The name of the optimizer.
 
     Attributes
     ----------
     iterations: The number of steps so far, a variable.
-    learning_rate: The rate, a variable; of a schedule, the rate of this step.
+    learning_rate: The learning rate, a variable; for a schedule, the rate of the current step.
 
     Raises
     ------
-    ValueError: If an argument is not offered.
+    ValueError: If an argument is not supported.
     """
 
     kept: ClassVar[tuple[str, ...]] = ()
-    """The names of the arrays that are kept for each weight."""
+    """The names of the state arrays of each weight."""
     asked: ClassVar[dict[str, str]] = {}
-    """The state arrays that depend on an argument, with the name of the argument."""
+    """The optional state arrays, each with the name of the argument that enables it."""
 
     def __init__(
         self,
@@ -135,9 +135,7 @@ class Optimizer(Configured):
         return updates.kept(value, *held)
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
-        """Return the amount that step `t` subtracts from a weight with gradient `g`; update
-        `state`.
-        """
+        """Update `state` by the gradient `g`, and return the amount that step `t` subtracts."""
         raise NotImplementedError
 
     def apply_gradients(self, grads_and_vars, name=None, **kwargs) -> Any:
@@ -146,15 +144,15 @@ class Optimizer(Configured):
         Parameters
         ----------
         grads_and_vars : iterable of pairs. Gradients and weights; a weight whose gradient is None
-            stays, with a warning.
+            is skipped with a warning.
 
         Returns
         -------
-        Variable: The number of steps.
+        Variable: The number of steps so far.
 
         Raises
         ------
-        ValueError: If there are no gradients at all.
+        ValueError: If all gradients are None.
         """
         pairs = list(grads_and_vars)
         self.apply([g for g, _ in pairs], [v for _, v in pairs])
@@ -202,12 +200,11 @@ class Optimizer(Configured):
         self.iterations.assign_add(1)
 
     def minimize(self, loss, var_list, tape=None, **kwargs) -> None:
-        """Compute the gradients of a loss (a function, or a tensor with its tape), and take one
-        step.
+        """Compute the gradients of a loss, a function or a tensor with its tape, and take one step.
 
         Raises
         ------
-        ValueError: If `loss` is a tensor, and there is no tape.
+        ValueError: If `loss` is a tensor and no tape is given.
         """
         if not callable(loss) and tape is None:
             raise ValueError("`tape` is required when a `Tensor` loss is passed.")
@@ -242,7 +239,7 @@ class Optimizer(Configured):
         return grads
 
     def get_config(self) -> dict[str, Any]:
-        """Return the arguments to make an equal optimizer."""
+        """Return the arguments that create an equal optimizer."""
         rate = self._rate
         return {
             "name": self.name,
@@ -265,7 +262,7 @@ class Optimizer(Configured):
 
         Raises
         ------
-        ValueError: If there are not as many.
+        ValueError: If the number of values differs.
         """
         values = [np.asarray(store[str(i)]) for i in range(len(store))]
         if len(values) != len(self.variables):
@@ -485,7 +482,7 @@ class Nadam(Optimizer):
 
     kept = ("momentum", "velocity")
     _schedule = (0, 1.0)
-    """A number of steps, and the product of the shares of momentum in them."""
+    """A number of steps, and the product of their momentum factors."""
 
     def _step(self, g, lr, state: dict[str, Any], t: int) -> Any:
         kind, b1, b2 = g.dtype.type, self.beta_1, self.beta_2

@@ -1,13 +1,13 @@
-"""Layer 9 · compat: Keras's recurrent layers: cells that go through sequences.
+"""Layer 9 · compat: Keras's recurrent layers and cells.
 
 >>> layer = tf.keras.layers.LSTM(4, return_sequences=True)
 >>> layer(tf.ones([2, 5, 3])).shape
 TensorShape([2, 5, 4])
 
 NOTE [gates of Keras]
-Kernels hold their gates side by side, in Keras's order: input, forget, cell and output for `LSTM`;
-update, reset and candidate for `GRU`. What a cell makes of its input does not depend on the states,
-so a layer computes it for all steps at once (`projected`), and then goes through the steps
+Kernels concatenate the gates in Keras's order: input, forget, cell and output for `LSTM`; update,
+reset and candidate for `GRU`. The projection of the input does not depend on the states, so a layer
+computes it for all steps in one product (`projected`), and then iterates over the steps
 (`advanced`).
 """
 
@@ -30,7 +30,7 @@ __all__ = ["GRU", "LSTM", "RNN", "Bidirectional", "Masking", "SimpleRNN", "TimeD
 
 @settings
 class Cell(Layer):
-    """Base class for cells, with stacked gates, and dropout masks that last for a sequence."""
+    """Base class for cells, with concatenated gates, and dropout masks that last for a sequence."""
 
     gates: ClassVar[int] = 1
     ignored: ClassVar[tuple[str, ...]] = ("implementation",)
@@ -55,7 +55,7 @@ class Cell(Layer):
         self.reset_dropout_mask()
 
     def build(self, input_shape) -> None:
-        """Make the kernels and the bias."""
+        """Create the kernels and the bias."""
         wide = self.units * self.gates
         self.kernel = self._weight("kernel", (input_shape[-1], wide))
         self.recurrent_kernel = self._weight("recurrent_kernel", (self.units, wide), "recurrent")
@@ -66,13 +66,13 @@ class Cell(Layer):
         return self._weight("bias", (wide,))
 
     def get_initial_state(self, batch_size=None, **kwargs) -> list[Any]:
-        """Return zeros."""
+        """Return the initial state: zeros."""
         return _zeros(self.state_size, batch_size, self._kind)
 
     # -- dropout ----------------------------------------------------------------------------------
 
     def reset_dropout_mask(self) -> None:
-        """Draw new dropout masks at the next training step."""
+        """Discard the dropout masks; the next training step draws new ones."""
         self._left: dict[str, Any] = {}
 
     reset_recurrent_dropout_mask = reset_dropout_mask
@@ -201,7 +201,8 @@ class GRUCell(Cell):
 
     Parameters
     ----------
-    reset_after : bool. Whether the reset gate acts behind the product with the recurrent kernel.
+    reset_after : bool. Whether the reset gate is applied after the product with the recurrent
+        kernel.
 
     Examples
     --------
@@ -318,13 +319,13 @@ def size_of(cell) -> int:
 
 
 def initial(cell, batch, kind) -> Any:
-    """Return the initial states of a cell: its own, else zeros."""
+    """Return the initial states that a cell defines, else zeros."""
     own = getattr(cell, "get_initial_state", None)
     return own(batch_size=batch) if own is not None else _zeros(cell.state_size, batch, kind)
 
 
 def stepped(cell, inputs, states, training: bool) -> Any:
-    """Take a step of a cell, which is a layer or has a method `call`."""
+    """Run one step of a cell, which is a layer or has a method `call`."""
     return (
         cell(inputs, states, training=training)
         if isinstance(cell, Layer)
@@ -333,23 +334,23 @@ def stepped(cell, inputs, states, training: bool) -> Any:
 
 
 class RNN(Layer):
-    """Runs a cell over the second dimension of the input.
+    """Runs a cell over the second dimension of the input, the time steps.
 
     Parameters
     ----------
-    cell : Layer, object or list of them. With `call`, of an input and states, and `state_size`.
-    return_sequences : bool. Whether all outputs are the result, not the last one alone.
-    return_state : bool. Whether the states after the last step follow.
-    go_backwards : bool. Whether to begin at the end; outputs stay in that order.
-    stateful : bool. Whether a call begins with the states that the one before left.
-    unroll : bool. Accepted: the steps are always taken by Python.
-    zero_output_for_mask : bool. Whether outputs of steps that are masked are zeros, and not those
-        of the step before.
-    **kwargs: Those of `Layer`.
+    cell : Layer, object or list of them. The cell, with `call(inputs, states)` and `state_size`.
+    return_sequences : bool. Whether to return the outputs of all steps instead of the last.
+    return_state : bool. Whether to also return the final states.
+    go_backwards : bool. Whether to start at the last step; outputs are in that order.
+    stateful : bool. Whether a call starts from the final states of the previous call.
+    unroll : bool. Accepted, without effect: the loop over steps always runs in Python.
+    zero_output_for_mask : bool. Whether masked steps output zeros instead of repeating the previous
+        output.
+    **kwargs: The arguments of `Layer`.
 
     Raises
     ------
-    ValueError: If the cell is none.
+    ValueError: If `cell` is not a cell.
     """
 
     def __init__(
@@ -403,7 +404,7 @@ class RNN(Layer):
         return list(found) if isinstance(found, list | tuple) else [found]
 
     def reset_state(self) -> None:
-        """Reset the states, if the layer keeps them."""
+        """Reset the states of a stateful layer."""
         for state in nest.flatten(self.states) if self.states is not None else ():
             state.assign(np.zeros(tuple(state.shape), state.dtype.as_numpy_dtype))
 
@@ -423,7 +424,7 @@ class RNN(Layer):
         return held
 
     def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
-        """Return the outputs, or the last one, and the states on request."""
+        """Return the outputs, or the last one, and the states if requested."""
         if isinstance(sequences, list | tuple):
             sequences, initial_state = sequences[0], list(sequences[1:])
         if isinstance(mask, list | tuple):
@@ -450,13 +451,13 @@ class RNN(Layer):
         return (result, *states) if self.return_state else result
 
     def _stepped(self, inputs, states: list[Any], training: bool) -> Any:
-        """A step of a cell of any kind: one state is not in a list, if its size is not."""
+        """Run one step of a cell; if its state size is not a list, nor is its state."""
         alone = not isinstance(self.cell.state_size, list | tuple)
         output, new = stepped(self.cell, inputs, states, training)
         return output, [new] if alone and not isinstance(new, list | tuple) else list(new)
 
     def _masked(self, seen, output, new, outputs, states) -> Any:
-        """An output and states as they are where `seen`, and as before elsewhere."""
+        """Select the new output and states where `seen`, else the previous ones."""
         seen = operations.expand_dims(operations.cast(seen, "bool"), -1)
         before = operations.zeros_like(output)
         if outputs and not self.zero_output_for_mask:
@@ -466,7 +467,7 @@ class RNN(Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """Build an object from these arguments."""
+        """Build an object from a config."""
         return cls(**{key: deserialize_keras_object(value) for key, value in config.items()})
 
 
@@ -475,7 +476,7 @@ _IGNORED = ("use_cudnn", "implementation")
 
 
 def _of_cell(kind: type, words: str) -> Any:
-    """The layer of a cell: its arguments are those of the cell, and of `RNN`."""
+    """Make the layer of a cell, with the arguments of the cell and of `RNN`."""
     name = kind.__name__.removesuffix("Cell")
     own = list(inspect.signature(kind.__init__).parameters.values())[:-1]  # type: ignore[misc]
     rest = inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)
@@ -576,12 +577,13 @@ class Bidirectional(Layer):
     Parameters
     ----------
     layer : RNN. The layer.
-    merge_mode : {"concat", "sum", "mul", "ave"} or None. The treatment of the two outputs.
-    backward_layer : RNN, optional. The other layer, with ``go_backwards``.
+    merge_mode : {"concat", "sum", "mul", "ave"} or None. How to combine the two outputs; None
+        returns both.
+    backward_layer : RNN, optional. The backward layer, with ``go_backwards``; by default a copy.
 
     Raises
     ------
-    ValueError: If `merge_mode` is another one, or the layers do not fit.
+    ValueError: If `merge_mode` is unknown, or the layers do not match.
 
     Examples
     --------
@@ -618,7 +620,7 @@ class Bidirectional(Layer):
             setattr(self, key, getattr(layer, key))
 
     def _parts(self) -> Any:
-        # the layer that was given is a pattern, and has no part in this
+        # the given layer is only a template, and is not tracked
         yield self.forward_layer
         yield self.backward_layer
 
@@ -634,7 +636,7 @@ class Bidirectional(Layer):
         self.built = True
 
     def call(self, sequences, initial_state=None, mask=None, training: bool = False) -> Any:
-        """Return the merged outputs of both, and the states of both on request."""
+        """Return the merged outputs, and the states of both layers if requested."""
         half = len(initial_state) // 2 if initial_state is not None else 0
         starts = (initial_state[:half], initial_state[half:]) if half else (None, None)
         results = [
@@ -660,7 +662,7 @@ class Bidirectional(Layer):
         return (merged, *states) if self.return_state else merged
 
     def reset_state(self) -> None:
-        """Reset the states, if the layers keep them."""
+        """Reset the states of stateful layers."""
         self.forward_layer.reset_state()
         self.backward_layer.reset_state()
 

@@ -15,7 +15,7 @@ __all__ = ["L1", "L1L2", "L2", "Regularizer", "get", "l1", "l1_l2", "l2"]
 
 
 class Regularizer(Configured):
-    """The term that a weight adds to the loss; called with the weight."""
+    """Base class for regularizers, which map a weight to a penalty."""
 
     def __call__(self, x) -> Any:
         """Return the penalty."""

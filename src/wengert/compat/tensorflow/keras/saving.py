@@ -57,7 +57,7 @@ def _weights(model) -> dict[str, Any]:
 
 
 def write_weights(model, filepath, overwrite: bool) -> None:
-    """Write the weights alone."""
+    """Write only the weights of a model."""
     name = _checked(filepath, overwrite, (".weights.h5",), "Keras weights format")
     write_archive(name, {"weights": model.name}, _weights(model))
 
@@ -106,15 +106,15 @@ def load_model(filepath, custom_objects=None, compile: bool = True, safe_mode: b
     Parameters
     ----------
     filepath : str or path. The file.
-    custom_objects : dict, optional. Classes and functions of the program, by name; those that are
-        decorated by `register_keras_serializable` are known.
-    compile : bool. Whether the model is compiled as it was, and its optimizer goes on.
-    safe_mode : bool. Accepted: no file holds code.
+    custom_objects : dict, optional. Classes and functions of the program, by name; not needed for
+        those decorated by `register_keras_serializable`.
+    compile : bool. Whether to compile the model as it was, and restore the state of its optimizer.
+    safe_mode : bool. Accepted, without effect: files contain no code.
 
     Raises
     ------
-    TypeError: If a class or function is not known.
-    ValueError: If it is no such file.
+    TypeError: If a class or function is not registered.
+    ValueError: If the file has another format.
     """
     state, arrays = read_archive(filepath)
     if "model" not in state:

@@ -15,7 +15,7 @@ from wengert.compat.tensorflow.functions.values import constant_of, numbers_of
 
 
 class LearningRateSchedule(Configured):
-    """A learning rate by step; called with the step number."""
+    """Base class for schedules, which map a step number to a learning rate."""
 
     def __call__(self, step) -> Any:
         """Return the learning rate."""
@@ -147,12 +147,12 @@ class CosineDecay(LearningRateSchedule):
 
     Parameters
     ----------
-    initial_learning_rate : float. Where it begins.
-    decay_steps : int. How many steps it falls.
-    alpha : float. The share that is left.
-    name : str. A name.
-    warmup_target : float, optional. Where it rises to first.
-    warmup_steps : int. In how many steps.
+    initial_learning_rate : float. The rate at the first step.
+    decay_steps : int. The number of steps of the decay.
+    alpha : float. The final rate, as a fraction of the initial one.
+    name : str. The name of the schedule.
+    warmup_target : float, optional. The rate at the end of the warmup.
+    warmup_steps : int. The number of steps of the warmup.
 
     Examples
     --------

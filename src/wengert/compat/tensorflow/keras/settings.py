@@ -1,10 +1,10 @@
 """Layer 9 · compat: arguments of Keras's classes as lines of the class.
 
 NOTE [settings]
-The lines of a class are its arguments (see NOTE [arguments as lines]), and make its configuration.
-Names of activations, initializers, regularizers and constraints become what they stand for. A line
-``kernel_bias_activity: Trained = "ones zeros"`` stands for the initializers, the regularizers and
-the constraints of `kernel` and `bias`, in this order; of `activity` there is only a regularizer.
+The annotated lines of a class are its arguments (see NOTE [arguments as lines]) and its
+configuration. Names of activations, initializers, regularizers and constraints are looked up. A
+line ``kernel_bias_activity: Trained = "ones zeros"`` declares the initializers, the regularizers
+and the constraints of `kernel` and `bias`, in this order, and for `activity` only a regularizer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KINDS = ("initializer", "regularizer", "constraint")
 
 
 def settings(kind) -> Any:
-    """Decorate a class whose arguments are its annotated lines (see NOTE [settings])."""
+    """Build the arguments and the configuration of a class (see NOTE [settings])."""
     lines: dict[str, Any] = {}
     for line, annotation in inspect.get_annotations(kind).items():
         if annotation != "Trained":

@@ -108,8 +108,8 @@ class UpSampling2D(_UpSampling):
 
     Parameters
     ----------
-    size : int or pair of int. How many times.
-    interpolation : {"nearest", "bilinear"}. What lies between.
+    size : int or pair of int. The factors.
+    interpolation : {"nearest", "bilinear"}. The interpolation method.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class RepeatVector(Layer):
 
 @settings
 class _ByChannels(Weighted):
-    """Base class for convolutions of each channel separately."""
+    """Base class for depthwise convolutions."""
 
     without = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
 
@@ -185,7 +185,7 @@ class DepthwiseConv2D(_ByChannels):
     """
 
     def build(self, input_shape) -> None:
-        """Make the weights."""
+        """Create the weights."""
         wide, many = input_shape[-1], self.depth_multiplier
         self.kernel = self._weight("kernel", (*self.kernel_size, wide, many), "depthwise")
         self.bias = self._weight("bias", (wide * many,)) if self.use_bias else None
@@ -217,7 +217,7 @@ class SeparableConv2D(_ByChannels):
     depthwise_pointwise_bias_activity: Trained = "glorot_uniform glorot_uniform zeros"
 
     def build(self, input_shape) -> None:
-        """Make the weights."""
+        """Create the weights."""
         wide, many = input_shape[-1], self.depth_multiplier
         shape = (*self.kernel_size, wide, many)
         self.depthwise_kernel = self._weight("depthwise_kernel", shape, "depthwise")
@@ -249,7 +249,7 @@ class GroupNormalization(Normalizing):
     groups: int = 32
 
     def build(self, input_shape) -> None:
-        """Make the weights."""
+        """Create the weights."""
         size = input_shape[self.axis]
         if self.axis not in (-1, len(input_shape) - 1) or size % self.groups:
             raise ValueError(
@@ -334,7 +334,7 @@ class ActivityRegularization(Layer):
 
     Parameters
     ----------
-    l1, l2 : float. Factors of the sizes, and of their squares.
+    l1, l2 : float. The factors of the sum of absolute values and of the sum of squares.
     """
 
     def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs) -> None:
@@ -351,14 +351,14 @@ class PReLU(Layer):
 
     Parameters
     ----------
-    shared_axes : list of int, optional. Dimensions whose places share a slope.
+    shared_axes : list of int, optional. The dimensions along which slopes are shared.
     """
 
     alpha: Trained = "zeros"
     shared_axes: Any = None
 
     def build(self, input_shape) -> None:
-        """Make the weight."""
+        """Create the weight."""
         shared = np.atleast_1d(self.shared_axes) if self.shared_axes is not None else ()
         sizes = [1 if i in shared else n for i, n in enumerate(input_shape)][1:]
         self.alpha = self._weight("alpha", sizes)

@@ -1,10 +1,10 @@
-"""Layer 9 · compat: tensors of Keras's functional models, which are not there yet.
+"""Layer 9 · compat: the symbolic tensors of Keras's functional models.
 
 NOTE [symbols of Keras]
-`Input` gives a `Symbol`, a shape and a dtype. A layer called with symbols is run on zeros, to build
-it and to find the shape of its result, and gives a symbol that remembers the layer and its inputs.
-A model of inputs and outputs walks from the outputs back to the inputs, and runs the layers that it
-meets in that order.
+`Input` returns a `Symbol`, a shape and a dtype. A layer that is called with symbols runs on zeros,
+to build its weights and to infer the shape of its result, and returns a symbol that records the
+layer and its inputs. A functional model walks back from its outputs to its inputs, and runs the
+layers in topological order.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OPERATORS = {
     **{f"r{name}": name for name in ("add", "sub", "mul", "truediv", "matmul", "pow")},
     **{name: name for name in ("neg", "abs", "getitem", "lt", "le", "gt", "ge")},
 }
-"""Operators between symbols, by what Python calls them, and their functions of `operator`."""
+"""Operators between symbols: Python's method names, and functions of `operator`."""
 
 
 def example(value, size: int) -> Any:
@@ -54,10 +54,10 @@ def example(value, size: int) -> Any:
 
 
 def symbolic(layer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the symbols for the results of a layer on other symbols."""
+    """Return symbols for the results of a layer called with symbols."""
     results = []
     for size in (2, 3):
-        # sizes that change with the batch are not known
+        # sizes that depend on the batch size are unknown
         named = {key: example(value, size) for key, value in kwargs.items()}
         results.append(layer(*(example(arg, size) for arg in args), **named))
     origin = (layer, args, kwargs)
@@ -89,7 +89,7 @@ def order_of(outputs, inputs) -> list[Symbol]:
 
     Raises
     ------
-    ValueError: If something else is needed.
+    ValueError: If an output depends on another input.
     """
     known = {id(symbol) for symbol in inner(inputs)}
     done: list[Symbol] = []
@@ -113,7 +113,7 @@ def order_of(outputs, inputs) -> list[Symbol]:
 
 
 def evaluated(outputs, order: list[Symbol], values: dict[int, Any]) -> Any:
-    """Return the values of `outputs`, given the values of the inputs by the identity of symbols."""
+    """Return the values of `outputs`, given the values of input symbols by identity."""
     results: dict[int, Any] = {}
     for symbol in order:
         layer, args, kwargs, place = symbol.origin

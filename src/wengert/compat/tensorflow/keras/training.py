@@ -1,7 +1,7 @@
-"""Layer 9 · compat: how Keras's models are compiled, fitted and evaluated.
+"""Layer 9 · compat: compiling, fitting and evaluating Keras's models.
 
-The loops are those that a program would write: for each batch `train_step`, which subclasses may
-replace, and after each epoch one line about it.
+The loops are plain Python: they call `train_step`, which subclasses may override, for each batch,
+and print one line after each epoch.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _first(value) -> Any:
 
 
 def _is_data(value) -> bool:
-    """Whether `value` holds examples side by side, in arrays or tensors."""
+    """Return whether `value` contains arrays or tensors of examples."""
     return hasattr(_first(value), "shape") or not hasattr(value, "__iter__")
 
 
@@ -176,15 +176,15 @@ class Trainer:
 
         Parameters
         ----------
-        optimizer : Optimizer or str. What takes the steps.
+        optimizer : Optimizer or str. The optimizer, or its name.
         loss : Loss, callable or str, optional. A function of targets and predictions.
-        metrics : sequence of Metric, callable or str, optional. What else is counted.
+        metrics : sequence of Metric, callable or str, optional. Further quantities to report.
         run_eagerly, steps_per_execution, jit_compile, auto_scale_loss: Accepted, and of no effect.
-        loss_weights : list or dict, optional. How much the losses of several outputs count.
-        weighted_metrics : optional. As `metrics`, of examples that count as ``sample_weight`` says.
+        loss_weights : list or dict, optional. The weights of the losses of several outputs.
+        weighted_metrics : optional. Metrics that are weighted by ``sample_weight``.
 
-        A model of several outputs takes a list, or a dictionary by the names of outputs, of losses
-        and of metrics.
+        For a model of several outputs, losses and metrics are lists, or dictionaries by name of
+        output.
         """
         found = optimizers.get(optimizer)
         self._compiled = {
@@ -205,7 +205,7 @@ class Trainer:
 
         Raises
         ------
-        ValueError: If there is no loss at all.
+        ValueError: If the model has no loss.
         """
         parts = list(self.losses)  # type: ignore[attr-defined]
         if self._counted is not None:
@@ -318,23 +318,24 @@ class Trainer:
 
         Parameters
         ----------
-        x, y : array or Tensor, or Dataset. Inputs and targets; or a dataset of batches of both.
+        x, y : array or Tensor, or Dataset. The inputs and targets, or a dataset of batches of both.
         batch_size : int, optional. 32 by default.
-        epochs, initial_epoch : int. The number of the last epoch, and of the first.
-        verbose : int or str. 0 prints nothing, anything else one line for each epoch.
-        validation_split : float. The share of the examples, from the end, that is only counted.
-        validation_data : tuple or Dataset, optional. What is only counted after each epoch.
-        shuffle : bool. Whether examples are taken in another order in each epoch.
-        sample_weight : array, optional. How much each example counts.
-        steps_per_epoch, validation_steps : int, optional. How many batches to take.
-        validation_batch_size : int, optional. As `batch_size`.
-        validation_freq : int. After how many epochs to look at them.
-        class_weight : dict, optional. How much the examples of each class count.
-        callbacks : Callback or list of them, optional. What is called meanwhile.
+        epochs, initial_epoch : int. The index after the last epoch, and that of the first.
+        verbose : int or str. 0 prints nothing; other values print one line per epoch.
+        validation_split : float. The fraction of the examples, from the end, to use for validation.
+        validation_data : tuple or Dataset, optional. The data to evaluate after each epoch.
+        shuffle : bool. Whether to shuffle the examples in each epoch.
+        sample_weight : array, optional. The weight of each example.
+        steps_per_epoch, validation_steps : int, optional. The number of batches per epoch.
+        validation_batch_size : int, optional. The batch size of validation; by default
+            `batch_size`.
+        validation_freq : int. The number of epochs between validations.
+        class_weight : dict, optional. The weight of the examples of each class.
+        callbacks : Callback or list of them, optional. The callbacks of training.
 
         Returns
         -------
-        History: Whose ``history`` has the values after each epoch.
+        History: Its ``history`` contains the values after each epoch.
 
         Raises
         ------
@@ -377,7 +378,7 @@ class Trainer:
         return CallbackList(callbacks, fits, True, self, **params)
 
     def _walked(self, phase: str, data, step, told) -> dict[str, Any]:
-        """Take a step for each batch, and return the last metrics."""
+        """Run a step for each batch, and return the last metrics."""
         logs: dict[str, Any] = {}
         for number, batch in enumerate(data):
             getattr(told, f"on_{phase}_batch_begin")(number)
@@ -407,12 +408,12 @@ class Trainer:
         return_dict: bool = False,
         **kwargs,
     ) -> Any:
-        """Return the loss and the metrics over all examples; arguments as for `fit`.
+        """Return the loss and the metrics over all examples; for the arguments see `fit`.
 
         Returns
         -------
-        float, list of float, or dict: One number if only the loss is counted; by name if
-            `return_dict` says so.
+        float, list of float, or dict: The loss, if there are no metrics; else a list, or a dict if
+            `return_dict`.
         """
         self._check_compiled()
         count = count_of(x, batch_size, steps)

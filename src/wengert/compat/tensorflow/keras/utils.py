@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``tf.keras.utils``: helpers beside models."""
+"""Layer 9 · compat: ``tf.keras.utils``: helpers for preparing data."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def to_categorical(x, num_classes: int | None = None) -> Any:
 
     Parameters
     ----------
-    x : array. Of integers.
-    num_classes : int, optional. How many classes there are.
+    x : array. The integer class indices.
+    num_classes : int, optional. The number of classes; by default one more than the largest index.
 
     Returns
     -------
-    ndarray: Of one more dimension; of a tensor, a tensor.
+    ndarray: The vectors, along a new last dimension; a tensor for a tensor.
 
     Examples
     --------
@@ -82,11 +82,11 @@ def pad_sequences(
 
     Parameters
     ----------
-    sequences : list of lists. The rows.
-    maxlen : int, optional. The length; that of the longest by default.
-    dtype : dtype. That of the array.
-    padding, truncating : {"pre", "post"}. Where rows are filled up, and where they are cut.
-    value : float. What they are filled up with.
+    sequences : list of lists. The lists.
+    maxlen : int, optional. The length of the rows; by default that of the longest list.
+    dtype : dtype. The dtype of the array.
+    padding, truncating : {"pre", "post"}. The end at which rows are padded, and truncated.
+    value : float. The value of the padding.
 
     Examples
     --------
@@ -146,13 +146,13 @@ def timeseries_dataset_from_array(
 
     Parameters
     ----------
-    data, targets : array. The long sequence, and a target for the sequence that begins there; or
+    data, targets : array. The series, and a target for the sequence that begins at each index, or
         None.
-    sequence_length, sequence_stride, sampling_rate : int. How many steps there are in a sequence,
-        how far apart two sequences begin, and two of their steps are.
-    batch_size : int, optional. None: one by one.
-    shuffle, seed : bool, int. Whether sequences are taken in another order.
-    start_index, end_index : int, optional. The part of the sequence that is used.
+    sequence_length, sequence_stride, sampling_rate : int. The number of steps of a sequence, the
+        distance between the starts of sequences, and that between steps.
+    batch_size : int, optional. The batch size; None yields single sequences.
+    shuffle, seed : bool, int. Whether to shuffle the sequences, and the seed.
+    start_index, end_index : int, optional. The part of the series to use.
     """
     first, last = start_index or 0, len(data) if end_index is None else end_index
     count = last - first - (sequence_length - 1) * sampling_rate

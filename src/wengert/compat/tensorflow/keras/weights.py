@@ -1,4 +1,4 @@
-"""Layer 9 · compat: Keras's variables: those of layers, metrics and optimizers."""
+"""Layer 9 · compat: Keras's variables, for layers, metrics and optimizers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Weight"]
 
 
 class Weight(Variable):
-    """A variable as `Layer.add_weight` makes it: named and shown as Keras's are.
+    """The variable that `Layer.add_weight` creates, named and printed as in Keras.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class Weight(Variable):
 
     @property
     def trainable(self) -> bool:
-        """Whether to train the variable, and whether tapes watch it."""
+        """Whether optimizers train the variable and tapes watch it."""
         return self._trainable
 
     @trainable.setter

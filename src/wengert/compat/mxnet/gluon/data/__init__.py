@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``gluon.data``: data sets, and their batches.
+"""Layer 9 · compat: ``gluon.data``: datasets, samplers and loaders.
 
 >>> from wengert.compat.mxnet import gluon, np, npx
 >>> npx.set_np()
@@ -37,11 +37,11 @@ class Dataset:
         raise NotImplementedError
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Return the dataset of ``fn(*example)``."""
+        """Return a dataset of ``fn(*example)``."""
         return _Transformed(self, fn)
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> Dataset:
-        """Return the dataset with `fn` applied to the first part of each example."""
+        """Return a dataset with `fn` applied to the first element of each example."""
         return _Transformed(self, lambda first, *rest: (fn(first), *rest) if rest else fn(first))
 
 
@@ -71,7 +71,7 @@ class SimpleDataset(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """Arrays or lists of equal length; an example has one part of each.
+    """A dataset of arrays or lists of equal length; an example has one element of each.
 
     Raises
     ------
@@ -160,17 +160,17 @@ def default_batchify_fn(data) -> Any:
 
 
 class DataLoader:
-    """Batches of a dataset, for any number of loops.
+    """An iterable over batches of a dataset.
 
     Parameters
     ----------
     dataset : Dataset or array
     batch_size : int
     shuffle : bool
-    sampler, batch_sampler : iterable, optional. Positions, or lists of them.
+    sampler, batch_sampler : iterable, optional. The indices of examples, or lists of them.
     last_batch : {'keep', 'discard'}
-    batchify_fn : callable, optional. Makes a batch of a list of examples.
-    num_workers : int. Has no effect: batches are made in this process.
+    batchify_fn : callable, optional. A function from a list of examples to a batch.
+    num_workers : int. Ignored: batches are created in this process.
     """
 
     def __init__(

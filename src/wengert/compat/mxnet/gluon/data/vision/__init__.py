@@ -1,4 +1,4 @@
-"""Layer 9 · compat: ``gluon.data.vision``: datasets of images that are on disk."""
+"""Layer 9 · compat: ``gluon.data.vision``: datasets of images on disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["MNIST", "FashionMNIST", "transforms"]
 
 
 def _read(path: Path) -> Any:
-    """The numbers of a file in the format IDX."""
+    """Read an array from a file in the IDX format."""
     for file in (path.with_name(f"{path.name}.gz"), path):
         if file.exists():
             data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
@@ -39,12 +39,12 @@ class MNIST(ArrayDataset):
     Parameters
     ----------
     root : str or path. The folder with ``train-images-idx3-ubyte.gz`` and the three others.
-    train : bool. Whether to take those to train with.
-    transform : callable, optional. A function of an image and its number.
+    train : bool. Whether to load the training images instead of the test images.
+    transform : callable, optional. A function of an image and its label.
 
     Raises
     ------
-    FileNotFoundError: If the files are not there.
+    FileNotFoundError: If a file is missing.
     """
 
     _folder = "mnist"

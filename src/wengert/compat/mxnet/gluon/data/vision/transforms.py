@@ -29,7 +29,7 @@ def _chance(low: float = 0.0, high: float = 1.0) -> float:
 
 
 class Compose(Sequential):
-    """Transforms in sequence."""
+    """A sequence of transforms."""
 
     def __init__(self, transforms) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Compose(Sequential):
 
 
 class HybridCompose(HybridSequential, Compose):
-    """Transforms in sequence; same as `Compose`."""
+    """A sequence of transforms; same as `Compose`."""
 
 
 class _Mapped(HybridBlock):
@@ -48,7 +48,7 @@ class _Mapped(HybridBlock):
         self._function = function
 
     def forward(self, x, *args) -> Any:
-        """Return the function's value, and the other arguments."""
+        """Return the transformed image and the other arguments."""
         found = self._function(x)
         return (found, *args) if args else found
 
