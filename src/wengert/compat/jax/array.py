@@ -188,7 +188,7 @@ def _stacked(value, kind) -> Any:
 
 
 def is_weak(value) -> bool:
-    """Whether `value` is weakly typed: a Python number, or an array made from such numbers."""
+    """Return whether `value` is weakly typed: a Python number, or an array made from numbers."""
     if value.__class__ in _PYTHON_KINDS:
         return value.__class__ is not bool
     return isinstance(value, Array) and value.weak_type

@@ -37,7 +37,7 @@ def axis_level(name) -> Level:
 
 
 def is_mapped(level: Level) -> bool:
-    """Whether the `vmap` of a level is under way and has an axis name."""
+    """Return whether the `vmap` of a level is under way and has an axis name."""
     return level in (_AXES.get() or {}).values()
 
 

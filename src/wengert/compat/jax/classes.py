@@ -304,7 +304,7 @@ def _plain(value) -> Any:
 
 
 def is_traced(x) -> bool:
-    """Whether a transform currently follows `x`."""
+    """Return whether a transform currently follows `x`."""
     if not isinstance(x, TensorBase):
         return False
     return is_lifted(x._payload) or (x._edge is not None and is_recording())

@@ -35,7 +35,7 @@ from wengert.tape.modes import is_recording
 
 
 def is_followed(x) -> bool:
-    """Whether a derivative by `x` is under way, in either mode."""
+    """Return whether a derivative by `x` is under way, in either mode."""
     if x._edge is not None and is_recording():
         return True
     return any(isinstance(part, Dual) for part in layers(x._payload))

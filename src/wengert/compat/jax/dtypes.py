@@ -188,7 +188,7 @@ def join(names: frozenset[str]) -> str:
 
 
 def issubdtype(arg1, arg2) -> bool:
-    """Whether a dtype is a subtype of another (see `numpy.issubdtype`)."""
+    """Return whether a dtype is a subtype of another (see `numpy.issubdtype`)."""
     if getattr(arg1, "type", None) is prng_key:
         return arg2 in (prng_key, extended, np.generic)
     first = arg1 if isinstance(arg1, type) else _named(arg1)

@@ -79,7 +79,7 @@ class _Statics:
                 self.numbers.add(self.positional.index(name))
 
     def has(self, number: int, count: int) -> bool:
-        """Whether the argument at this position, out of `count`, is static."""
+        """Return whether the argument at this position, out of `count`, is static."""
         return bool(self.numbers) and (number in self.numbers or number - count in self.numbers)
 
     def converted(
@@ -142,7 +142,7 @@ def _dynamic(value, name: str, fun, fresh: bool) -> Any:
 
 
 def _is_ready(value) -> bool:
-    """Whether the leaves of an argument are already arrays, in plain containers."""
+    """Return whether the leaves of an argument are already arrays, in plain containers."""
     kind = value.__class__
     if kind in _ARRAYS:
         return True

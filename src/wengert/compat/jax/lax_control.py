@@ -190,7 +190,7 @@ def _type(x) -> str:
 
 
 def _holds(cond_fun: Callable[..., Any], value) -> Any:
-    """Whether the loop continues."""
+    """Return whether the loop continues."""
     result = cond_fun(value)
     array = argument(result, "Output") if not isinstance(result, list | tuple | dict) else None
     if array is None or array._payload.ndim or array._payload.dtype.kind != "b":
@@ -286,7 +286,7 @@ _LONG = 200
 
 
 def _is_simple(leaves: Sequence[Any], decisions: int | None) -> bool:
-    """Whether a loop is worth tracing: the first round made no decision of its own.
+    """Return whether a loop is worth tracing: the first round made no decision of its own.
 
     Where a history is recorded it is another one after each round.
     """

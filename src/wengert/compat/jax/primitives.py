@@ -69,7 +69,7 @@ class Tracer(metaclass=_Traced):
 
 
 def is_concrete(x) -> bool:
-    """Whether a value is known: true except for batches of `vmap`."""
+    """Return whether a value is known: true except for batches of `vmap`."""
     return not isinstance(x, Tracer)
 
 
@@ -79,7 +79,7 @@ def concrete_or_error(typ, val, context: str = "") -> Any:
 
 
 def valid_jaxtype(x) -> bool:
-    """Whether a value is an array or a number."""
+    """Return whether a value is an array or a number."""
     numbers = TensorBase | np.ndarray | np.generic | bool | int | float | complex
     return isinstance(x, numbers) or hasattr(x, "__jax_array__")
 
@@ -104,7 +104,7 @@ def unmapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray
 
 
 def trace_state_clean() -> bool:
-    """Whether neither `vmap` nor forward mode is under way."""
+    """Return whether neither `vmap` nor forward mode is under way."""
     mode = current_mode()
     return not STAGED.get() and (mode is None or not mode.levels)
 
@@ -199,7 +199,7 @@ class UndefinedPrimal:
 
 
 def is_undefined_primal(x) -> bool:
-    """Whether this is the argument that a transposition rule differentiates by."""
+    """Return whether this is the argument that a transposition rule differentiates by."""
     return isinstance(x, UndefinedPrimal)
 
 

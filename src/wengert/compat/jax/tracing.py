@@ -99,7 +99,7 @@ def conjugated(x) -> Any:
 
 
 def is_inexact(x) -> bool:
-    """Whether an array is differentiable."""
+    """Return whether an array is differentiable."""
     dtype = x._payload.dtype
     return dtype.kind in "fc" or (dtype.kind == "V" and dtype != float0)
 

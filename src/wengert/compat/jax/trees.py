@@ -392,7 +392,7 @@ def _structure(type_, data, children: tuple[PyTreeDef, ...]) -> PyTreeDef:
 
 
 def is_opaque(value) -> bool:
-    """Whether programs see a container as a leaf."""
+    """Return whether programs see a container as a leaf."""
     return type(value) in OPAQUE
 
 

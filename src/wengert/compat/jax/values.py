@@ -21,7 +21,7 @@ def layers(payload) -> Iterator[Any]:
 
 
 def is_lifted(payload) -> bool:
-    """Whether a payload is the value of a transform; the value of a trace counts as an array."""
+    """Return whether a payload is a value of a transform; a traced value counts as an array."""
     return isinstance(payload, Lifted) and not payload.traced
 
 
@@ -32,7 +32,7 @@ def innermost(x) -> Any:
 
 
 def differs(payload) -> bool:
-    """Whether a value of transforms stands for a whole batch."""
+    """Return whether a value of transforms stands for a whole batch."""
     return is_lifted(payload) and any(
         is_lifted(part) and part.owner.size is not None for part in layers(payload)
     )

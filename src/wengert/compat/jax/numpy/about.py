@@ -38,12 +38,12 @@ def promote_types(a, b) -> Any:
 
 
 def can_cast(from_, to, casting="safe") -> bool:
-    """Whether a dtype can be cast to another (see `numpy.can_cast`)."""
+    """Return whether a dtype can be cast to another (see `numpy.can_cast`)."""
     return bool(np.can_cast(np.dtype(getattr(from_, "dtype", from_)), np.dtype(to), casting))
 
 
 def isdtype(dtype, kind) -> bool:
-    """Whether a dtype is of a kind (see `numpy.isdtype`)."""
+    """Return whether a dtype is of a kind (see `numpy.isdtype`)."""
     kinds = kind if isinstance(kind, tuple) else (kind,)
     known = ["bool", "signed integer", "unsigned integer", "integral", "real floating"]
     known += ["complex floating", "numeric"]
@@ -52,12 +52,12 @@ def isdtype(dtype, kind) -> bool:
 
 
 def isscalar(element) -> bool:
-    """Whether an object is a number or a 0-d array."""
+    """Return whether an object is a number or a 0-d array."""
     return np.isscalar(element) or (hasattr(element, "dtype") and not element.ndim)
 
 
 def iterable(y) -> bool:
-    """Whether an object can be iterated over."""
+    """Return whether an object can be iterated over."""
     return np.iterable(y) and not (hasattr(y, "ndim") and not y.ndim)
 
 

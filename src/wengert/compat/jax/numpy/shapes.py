@@ -191,7 +191,7 @@ def concatenate(arrays, axis=0, dtype=None) -> Any:
 
 
 def _are_keys(arrays) -> bool:
-    """Whether these are typed keys of `jax.random`."""
+    """Return whether these are typed keys of `jax.random`."""
     first = arrays[0] if isinstance(arrays, list | tuple) and arrays else None
     return first is not None and not isinstance(first, TensorBase) and hasattr(first, "words")
 
