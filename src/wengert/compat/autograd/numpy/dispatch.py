@@ -300,7 +300,6 @@ class _Ufunc(Ufunc):
 
 # -- fast paths for the most frequent calls, on boxes of floats ------------------------------------
 
-
 # Each takes a box and the other arguments of NumPy's function, and returns None outside of the
 # common case. The general path then handles all of NumPy's arguments and errors.
 
