@@ -238,7 +238,8 @@ def promote(*values) -> list[Any]:
     Returns
     -------
     list of Array: Arrays of one dtype, as operations of wengert expect them. If the dtype is weak,
-    all of them are weakly typed, and so is a result: ``made(result, weak=operands[0].weak_type)``.
+        all of them are weakly typed, and so is a result: ``made(result,
+        weak=operands[0].weak_type)``.
 
     Examples
     --------

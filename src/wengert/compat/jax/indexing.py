@@ -199,7 +199,7 @@ class Places:
         self._lay_out(given, shape)
 
     def _coordinates(self, part, dim: int, shape: tuple[int, ...]) -> list[Any]:
-        """Yield each dimension (None: a new one) with a range or an array of positions in it."""
+        """Return pairs of a dimension (None for a new one) and a range or array of positions."""
         if part is None:
             return [(None, range(1))]
         if isinstance(part, bool):

@@ -128,7 +128,7 @@ def associative_scan(
     ----------
     fn : callable. Takes two pytrees of arrays like `elems`, and combines them element by element.
     elems: A pytree of arrays.
-    reverse : bool. Whether to begin at the end.
+    reverse : bool. Whether to scan from the end.
     axis : int. The axis.
 
     Examples
@@ -162,7 +162,7 @@ def associative_scan(
         count = rows[0].shape[axis]
         if count < 2:
             return rows
-        # pairs first, then what lies between the pairs
+        # combine pairs first, then fill in the elements between them
         odd = scanned(combined(part(rows, 0, count - 1, 2), part(rows, 1, None, 2)))
         if count > 2:
             before = part(odd, 0, (count - 1) // 2)
@@ -221,9 +221,9 @@ def reduce(
 
     Parameters
     ----------
-    operands, init_values: An array and a number, or pytrees of them.
-    computation : callable. Takes two of what is reduced, and combines them.
-    dimensions : sequence of int. The dimensions that go.
+    operands, init_values: An array and its initial value, or pytrees of them.
+    computation : callable. Combines two partial results.
+    dimensions : sequence of int. The dimensions to reduce.
     """
     leaves, structure = tree_flatten(operands)
     starts = structure.flatten_up_to(init_values)
@@ -293,12 +293,12 @@ def reduce_window(
 
     Parameters
     ----------
-    operand, init_value: An array, and what stands around it.
-    computation : callable. Takes two arrays, and combines them element by element.
+    operand, init_value: An array, and the value that pads it.
+    computation : callable. Combines two arrays element by element.
     window_dimensions, window_strides : sequence of int. The size of the windows, and the steps
         between them.
-    padding : {"VALID", "SAME"} or sequence of (low, high). How many elements are put before and
-        after each dimension.
+    padding : {"VALID", "SAME"} or sequence of (low, high). The number of elements before and after
+        each dimension.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Layer 9 · compat: initial weights under the names of ``jax.nn.initializers``.
 
-Each function gives a function of a key, a shape and a dtype.
+Each function returns a function of a key, a shape and a dtype.
 
 >>> init = jax.nn.initializers.glorot_normal()
 >>> init(jax.random.PRNGKey(0), (2, 3)).shape
@@ -101,7 +101,7 @@ def variance_scaling(
     mode : str. ``"fan_in"``, ``"fan_out"``, ``"fan_avg"`` or ``"fan_geo_avg"``.
     distribution : str. ``"truncated_normal"``, ``"normal"`` or ``"uniform"``.
     in_axis, out_axis, batch_axis : int or sequence of int. The axes of inputs, of outputs, and
-        those that do not count.
+        those to ignore.
     """
 
     def draw(key, shape, kind) -> Any:

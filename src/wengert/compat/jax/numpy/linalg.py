@@ -1,6 +1,6 @@
 """Layer 9 · compat: linear algebra under the names of ``jax.numpy.linalg``.
 
-Where a matrix is singular or not positive, the result is NaN, as JAX has it, and nothing raises.
+If a matrix is singular or not positive definite, the result is NaN, as in JAX, and nothing raises.
 
 >>> jnp.linalg.norm(jnp.array([3.0, 4.0]))
 Array(5., dtype=float32)

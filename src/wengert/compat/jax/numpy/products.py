@@ -1,6 +1,6 @@
-"""Layer 9 · compat: functions of `jax.numpy` that multiply: products, differences, polynomials.
+"""Layer 9 · compat: functions of `jax.numpy` for products, differences and polynomials.
 
-Operands meet in JAX's dtypes. ``precision=`` and ``out_sharding=`` are taken and change nothing.
+Operands are promoted by JAX's rules. ``precision=`` and ``out_sharding=`` have no effect.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def einsum(
     if isinstance(subscripts, str):
         given = as_operands("einsum", *operands_)
         return _as_asked(call("einsum", subscripts, *given), preferred_element_type, "einsum")
-    # arrays and the lists of their subscripts in turns, and the result's
+    # arrays alternate with their lists of subscripts; the result's list comes last
     several = [subscripts, *operands_]
     count = len(several) // 2
     given = as_operands("einsum", *several[: 2 * count : 2])
@@ -180,7 +180,7 @@ def unwrap(p, discont=None, axis: int = -1, period=2 * np.pi) -> Any:
 def interp(x, xp, fp, left=None, right=None, period=None) -> Any:
     """Interpolate linearly between given values, with `left` and `right` beyond the ends.
 
-    Differentiable by `x`, `xp` and `fp`. ``left="extrapolate"`` goes on along the last line.
+    Differentiable in `x`, `xp` and `fp`. ``left="extrapolate"`` continues the first line segment.
     """
     x, xp, fp = as_operands("interp", x, xp, fp, inexact=True)
     if xp.ndim != 1 or fp.ndim != 1 or xp.shape != fp.shape:
@@ -290,7 +290,7 @@ def polyint(p, m: int = 1, k=None) -> Any:
 
 
 def least_squares(x, y, rcond) -> Any:
-    """Solve least squares by singular values, those that are too small counting as 0."""
+    """Solve least squares by singular values; those below the tolerance count as 0."""
     u, s, vh = call("linalg.svd", x, False)
     cut = float(np.finfo(x._payload.dtype).eps) * max(x.shape) if rcond is None else rcond
     large = s > cut * s[0]
@@ -334,7 +334,7 @@ def roots(p, *, strip_zeros: bool = True) -> Any:
     found = found if found._payload.dtype.kind == "c" else found.astype(complex)
     if strip_zeros:
         return found
-    # one for each coefficient but the last: those of leading zeros are not known
+    # one root for each coefficient but the last: NaN for leading zeros
     unknown = np.full(x.size - 1 - found.size, complex("nan+nanj"))
     return call("concatenate", [found, asarray(unknown, found._payload.dtype)])
 

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: functions of `jax.numpy` that sum up: sums, extremes, moments, scans, ...
+"""Layer 9 · compat: reductions and scans of `jax.numpy`: sums, extremes, moments, ...
 
 Their results are never weakly typed. Sums of small integers are of the default integer type.
 """
@@ -48,7 +48,7 @@ def _initial(initial, dtype) -> dict[str, Any]:
 
 
 def _whole(dtype, promote_integers: bool = True) -> Any:
-    """Return the dtype of sums of numbers of a dtype."""
+    """Return the dtype of a sum of numbers of a dtype."""
     if dtype.kind == "b":
         return default_dtype("i")
     if dtype.kind in "iu" and promote_integers and dtype.itemsize < default_dtype("i").itemsize:
@@ -271,7 +271,7 @@ def _quantile(name: str) -> Callable[..., Any]:
 
 
 def _picked(x, at, axis, keepdims: bool, weights, ignoring: bool) -> Any:
-    """Return quantiles that are elements: the nearest, the lower of two as near; or by weights."""
+    """Return quantiles that are elements: the nearest, the lower one in a tie; or by weights."""
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(i % x.ndim for i in axes)
 

@@ -1,6 +1,6 @@
 """Layer 9 · compat: functions of `jax.numpy` that arrange the elements of arrays.
 
-They keep dtypes, weak ones, too. Those that join arrays bring them to one dtype.
+They keep dtypes, including weak ones. Functions that join arrays promote them to one dtype.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Layer 9 · compat: functions of `jax.numpy` that work element by element.
 
-Each is one of a family that says in which dtype it computes and of which kinds it takes operands.
+Each belongs to a family, which determines the dtype to compute in and the accepted kinds of
+operands.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def _same_unless_fraction(name: str) -> Callable[..., Any]:
     return function
 
 
-# -- those that are more than NumPy's --------------------------------------------------------------
+# -- functions that differ from NumPy's ------------------------------------------------------------
 
 
 def positive(x, /) -> Any:
@@ -179,7 +180,7 @@ def _whole_power(a, b) -> Any:
     negatives = T.lt(b, 0)
     with no_warnings():
         raised = T.pow(a, T.where(negatives, plain(asarray(0, b._payload.dtype)), b))
-        # 1 and -1 have whole inverses
+        # 1 and -1 have integer inverses
         small = T.where(
             T.eq(a, 1), a, T.where(T.eq(a, -1), T.pow(a, T.remainder(b, 2)), T.sub(a, a))
         )
