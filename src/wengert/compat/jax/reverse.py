@@ -54,7 +54,7 @@ def numbers_of(args: Sequence[Any], argnums) -> tuple[tuple[int, ...], bool]:
 
 
 def check_inputs(name: str, arrays: Sequence[Any], holomorphic: bool, allow_int: bool) -> None:
-    """Refuse inputs that reverse mode cannot differentiate by.
+    """Refuse inputs with respect to which reverse mode cannot differentiate.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def value_and_grad(
 
     Returns
     -------
-    callable: Returns ``(value, gradient)``, with `has_aux` ``((value, aux), gradient)``.
+    callable: Returns ``(value, gradient)``, or with `has_aux` ``((value, aux), gradient)``.
 
     Examples
     --------
@@ -210,18 +210,17 @@ def grad(
 
     Parameters
     ----------
-    fun : callable. Returns a real number; with `has_aux` a pair of one and of anything else.
-    argnums : int or sequence of int. Which positional arguments to differentiate by; each may be a
-        pytree.
-    has_aux : bool. Whether `fun` returns something beside its value.
-    holomorphic : bool. Whether `fun` is holomorphic, and its complex derivative wanted.
-    allow_int : bool. Whether there may be integers among the inputs; their gradients are of dtype
-        `float0`.
+    fun : callable. Returns a real number; with `has_aux`, a pair of it and auxiliary data.
+    argnums : int or sequence of int. The positional arguments to differentiate with respect to;
+        each may be a pytree.
+    has_aux : bool. Whether `fun` also returns auxiliary data.
+    holomorphic : bool. Whether `fun` is holomorphic, to compute its complex derivative.
+    allow_int : bool. Whether to allow integer inputs; their gradients have dtype `float0`.
 
     Returns
     -------
-    callable: Takes what `fun` takes, and returns the gradient in the structure of the argument (a
-        tuple for several), with `has_aux` a pair ``(gradient, aux)``.
+    callable: Takes the arguments of `fun`, and returns the gradient in the structure of the
+        argument (a tuple for several), or with `has_aux` the pair ``(gradient, aux)``.
 
     Raises
     ------
@@ -346,11 +345,11 @@ def linear_transpose(
     Parameters
     ----------
     fun : callable. A linear function.
-    *primals: Anything with the shapes and dtypes of its arguments.
+    *primals: Values with the shapes and dtypes of its arguments.
 
     Returns
     -------
-    callable: Takes a cotangent of the output, and returns a tuple of those of the arguments.
+    callable: Takes a cotangent of the output, and returns a tuple of cotangents of the arguments.
 
     Examples
     --------
@@ -422,12 +421,12 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
     ----------
     fun : callable. Takes `primals`, and returns a pytree of arrays.
     primals : tuple or list. The arguments: pytrees.
-    tangents : tuple or list. The direction: of the structure, shapes and dtypes of `primals`.
-    has_aux : bool. Whether `fun` returns a pair of its output and of anything else.
+    tangents : tuple or list. The direction, with the structure, shapes and dtypes of `primals`.
+    has_aux : bool. Whether `fun` returns a pair of its output and auxiliary data.
 
     Returns
     -------
-    primals_out, tangents_out: The result of `fun`, and its derivative, of the same structure.
+    primals_out, tangents_out: The result of `fun`, and its derivative in the same structure.
     aux: With `has_aux`.
 
     Raises
@@ -469,12 +468,12 @@ def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False) -> tu
 def linearize(fun: Callable[..., Any], *primals, has_aux: bool = False) -> Any:
     """Return the value of `fun`, and its derivative as a function of the direction.
 
-    `fun` is called once, and none of its decisions is made again.
+    `fun` is called once, so its branches are decided once.
 
     Parameters
     ----------
     %(primals)s
-    jvp_fun : callable. Takes tangents of the primals, and returns that of the output.
+    jvp_fun : callable. Takes tangents of the primals, and returns the tangent of the output.
     aux: With `has_aux`.
 
     Examples

@@ -1,4 +1,4 @@
-"""Layer 9 · compat: what JAX does while it traces, which needs no trace here.
+"""Layer 9 · compat: functions that rely on tracing in JAX, but not here.
 
 `checkpoint`, `eval_shape`, and contexts that change nothing.
 """
@@ -27,7 +27,7 @@ from wengert.utils.recompute import Region
 
 
 class ShapeDtypeStruct:
-    """The shape and dtype of an array, without one.
+    """The shape and dtype of an array, without its values.
 
     Parameters
     ----------
@@ -123,10 +123,9 @@ def checkpoint(
 
     Parameters
     ----------
-    fun : callable, optional. Takes and returns pytrees of arrays. Left out, a decorator is
-        returned.
-    policy : callable, optional. Decides what to keep: one of `jax.checkpoint_policies`.
-    static_argnums : int or sequence of int. Arguments that are handed on as they are.
+    fun : callable, optional. Takes and returns pytrees of arrays. If omitted, return a decorator.
+    policy : callable, optional. Chooses the values to keep: one of `jax.checkpoint_policies`.
+    static_argnums : int or sequence of int. Arguments that are passed on unchanged.
 
     Examples
     --------
@@ -211,16 +210,16 @@ check_tracer_leaks = checking_leaks
 
 
 def closure_convert(fun: Callable[..., Any], *example_args) -> tuple[Any, list[Any]]:
-    """Turn the differentiated values that a function closes over into arguments.
+    """Convert the differentiated values that a function closes over to arguments.
 
     Parameters
     ----------
     fun : callable. A function, whose closure may hold arrays that a transform follows.
-    *example_args: Arguments for it.
+    *example_args: Example arguments of `fun`.
 
     Returns
     -------
-    converted : callable. Takes the arguments of `fun`, and then the arrays.
+    converted : callable. Takes the arguments of `fun`, followed by the arrays.
     consts : list of Array. The arrays.
     """
     check_callable(fun)
@@ -245,7 +244,7 @@ def collected_into(value, found: list[Any]) -> None:
             collected_into((leaf.func, leaf.args, leaf.keywords), found)
         elif isinstance(leaf, types.FunctionType):
             for cell in leaf.__closure__ or ():
-                with contextlib.suppress(ValueError):  # a name that has no value yet
+                with contextlib.suppress(ValueError):  # the variable is not bound yet
                     collected_into(cell.cell_contents, found)
 
 

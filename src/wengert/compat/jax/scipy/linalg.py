@@ -56,7 +56,7 @@ def det(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
 
 
 def inv(a, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """Return the inverses of matrices, NaN where there are none."""
+    """Return the inverses of matrices; NaN for a singular matrix."""
     return linalg.inv(a)
 
 
@@ -106,8 +106,8 @@ def solve_triangular(
 
     Parameters
     ----------
-    trans : int or str. 0 or ``"N"``: the matrix itself, 1 or ``"T"``: transposed, 2 or ``"C"``: and
-        conjugated.
+    trans : int or str. The system to solve: 0 or ``"N"`` for the matrix itself, 1 or ``"T"`` for
+        its transpose, 2 or ``"C"`` for its conjugate transpose.
     """
     x, y = as_operands("solve_triangular", a, b, inexact=True)
     if trans not in (0, 1, 2, "N", "T", "C"):
@@ -181,7 +181,7 @@ _UNSEEN = frozenset(
         "upper_triangular",
     }
 )
-"""Options about JAX's computation that have no effect here."""
+"""Options of JAX's implementation that have no effect here."""
 
 
 def _constant(name: str, parameters: str, text: str) -> Callable[..., Any]:

@@ -30,7 +30,7 @@ def _cut(full, x, y, mode: str, name: str, later: bool = False) -> Array:
 
     Parameters
     ----------
-    later: Whether of two middles ``"same"`` takes the later one.
+    later: Whether ``"same"`` takes the later of two middle parts.
     """
     if mode not in ("full", "same", "valid"):
         raise ValueError("mode must be one of ['full', 'same', 'valid']")
