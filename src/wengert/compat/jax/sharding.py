@@ -147,7 +147,7 @@ class AbstractMesh:
 
 
 def get_abstract_mesh() -> AbstractMesh:
-    """Return the active mesh: None."""
+    """Return the active mesh, which has no axes."""
     return AbstractMesh(())
 
 
