@@ -305,7 +305,7 @@ def put_last(self: Any, indices: Any, values: Any) -> Any:
 def last_named(self: Any, indices: tuple[Any, ...], value: Any) -> Any:
     """Return `value` for ``self[indices]``, with zeros for elements that later ones overwrite.
 
-    So overwritten elements have no derivative of any order.
+    Overwritten elements then have no derivative of any order.
     """
     plain = value._edge is None and not isinstance(value._payload, Lifted)
     if plain or all(index is None or index.dtype.kind == "b" for index in indices):
@@ -324,7 +324,7 @@ def last_named(self: Any, indices: tuple[Any, ...], value: Any) -> Any:
 
 
 def where(self: Any, condition: Any, other: Any) -> Any:
-    """This tensor where `condition` holds, and `other` elsewhere (see `wengert.where`)."""
+    """Return this tensor where `condition` holds, and `other` elsewhere (see `wengert.where`)."""
     return choose(condition, self, other)
 
 
@@ -429,7 +429,7 @@ def setitem(self: Any, index: Any, value: Any, last: bool = False) -> None:
     if advanced is None:
         value = _fitting(value, target._payload.shape)
         if value._payload.shape != target._payload.shape:
-            # raises, and says which size does not fit
+            # raises, and names the size that does not fit
             shape = expanded_shape(value, target._payload.shape)
             lifted = isinstance(value._payload, Lifted) or isinstance(target._payload, Lifted)
             if lifted or np.may_share_memory(value._payload, target._payload):

@@ -39,12 +39,12 @@ def _geometry(tensor: Any) -> tuple[Any, ...]:
 
 
 def _tells(cls: type) -> bool:
-    """Return whether a class is one whose definitions all tensors go by."""
+    """Return whether the definitions of a class apply to all tensors."""
     return cls.__module__.startswith(("wengert.tensor.", "wengert.nn."))
 
 
 class TensorClass(type):
-    """The metaclass by which sparse tensors count as instances of `Tensor`."""
+    """The metaclass that makes sparse tensors instances of `Tensor`."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return type.__instancecheck__(cls, instance) or (

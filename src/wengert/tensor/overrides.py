@@ -61,7 +61,7 @@ _LEFT_ALONE = (
 )
 _THEMSELVES = "as_tensor asarray compile cond is_storage is_tensor load save tensor typename vmap"
 _TAKES_NO_TENSOR = frozenset(_THEMSELVES.split())
-"""Functions that are about the argument itself, of any class."""
+"""Functions that query the argument itself, of any class."""
 _OVERRIDES: dict[type, bool] = dict.fromkeys((int, float, bool, str, type(None), slice), False)
 """Whether instances of a class override ``__torch_function__``, for some common classes."""
 _TAKES_TENSORS = frozenset({"gradient", "repeats", "vec2"})
@@ -98,7 +98,7 @@ def is_enabled() -> bool:
 def disabled_torch_function(
     func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
-    """The ``__torch_function__`` of a subclass whose operations return plain tensors."""
+    """Handle ``__torch_function__`` for a subclass whose operations return plain tensors."""
     if _is_foreign(func):
         return NotImplemented
     with DisableTorchFunctionSubclass():
@@ -306,7 +306,7 @@ def _asking(own: Any, shown: Any) -> Any:
     return wraps(own)(asking) if isinstance(shown, str) else asking
 
 
-# -- the class in between --------------------------------------------------------------------------
+# -- the inserted class ----------------------------------------------------------------------------
 
 
 def adopt(cls: Any) -> None:
@@ -534,7 +534,7 @@ def extended(function: Any, extend: Callable[[Any], Any]) -> Any:
 def as_found(function: Any) -> Any:
     """Return the current replacement of `function`, or `function` itself.
 
-    An original that somebody kept can be called, but not pickled.
+    An original that is still referenced can be called, but not pickled.
     """
     return _REPLACED.get(function, function)
 

@@ -152,7 +152,7 @@ class Storage:
         return self
 
     def clone(self) -> Self:
-        """Return a copy in memory of its own."""
+        """Return a copy that owns its memory."""
         made = copy.copy(self)
         made._lie_over(self._values.copy(), [0, None])
         return made
@@ -430,7 +430,7 @@ def is_storage(obj: Any, /) -> bool:
 
 
 class StorageMethods:
-    """The methods of tensors that ask for their memory."""
+    """The methods of tensors that return their storage."""
 
     __slots__ = ()
     _payload: Any
