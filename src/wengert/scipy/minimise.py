@@ -153,7 +153,7 @@ def _wire_hessian(
 
 
 def refused_derivative(name: str, value: Any, function: str) -> str:
-    """Return the error message for a derivative that is neither an option of ours nor a function."""
+    """Return the error message for a derivative that is neither an option nor a function."""
     why = (
         "finite differences are SciPy's own: call scipy.optimize." + function
         if value is False or value in _NUMERIC

@@ -204,8 +204,7 @@ class Pullback:
         return self.walk([out], [seed], retain or keep, keep)
 
     def row(self, seed) -> Any:
-        """Return the cotangent of an argument that is one array, as a tensor; so is the result.
-        """
+        """Return the cotangent of an argument that is one array, as a tensor; so is the result."""
         (out,) = self._outputs
         boxes = self._boxes
         graph = is_recording() and (self._keep or seed._edge is not None)

@@ -1,5 +1,4 @@
-"""Layer 9 · compat: functions of `jax.numpy` that order and count (see NOTE [static sizes]).
-"""
+"""Layer 9 · compat: functions of `jax.numpy` that order and count (see NOTE [static sizes])."""
 
 from __future__ import annotations
 
