@@ -223,7 +223,7 @@ def holomorphic_grad(fun: Function, x) -> Any:
 
 
 def grad_named(fun: Function, argname: str) -> Function:
-    """Like `grad`, but for an argument given by name, which must not be in ``*args`` or ``**kwargs``.
+    """Like `grad`, but for an argument given by name, which is not in ``*args`` or ``**kwargs``.
 
     Examples
     --------
