@@ -218,9 +218,7 @@ def _plain(name: str) -> Callable[..., Any]:
         return fillable(result, name) if name in _FILLED else result
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = (
-        f"NumPy's `{name}`, as an `ndarray` that can be differentiated by (see `numpy.{name}`)."
-    )
+    make.__doc__ = f"Return NumPy's `{name}` as a `wengert.numpy.ndarray` (see `numpy.{name}`)."
     return make
 
 
@@ -281,7 +279,7 @@ class _Grid:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.__doc__ = f"Coordinates by slices, as `numpy.{name}` gives them: ``{name}[0:3, 0:2]``."
+        self.__doc__ = f"Coordinate grids from slices, like `numpy.{name}`: ``{name}[0:3, 0:2]``."
 
     def __getitem__(self, key: Any) -> Any:
         return made(wrapped(getattr(np, self.name)[values(key)]))
@@ -292,7 +290,7 @@ class _Joined:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.__doc__ = f"Arrays and numbers joined, as by `numpy.{name}`: ``{name}[x, 0, 1:4]``."
+        self.__doc__ = f"Concatenation by indexing, like `numpy.{name}`: ``{name}[x, 0, 1:4]``."
 
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)

@@ -264,7 +264,7 @@ def _tensors(name: str) -> Callable[..., Any]:
         return made(getattr(Tensor, name)(self, *args, **kwargs), (self,))
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"As `wengert.Tensor.{name}`, of an array."
+    method.__doc__ = f"Like `wengert.Tensor.{name}`, but return an array."
     return method
 
 

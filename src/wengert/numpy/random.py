@@ -154,7 +154,7 @@ def _drawing(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         return made(wrapped(drawn))
 
     draw.__name__ = draw.__qualname__ = name
-    draw.__doc__ = f"NumPy's `{name}`, as an array (see `numpy.random.Generator.{name}`)."
+    draw.__doc__ = f"Draw an array with NumPy's `{name}` (see `numpy.random.Generator.{name}`)."
     return draw
 
 

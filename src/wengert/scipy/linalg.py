@@ -252,7 +252,7 @@ def _riccati(name: str, equation: Callable[..., Any]) -> Callable[..., Tensor]:
         return found(None, *map(_plain, operands(name, a, b, q, r, e, s, kinds="fc")))
 
     solved.__name__ = solved.__qualname__ = name
-    solved.__doc__ = f"The solution of a Riccati equation (see `scipy.linalg.{name}`)."
+    solved.__doc__ = f"Solve a Riccati equation (see `scipy.linalg.{name}`)."
     return _of(4)(solved)
 
 

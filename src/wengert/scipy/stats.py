@@ -66,7 +66,9 @@ def __getattr__(name: str) -> Any:
     made = {key: quiet(function) for key, function in functions(name, _F, ROWS[name]).items()}
     for key, function in made.items():
         function.__name__ = function.__qualname__ = key
-        function.__doc__ = f"``{key}`` of the distribution `{name}`: see `scipy.stats.{name}`."
+        function.__doc__ = (
+            f"Compute ``{key}`` of the distribution `{name}` (see `scipy.stats.{name}`)."
+        )
     return globals().setdefault(name, Distribution(name=name, **made))
 
 

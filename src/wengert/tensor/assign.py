@@ -47,7 +47,7 @@ def in_place(name: str) -> Callable[..., Any]:
 
     method: Callable[..., Any] = unary if len(prim.args) == 1 else binary
     method.__name__ = method.__qualname__ = public
-    method.__doc__ = f"`{name}`, written into this tensor, which is returned."
+    method.__doc__ = f"Write the result of `{name}` to this tensor, and return it."
     return method
 
 
@@ -94,7 +94,7 @@ def random_in_place(draw: Callable[..., Any]) -> Callable[..., Any]:
         return write(TABLE["assign"], self, (new_tensor(values),), {}, name)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"{draw.__doc__} Fills the tensor in place, and returns it."
+    method.__doc__ = f"{draw.__doc__} Fill the tensor in place, and return it."
     method.__wrapped__ = HandsOn(draw)  # type: ignore[attr-defined]
     return method
 

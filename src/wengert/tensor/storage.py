@@ -204,7 +204,7 @@ def _conversion(name: str) -> Any:
     def convert(self: Storage) -> TypedStorage:
         return self._converted(name)
 
-    convert.__doc__ = f"The elements as {name}, in memory of their own."
+    convert.__doc__ = f"Return the elements as {name}, in new memory."
     return convert
 
 
@@ -400,7 +400,7 @@ def storage_class(name: str) -> Any:
     """Return the storage class of this name, one of `STORAGES`."""
     if name not in _made:
         kind = _NAMES[name.removesuffix("Storage")]
-        documented = f"An old name: makes a `TypedStorage` of {kind}."
+        documented = f"A former name of `TypedStorage` with elements of {kind}."
         contents = {"_name": kind, "__doc__": documented, "__module__": "wengert"}
         _made[name] = _TypedClass(name, (), contents)
     return _made[name]

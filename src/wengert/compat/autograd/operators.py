@@ -152,7 +152,7 @@ def _in_place(symbol: str) -> Callable[[Any, Any], Any]:
 def _named(method: Callable[..., Any], name: str) -> Callable[..., Any]:
     method.__name__ = name
     method.__qualname__ = f"ArrayBox.{name}"
-    method.__doc__ = f"NumPy's `{name}`."
+    method.__doc__ = f"Compute NumPy's `{name}`."
     return method
 
 

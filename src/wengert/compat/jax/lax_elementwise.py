@@ -79,7 +79,7 @@ def _same_shapes(name: str, arrays: list[Any]) -> None:
 
 def _documented(function: Callable[..., Any], name: str, args: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"``lax.{name}({args})``, element by element (see `jax.lax.{name}`)."
+    function.__doc__ = f"Compute ``lax.{name}({args})`` elementwise (see `jax.lax.{name}`)."
     return function
 
 

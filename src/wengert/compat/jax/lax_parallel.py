@@ -78,9 +78,7 @@ def _over(name: str, rule: Callable[[Any], Any]) -> Callable[..., Any]:
         return tree_map(leaf, x)
 
     collective.__name__ = collective.__qualname__ = name
-    collective.__doc__ = (
-        f"``lax.{name}(x, axis_name)``: over all elements of the `vmap` of this axis name."
-    )
+    collective.__doc__ = f"Compute `jax.lax.{name}` over the named axis of a `vmap`."
     return collective
 
 

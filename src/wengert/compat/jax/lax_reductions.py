@@ -36,7 +36,7 @@ def _scan(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return function(x, at)
 
     scanned.__name__ = scanned.__qualname__ = name
-    scanned.__doc__ = f"``lax.{name}(operand, axis, reverse)``: all partial results along an axis."
+    scanned.__doc__ = f"Compute `jax.lax.{name}`: all partial results along an axis."
     return scanned
 
 
@@ -66,7 +66,7 @@ def _extreme(name: str) -> Callable[..., Any]:
         return found.astype(canonical_dtype(index_dtype))
 
     place.__name__ = place.__qualname__ = name
-    place.__doc__ = f"``lax.{name}(operand, axis, index_dtype)``: where the extreme stands."
+    place.__doc__ = f"Return the index of the extreme along an axis (see `jax.lax.{name}`)."
     return place
 
 
@@ -258,7 +258,7 @@ def _reduction(name: str, numpys: str) -> Callable[..., Any]:
         return result.astype(x.dtype) if numpys in ("sum", "prod") else result
 
     reduced.__name__ = reduced.__qualname__ = name
-    reduced.__doc__ = f"``lax.{name}(operand, axes)``: ``jnp.{numpys}`` over some axes."
+    reduced.__doc__ = f"Compute ``jnp.{numpys}`` over the given axes."
     return reduced
 
 

@@ -293,7 +293,7 @@ class _Later:
             return function(self, *args, **kwargs)
 
         method.__name__ = method.__qualname__ = self.name
-        method.__doc__ = f"``jnp.{self.name}(x, ...)``."
+        method.__doc__ = f"Return ``jnp.{self.name}(x, ...)``."
         setattr(Array, self.name, method)
         return method if instance is None else method.__get__(instance, owner)
 

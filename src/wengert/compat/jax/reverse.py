@@ -597,24 +597,25 @@ def _blocks(leaves: Leaves, results: Results, place: int, row, forward: bool) ->
     return leaves.structure.unflatten(blocks)
 
 
-_TEXT = """The function that computes the Jacobian of `fun` by {ways}, in {mode} mode.
+_TEXT = """Return a function that computes the Jacobian of `fun` by {ways}, in {mode} mode.
 
     Parameters
     ----------
     fun : callable
-        Returns a pytree of arrays; with `has_aux` a pair of one and of anything else.
+        Returns a pytree of arrays; with `has_aux`, a pair of it and auxiliary data.
     argnums : int or sequence of int
-        Which positional arguments to differentiate by; each may be a pytree.
+        The positional arguments to differentiate with respect to; each may be a pytree.
     has_aux : bool
-        Whether `fun` returns something beside its output.
+        Whether `fun` also returns auxiliary data.
     holomorphic : bool
-        Whether `fun` is holomorphic, and its complex derivative wanted.{more}
+        Whether `fun` is holomorphic, to compute its complex derivative.{more}
 
     Returns
     -------
     callable
-        Returns, in the structure of the output, for each of its arrays the Jacobians by the
-        argument, in its structure; each has the shape of the output and then of the argument.
+        Returns a Jacobian for each pair of an output array and an argument array, nested in the
+        structure of the output, then of the argument. The shape of each is the shape of the output
+        followed by that of the argument.
 
     Raises
     ------
@@ -636,7 +637,7 @@ def jacfwd(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
-    """By columns."""  # the whole text is below
+    """Compute the Jacobian by columns."""  # replaced by the full docstring below
     return _jacobian(fun, argnums, has_aux, holomorphic, False, True)
 
 
@@ -647,13 +648,13 @@ def jacrev(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """By rows."""  # the whole text is below
+    """Compute the Jacobian by rows."""  # replaced by the full docstring below
     return _jacobian(fun, argnums, has_aux, holomorphic, allow_int, False)
 
 
 _INTEGERS = """
     allow_int : bool
-        Whether there may be integers among the inputs."""
+        Whether to allow integer inputs."""
 jacfwd.__doc__ = _TEXT.format(name="jacfwd", ways="columns", mode="forward", more="")
 jacrev.__doc__ = _TEXT.format(name="jacrev", ways="rows", mode="reverse", more=_INTEGERS)
 jacobian = jacrev

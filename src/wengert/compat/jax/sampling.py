@@ -182,15 +182,15 @@ def _standard(name: str, text: str) -> Any:
         return sample(name, words, shape_of(shape), kind_of(name, dtype))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Numbers of the {text}.
+    function.__doc__ = f"""Draw numbers from the {text}.
 
     Parameters
     ----------
     key : Array
-        Of `PRNGKey`, `key` or `split`.
+        A key from `PRNGKey`, `key` or `split`.
     shape : tuple of int
     dtype : dtype
-        A floating one, by default float32.
+        A floating dtype; default: float32.
     """
     return function
 

@@ -190,20 +190,20 @@ def _changing_nothing(name: str, why: str) -> Any:
         yield
 
     context.__name__ = context.__qualname__ = name
-    context.__doc__ = f"A context that changes nothing: {why}."
+    context.__doc__ = f"Return a context that changes nothing: {why}."
     return context
 
 
-_KEPT = "values that are kept elsewhere stay what they are"
+_KEPT = "values are not traced, so they cannot leak"
 _PRODUCTS = "products are computed in the dtype of the operands"
 checking_leaks = _changing_nothing("checking_leaks", _KEPT)
 default_device = _changing_nothing("default_device", "there is one device")
 default_matmul_precision = _changing_nothing("default_matmul_precision", _PRODUCTS)
 ensure_compile_time_eval = _changing_nothing(
-    "ensure_compile_time_eval", "everything is computed at once"
+    "ensure_compile_time_eval", "everything is computed immediately"
 )
 numpy_dtype_promotion = _changing_nothing(
-    "numpy_dtype_promotion", "dtypes meet by the standard rules"
+    "numpy_dtype_promotion", "dtypes are promoted by the standard rules"
 )
 numpy_rank_promotion = numpy_dtype_promotion
 check_tracer_leaks = checking_leaks

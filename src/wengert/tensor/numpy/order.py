@@ -88,7 +88,7 @@ def _quantile(name: str, scale: float, ignoring: bool) -> None:
             made = shape.reshape(made, (*q.shape, *made.shape[1:]))
         return _split(made, dims, q.ndim) if dims and keep else made
 
-    quantile.__doc__ = f"``numpy.{name}``."
+    quantile.__doc__ = f"Compute ``numpy.{name}``."
 
 
 _quantile("quantile", 1, False)

@@ -142,7 +142,7 @@ def _of_any(function: Callable[..., Any]) -> Callable[..., Any]:
 def _dressed(made, name: str, numpys) -> Any:
     made.__name__ = made.__qualname__ = name.rpartition(".")[2]
     made.__module__ = f"wengert.compat.autograd.numpy.{name}".rpartition(".")[0]
-    made.__doc__ = f"`numpy.{name}`, differentiable where arguments are boxes."
+    made.__doc__ = f"Compute `numpy.{name}`; differentiable in arguments that are boxes."
     made.__wrapped__ = made.fun = numpys
     return made
 
@@ -240,7 +240,9 @@ class _Ufunc(Ufunc):
         self._infix = _INFIX.get(ufunc.__name__)
         self._pair = _pair(ufunc)
         self._constant = ufunc.__name__ in ROUNDING or kind_of(ufunc.__name__) == "constant"
-        self.__doc__ = f"`numpy.{ufunc.__name__}`, differentiable where arguments are boxes."
+        self.__doc__ = (
+            f"Compute `numpy.{ufunc.__name__}`; differentiable in arguments that are boxes."
+        )
 
     def __call__(self, *args, **kwargs) -> Any:
         x: Any = args[0] if args else None

@@ -43,8 +43,8 @@ def paired(
         return boxed(formula(*args, **kwargs))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`{place}.{name}`" + (
-        "." if formula is None else ", differentiable where arguments are boxes."
+    function.__doc__ = f"Compute `{place}.{name}`" + (
+        "." if formula is None else "; differentiable in arguments that are boxes."
     )
     return function
 

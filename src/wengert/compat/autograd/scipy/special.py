@@ -77,7 +77,7 @@ def _of_ufunc(name: str, ufunc) -> Any:
         return ufunc(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`scipy.special.{name}`, of NumPy's own arrays and of boxes."
+    function.__doc__ = f"Compute `scipy.special.{name}` of NumPy's own arrays and of boxes."
     return function
 
 

@@ -134,9 +134,11 @@ def _scaled(name: str, scale: float, mode: str, distribution: str) -> Callable[.
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
     function.__name__ = function.__qualname__ = name
-    text = "Evenly distributed" if distribution == "uniform" else "Truncated normal"
-    by = "inputs" if mode == "fan_in" else "inputs and outputs"
-    function.__doc__ = f"{text} weights, scaled by the number of {by} (see `variance_scaling`)."
+    text = "uniform" if distribution == "uniform" else "truncated normal"
+    by = "fan-in" if mode == "fan_in" else "fan-in and fan-out"
+    function.__doc__ = (
+        f"Build an initializer of {text} weights, scaled by {by} (see `variance_scaling`)."
+    )
     return function
 
 

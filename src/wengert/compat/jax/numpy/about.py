@@ -125,7 +125,7 @@ class _ScalarMeta(type):
 
 def _scalar(name: str, dtype: str) -> Any:
     made = _ScalarMeta(name, (), {"dtype": np.dtype(dtype), "__module__": "jax.numpy"})
-    made.__doc__ = f"The dtype {np.dtype(dtype).name}; called, an array of it."
+    made.__doc__ = f"The dtype {np.dtype(dtype).name}; a call makes an array of it."
     return made
 
 

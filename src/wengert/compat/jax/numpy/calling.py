@@ -300,7 +300,7 @@ def documented(function, name: str, text: str = "") -> Any:
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = f"jax.numpy.{name}".rpartition(".")[0]
     if not function.__doc__:
-        first = f"`numpy.{name}` on arrays of JAX."
+        first = f"Compute `numpy.{name}` on JAX arrays."
         function.__doc__ = f"{first} {text}\n\nSee `numpy.{name}`." if text else first
     return function
 

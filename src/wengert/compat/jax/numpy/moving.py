@@ -295,7 +295,7 @@ class _Grid:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.__doc__ = f"Coordinates by slices, as `numpy.{name}` gives them: ``{name}[0:3, 0:2]``."
+        self.__doc__ = f"Coordinate grids from slices, like `numpy.{name}`: ``{name}[0:3, 0:2]``."
 
     def __getitem__(self, key) -> Any:
         found = getattr(np, self.name)[key]
@@ -311,9 +311,7 @@ class _Joined:
 
     def __init__(self, name: str, *how: int) -> None:
         self.name, self._how = name, how
-        self.__doc__ = (
-            f"Arrays, numbers and slices joined, as by `numpy.{name}`: ``{name}[x, 0, 1:4]``."
-        )
+        self.__doc__ = f"Concatenation by indexing, like `numpy.{name}`: ``{name}[x, 0, 1:4]``."
 
     def __getitem__(self, key) -> Any:
         parts = key if isinstance(key, tuple) else (key,)

@@ -356,25 +356,25 @@ of_rows(
     of_row,
     """
     convolve | a, v, mode="full", *, precision=None, preferred_element_type=None | inexact
-        | The convolution of vectors.
+        | Return the convolution of vectors.
     correlate | a, v, mode="valid", *, precision=None, preferred_element_type=None | inexact
-        | The correlation of vectors.
+        | Return the correlation of vectors.
     diff | a, n=1, axis=-1, prepend=None, append=None | same prepend append
-        | Differences of elements that follow each other.
+        | Return the differences of consecutive elements.
     ediff1d | ary, to_end=None, to_begin=None | own to_end to_begin
-        | Differences of all elements in turn, with values put before and behind.
+        | Return the differences of all elements in order, with values added at both ends.
     inner | a, b, *, precision=None, preferred_element_type=None | same-weak
-        | The sum of products over the last axes.
-    kron | a, b | same | The Kronecker product.
-    outer | a, b, out=None | same-weak | The products of all pairs of elements.
+        | Return the sum of products over the last axes.
+    kron | a, b | same | Return the Kronecker product.
+    outer | a, b, out=None | same-weak | Return the products of all pairs of elements.
     polyval | p, x, *, unroll=16 | same
-        | The values of a polynomial; the coefficient of the highest power is first.
+        | Evaluate a polynomial, whose coefficients begin with the highest power.
     trapezoid | y, x=None, dx=1.0, axis=-1 | inexact x
-        | The integral of values between which lines are drawn.
+        | Integrate by the trapezoidal rule.
     vdot | a, b, *, precision=None, preferred_element_type=None | same-weak
-        | The sum of the products of all elements; those of `a` are conjugated.
+        | Return the sum of the products of all elements; those of `a` are conjugated.
     vecdot | x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None | same
-        | The sums of products along an axis; the elements of `x1` are conjugated.
+        | Return the sums of products along an axis; the elements of `x1` are conjugated.
     """,
 )
 PRODUCTS = table(globals(), "least_squares")

@@ -347,24 +347,24 @@ of_rows(
     of_row,
     """
     all | a, axis=None, out=None, keepdims=False, *, where=None | own
-        | Whether all elements are true.
+        | Return whether all elements are true.
     any | a, axis=None, out=None, keepdims=False, *, where=None | own
-        | Whether any element is true.
+        | Return whether any element is true.
     average | a, axis=None, weights=None, returned=False, keepdims=False | inexact weights
-        | The weighted means.
-    corrcoef | x, y=None, rowvar=True, dtype=None | inexact y | Coefficients of correlation.
+        | Return weighted means.
+    corrcoef | x, y=None, rowvar=True, dtype=None | inexact y | Return correlation coefficients.
     cov
         | m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None
-        | inexact y | Covariances of variables.
+        | inexact y | Return the covariances of variables.
     nanmean | a, axis=None, dtype=None, out=None, keepdims=False, where=None | inexact
-        | The means of what is not NaN.
+        | Return the means of elements that are not NaN.
     nanstd | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
-        | inexact mean | The standard deviations of what is not NaN.
+        | inexact mean | Return the standard deviations of elements that are not NaN.
     nanvar | a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, where=None, mean=None
-        | inexact mean | The variances of what is not NaN.
-    ptp | a, axis=None, out=None, keepdims=False | own | The greatest less the least.
+        | inexact mean | Return the variances of elements that are not NaN.
+    ptp | a, axis=None, out=None, keepdims=False | own | Return the maximum minus the minimum.
     trace | a, offset=0, axis1=0, axis2=1, dtype=None, out=None | own
-        | The sums along diagonals.
+        | Return the sums along diagonals.
     """,
 )
 REDUCTIONS = table(

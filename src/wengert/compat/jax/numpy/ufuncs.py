@@ -344,14 +344,14 @@ of_rows(
     globals(),
     of_row,
     """
-    angle | z, deg=False | inexact-weak | The angles of complex numbers.
-    frexp | x, / | inexact | Fractions in [1/2, 1), and powers of 2.
-    heaviside | x1, x2, / | inexact | 0 below 0, 1 above, `x2` at 0.
-    i0 | x | inexact-weak | The modified Bessel function of order 0.
-    modf | x, /, out=None | inexact-weak | The fractional and the whole parts.
+    angle | z, deg=False | inexact-weak | Return the angles of complex numbers.
+    frexp | x, / | inexact | Return fractions in [1/2, 1) and exponents of 2.
+    heaviside | x1, x2, / | inexact | Return 0 below 0, 1 above, and `x2` at 0.
+    i0 | x | inexact-weak | Return the modified Bessel function of order 0.
+    modf | x, /, out=None | inexact-weak | Return the fractional and the integer parts.
     nan_to_num | x, copy=True, nan=0.0, posinf=None, neginf=None | own
-        | NaN and infinities replaced by numbers.
-    sinc | x, / | inexact-weak | ``sin(pi * x) / (pi * x)``, and 1 at 0.
+        | Replace NaN and infinities by numbers.
+    sinc | x, / | inexact-weak | Return ``sin(pi * x) / (pi * x)``, and 1 at 0.
     """,
 )
 
@@ -399,14 +399,14 @@ UFUNCS: dict[str, Callable[..., Any]] = {
     "round": round_,
 }
 for _name, _function in UFUNCS.items():
-    documented(_function, _name, "Computed element by element.")
+    documented(_function, _name, "The function is elementwise.")
 for _name, (_kinds, _identity) in _WITH_METHODS.items():
     _function = documented(
-        _of_two(_name, _kinds, _name.startswith("logaddexp")), _name, "Element by element."
+        _of_two(_name, _kinds, _name.startswith("logaddexp")), _name, "The function is elementwise."
     )
     UFUNCS[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
 for _name, _identity in (("logical_and", True), ("logical_or", False), ("logical_xor", False)):
-    _function = documented(_logical(_name), _name, "Element by element.")
+    _function = documented(_logical(_name), _name, "The function is elementwise.")
     UFUNCS[_name] = ufunc(_function, 2, 1, name=_name, identity=_identity)
 for _name, _function in (("logical_not", logical_not), ("negative", negative)):
     UFUNCS[_name] = ufunc(_function, 1, 1, name=_name)

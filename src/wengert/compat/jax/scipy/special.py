@@ -86,7 +86,7 @@ for _parameters, _names in rows_of(_ROWS):
             _name,
             _parameters,
             "inexact",
-            f"`scipy.special.{_name}` on arrays of JAX.",
+            f"Compute `scipy.special.{_name}` on JAX arrays.",
             functools.partial(_computed, _scipys or _name),
             "scipy.special",
         )
