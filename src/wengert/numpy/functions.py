@@ -150,7 +150,8 @@ def function_of(name: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = f"wengert.numpy.{name}".rpartition(".")[0]
     text = _TEXTS[kind_of(name) or "refused"]
-    function.__doc__ = f"Compute NumPy's `{name}` on arrays, with NumPy's arguments.\n\n{text}\n\nSee `numpy.{name}`."
+    summary = f"Compute NumPy's `{name}` on arrays, with NumPy's arguments."
+    function.__doc__ = f"{summary}\n\n{text}\n\nSee `numpy.{name}`."
     signature = signature_of(numpys, ours)
     # NumPy 2.5 has it itself
     if name in ("argsort", "sort") and "descending" not in signature.parameters:

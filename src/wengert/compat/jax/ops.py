@@ -42,7 +42,7 @@ def _segments(name: str, update: str, start: Callable[[Any], Any]) -> Callable[.
         return getattr(begin.at[ids], update)(x, **options)
 
     reduced.__name__ = reduced.__qualname__ = name
-    reduced.__doc__ = f"""Return the {name.removeprefix("segment_")} of the elements of each segment.
+    reduced.__doc__ = f"""Return the {name.removeprefix("segment_")} of each segment.
 
     Parameters
     ----------

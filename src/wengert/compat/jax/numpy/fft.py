@@ -48,7 +48,8 @@ of_rows(
     globals(),
     _row,
     """
-    fft | a, n=None, axis=-1, norm=None | inexact | Return the discrete Fourier transform along an axis.
+    fft | a, n=None, axis=-1, norm=None | inexact
+        | Return the discrete Fourier transform along an axis.
     fft2 | a, s=None, axes=(-2, -1), norm=None | inexact | Compute `fft` along two axes.
     fftn | a, s=None, axes=None, norm=None | inexact | Compute `fft` along several axes.
     fftshift | x, axes=None | own | Shift the frequency 0 to the middle.
