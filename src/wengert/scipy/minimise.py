@@ -220,7 +220,7 @@ def callables(fun: Callable[..., Any], x0: Any, args: Any = ()) -> Callables:
 
     Returns
     -------
-    Callables: A named tuple: ``fun(x)`` gives a Python number, ``jac(x)`` the gradient,
+    Callables: A named tuple: ``fun(x)`` returns a Python number, ``jac(x)`` the gradient,
         ``value_and_grad(x)`` both, ``hess(x)`` the Hessian, ``hessp(x, p)`` its product with a
         vector, each a new array of float64; ``x0`` is the first vector, ``unflatten(x)`` nests one.
 

@@ -237,7 +237,7 @@ class Nesting:
         """Expand a value nested like the parameters, with parts left out, to a vector.
 
         Each array of `value` broadcasts to the parameters' array in its place; None, and keys
-        missing in a dict, stand for `fill`.
+        missing in a dict, mean `fill`.
         """
         vector = np.full(self.size, fill)
 

@@ -296,7 +296,7 @@ def index_put_(self: Any, indices: Any, values: Any, accumulate: bool = False) -
 def put_last(self: Any, indices: Any, values: Any) -> Any:
     """Set ``self[indices] = values`` as NumPy does: the last value of a repeated index wins.
 
-    `index_put_` gives the same values, but has PyTorch's gradients, which also reach overwritten
+    `index_put_` writes the same values, but has PyTorch's gradients, which also reach overwritten
     values.
     """
     return index_put_(self, indices, last_named(self, named_places(self, indices), values))

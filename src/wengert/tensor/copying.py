@@ -327,8 +327,8 @@ class CopyProtocol:
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Pickle values, dtype, layout, attributes and `requires_grad`.
 
-        The graph, the gradient and hooks are left out, so unpickling gives a leaf. Tensors that
-        share memory also share it after unpickling, if they are in one pickle.
+        The graph, the gradient and hooks are not pickled, so unpickling returns a leaf. Tensors
+        that share memory also share it after unpickling, if they are in one pickle.
         """
         return reduced(self)
 

@@ -92,7 +92,7 @@ class TensorInternals(metaclass=TensorClass):
     def _backward_hooks(self) -> Any:
         """The hooks from `register_hook`: a leaf's own dictionary, a non-leaf's copy; or None.
 
-        It may be set on a leaf. All hooks in it run, whatever their keys.
+        It may be set on a leaf. All hooks in it run, with any keys.
         """
         if is_leaf_edge(self._edge):
             return None if self._ext is None else self._ext.hooks

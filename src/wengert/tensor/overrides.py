@@ -44,7 +44,7 @@ _OVERRIDING: list[type] = []
 """The class between `Tensor` and its overriding subclasses, once there is one."""
 _BETWEEN = "OverridingTensor"
 _WATCHED: list[bool] = []
-"""Whether operators of plain tensors look for classes that are not tensors."""
+"""Whether operators of plain tensors also check for classes that do not derive from `Tensor`."""
 _PUBLISHED: list[types.ModuleType] = []
 _PLAIN_KINDS: list[Any] = []
 """Subclasses of `Tensor` that override nothing."""
@@ -368,7 +368,7 @@ def _install() -> None:
             if name in left_alone or name in body:
                 continue
             if type(value).__module__ == "wengert.tensor.lazy":
-                # it is replaced by the method that it stands for
+                # the method of this name replaces it
                 value = value.__get__(None, plain)
             if isinstance(value, property):
                 body[name] = _property(value)

@@ -457,7 +457,7 @@ def _storage_of(tensor: Any, kind: Any) -> Any:
 def _memory(tensor: Any) -> np.ndarray[Any, Any]:
     memory = tensor._array()
     while isinstance(memory, Dual):
-        # the tangent has memory of its own
+        # the tangent has its own memory
         memory = memory.primal
     if is_elsewhere(memory):
         raise NotImplementedError(f"the memory of a tensor on '{memory.device}' has no storage")

@@ -39,7 +39,7 @@ from wengert.compat.jax.numpy.ufunc_class import ufunc as ufunc
 from wengert.compat.jax.numpy.ufuncs import UFUNCS as _UFUNCS
 
 _INSTALLED = (_methods, _operators, _updates)
-"""Importing these gives arrays their methods and operators."""
+"""Importing these adds methods and operators to arrays."""
 
 
 _MODULES = frozenset({"fft", "linalg"})

@@ -58,7 +58,7 @@ def array(
 
     Returns
     -------
-    Array: Differentiable. A Python number gives a weakly typed array.
+    Array: The array, differentiable. A Python number becomes a weakly typed array.
 
     Examples
     --------
