@@ -30,7 +30,7 @@ from wengert.tensor.numpy.dispatch import kind_of, named, signature_of
 
 _TEXTS = {
     "rule": "Differentiable, to any order: the gradient flows to all arrays among the arguments.",
-    "constant": "The result depends on no gradient.",
+    "constant": "The result carries no gradient.",
     "refused": "Not differentiable: an array that requires a gradient raises NotImplementedError.",
 }
 

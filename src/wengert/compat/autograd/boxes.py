@@ -56,7 +56,7 @@ class ArrayBox(ndarray):
     """
 
     __slots__ = ()
-    __array_priority__ = 100.0  # type: ignore[assignment]  # as there
+    __array_priority__ = 100.0  # type: ignore[assignment]  # as in HIPS autograd
     __hash__ = TensorBase.__hash__
 
     @property
